@@ -1,0 +1,132 @@
+/**
+ * Builds everything into dist/: the WebAssembly kernels, the headless agent, the engine
+ * as a package entry, the CLI with the app's core, and the desktop app with its renderer.
+ *
+ *   node scripts/build.ts [--only kernels|agent|cli|desktop]… [--quiet]
+ *
+ * `dist/build-stamp` records that a full build has ended; bin/gradwire.js compares it
+ * with the sources.
+ */
+import { execFile } from 'node:child_process';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { builtinModules } from 'node:module';
+import path from 'node:path';
+import { parseArgs, promisify } from 'node:util';
+import { build as viteBuild, type InlineConfig } from 'vite';
+
+const root = path.join(import.meta.dirname, '..');
+const dist = path.join(root, 'dist');
+const run = promisify(execFile);
+
+const parts = ['kernels', 'agent', 'cli', 'desktop'] as const;
+type Part = (typeof parts)[number];
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', multiple: true },
+    quiet: { type: 'boolean', default: false },
+  },
+});
+const chosen = (values.only ?? [...parts]) as Part[];
+
+/** Native addons keep their place in node_modules; everything else is bundled. */
+const native = ['better-sqlite3', 'webgpu', 'electron'];
+
+async function buildKernels(): Promise<void> {
+  const out = path.join(dist, 'kernels');
+  await mkdir(out, { recursive: true });
+  await run(process.execPath, [
+    path.join(root, 'node_modules/assemblyscript/bin/asc.js'),
+    path.join(root, 'src/agent/kernels/wasm/assembly/index.ts'),
+    '--outFile',
+    path.join(out, 'kernels.wasm'),
+    '-O3',
+    '--noAssert',
+    '--runtime',
+    'stub',
+    '--enable',
+    'simd',
+    '--enable',
+    'threads',
+    '--importMemory',
+    '--sharedMemory',
+    '--initialMemory',
+    '2',
+    '--maximumMemory',
+    '65536',
+    '--memoryBase',
+    '1024',
+  ]);
+}
+
+function nodeBundle(entries: Record<string, string>, outDir: string): InlineConfig {
+  return {
+    configFile: false,
+    root,
+    logLevel: 'warn',
+    build: {
+      ssr: true,
+      target: 'node24',
+      outDir: path.join(dist, outDir),
+      emptyOutDir: true,
+      minify: false,
+      sourcemap: true,
+      rollupOptions: {
+        input: Object.fromEntries(
+          Object.entries(entries).map(([name, file]) => [name, path.join(root, file)]),
+        ),
+        external: [...native, ...builtinModules],
+        output: {
+          entryFileNames: '[name].js',
+          chunkFileNames: 'chunks/[name]-[hash].js',
+        },
+      },
+    },
+    ssr: { noExternal: true, external: native },
+  };
+}
+
+const builders: Record<Part, () => Promise<void>> = {
+  kernels: buildKernels,
+  agent: async () => {
+    await viteBuild(
+      nodeBundle(
+        {
+          supervisor: 'src/agent/supervisor/main.ts',
+          worker: 'src/agent/worker/main.ts',
+          'engine-thread': 'src/agent/worker/engine-thread.ts',
+        },
+        'agent',
+      ),
+    );
+    await viteBuild(nodeBundle({ engine: 'src/agent/engine.ts' }, 'engine'));
+  },
+  cli: async () => {
+    await viteBuild(nodeBundle({ cli: 'src/cli/main.ts' }, 'cli'));
+  },
+  desktop: async () => {
+    await run(
+      process.execPath,
+      [path.join(root, 'node_modules/electron-vite/bin/electron-vite.js'), 'build'],
+      { cwd: root },
+    );
+  },
+};
+
+if (chosen.length === parts.length) await rm(dist, { recursive: true, force: true });
+await mkdir(dist, { recursive: true });
+for (const part of chosen) {
+  const start = performance.now();
+  await builders[part]();
+  if (!values.quiet) {
+    console.log(
+      `built ${part} in ${((performance.now() - start) / 1000).toFixed(1)} s`,
+    );
+  }
+}
+if (chosen.length === parts.length) {
+  const { version } = JSON.parse(
+    await readFile(path.join(root, 'package.json'), 'utf8'),
+  ) as { version: string };
+  await writeFile(path.join(dist, 'build-stamp'), `${version}\n`);
+}

@@ -1,0 +1,71 @@
+/**
+ * A collective: how the payloads of all ranks become their sum on every rank. Adding
+ * one: one file here (its cost at the head), one line in `registry.ts`, one entry in the
+ * tests. Reductions happen in a fixed order, so that every rank and every run gets the
+ * same bits.
+ */
+import type { PayloadKind } from '../../shared/catalogue.ts';
+import type { Combined, Payload } from '../compression/method.ts';
+import type { Arena, Region } from '../kernels/arena.ts';
+import type { Kernels } from '../kernels/kernels.ts';
+
+/** A group of ranks that exchange one bucket: a transport bound to one exchange. */
+export interface Communicator {
+  readonly rank: number;
+  readonly size: number;
+  readonly arena: Arena;
+  readonly kernels: Kernels;
+  send(to: number, region: Region): Promise<void>;
+  /** Exactly `into.bytes` bytes. */
+  receive(from: number, into: Region): Promise<void>;
+  /** A message of at most `maximum` bytes, into memory that `place` chooses. */
+  receiveSized(
+    from: number,
+    maximum: number,
+    place: (bytes: number) => Region,
+  ): Promise<Region>;
+  /** Attribute synchronous work to the `reduce` phase. */
+  reduce<T>(work: () => T): T;
+  /**
+   * Scratch of at least `bytes`, kept from exchange to exchange under this key, so that
+   * nothing is allocated once sizes have settled. Valid until the next exchange on the
+   * same bucket.
+   */
+  scratch(key: string, bytes: number): Region;
+}
+
+/** What a cost is computed from. Bytes and elements of one bucket. */
+export interface ExchangeShape {
+  readonly ranks: number;
+  /** N, elements. */
+  readonly length: number;
+  readonly payloadBytes: number;
+  /** k, entries per rank, for sparse payloads. */
+  readonly nnz?: number | undefined;
+  /** E[K], entries of the reduced result, where known or estimated. */
+  readonly nnzReduced?: number | undefined;
+}
+
+/** α: s per message, β: s per byte, γ: s per element reduced. */
+export interface NetworkCost {
+  readonly alpha: number;
+  readonly beta: number;
+  readonly gamma: number;
+}
+
+export interface CollectiveDefinition {
+  readonly id: string;
+  /** Travels in every header; never reused, never renumbered. */
+  readonly code: number;
+  readonly title: string;
+  readonly summary: string;
+  readonly source: string;
+  readonly takes: readonly PayloadKind[];
+  /** Predicted seconds in the α–β–γ model. */
+  cost(shape: ExchangeShape, network: NetworkCost): number;
+  /** Predicted bytes that the busiest rank sends, framing excluded. */
+  wireBytes(shape: ExchangeShape): number;
+  /** May overwrite the payload's memory. The result's memory is the communicator's
+   * scratch or the payload's own. */
+  run(communicator: Communicator, payload: Payload): Promise<Combined>;
+}

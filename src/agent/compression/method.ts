@@ -1,0 +1,127 @@
+/**
+ * A compression method: how one bucket's gradient becomes a payload, and how what the
+ * collective made of all payloads becomes the averaged gradient. Adding one: one file
+ * here, one line in `registry.ts`, one entry in the golden tests.
+ */
+import type { z } from 'zod';
+import type { PayloadKind } from '../../shared/catalogue.ts';
+import type { Arena, Region, Vector } from '../kernels/arena.ts';
+import type { Kernels } from '../kernels/kernels.ts';
+
+/** What travels: `data` is exactly the payload's bytes. `length` is n. */
+export type Payload =
+  | { readonly kind: 'dense'; readonly length: number; readonly data: Region }
+  | { readonly kind: 'scalars'; readonly length: number; readonly data: Region }
+  | {
+      /** `count` u32 indices, ascending, then `count` f32 values. */
+      readonly kind: 'sparse';
+      readonly length: number;
+      readonly count: number;
+      readonly data: Region;
+    }
+  | { readonly kind: 'quantized'; readonly length: number; readonly data: Region };
+
+/**
+ * What a collective made of the payloads of all ranks: their elementwise sum (dense or
+ * sparse, sums of scalars are dense), or all of them in rank order.
+ */
+export type Combined =
+  | { readonly form: 'dense'; readonly data: Region }
+  | { readonly form: 'sparse'; readonly count: number; readonly data: Region }
+  | { readonly form: 'gathered'; readonly payloads: readonly Payload[] };
+
+/** What a method may ask of the other ranks. All ranks ask the same, in the same order. */
+export type CommunicationRequest =
+  /** Sum over ranks, by the plan's collective. */
+  | { readonly operation: 'reduce'; readonly payload: Payload }
+  /** All payloads, in rank order. */
+  | { readonly operation: 'gather'; readonly payload: Payload }
+  /** Root's payload; the other ranks pass the kind they expect, of capacity `data`. */
+  | {
+      readonly operation: 'broadcast';
+      readonly root: number;
+      readonly payload: Payload;
+    };
+
+export type Communicate = (request: CommunicationRequest) => Promise<Combined>;
+
+/** A tensor's slice of the bucket. */
+export interface TensorSlice {
+  readonly name: string;
+  /** First element, from the start of the bucket. */
+  readonly start: number;
+  readonly length: number;
+  readonly shape: readonly number[];
+}
+
+export interface CompressorContext<Parameters = unknown> {
+  /** Elements of the bucket, N in the papers. */
+  readonly length: number;
+  readonly tensors: readonly TensorSlice[];
+  readonly parameters: Parameters;
+  readonly seed: number;
+  readonly rank: number;
+  readonly world: number;
+  /** Index of the bucket: with seed, rank and iteration it seeds random numbers. */
+  readonly bucket: number;
+  readonly arena: Arena;
+  readonly kernels: Kernels;
+  /** The bucket's residual, `length` elements; given where the method keeps one. */
+  readonly residual?: Vector | undefined;
+}
+
+export interface ExchangeStatistics {
+  /** Entries kept by this rank, where the method selects. */
+  readonly nnzLocal?: number | undefined;
+  /** Entries of the reduced result, K, where it was observed. */
+  readonly nnzReduced?: number | undefined;
+}
+
+export interface Compressor extends Disposable {
+  /**
+   * Compensate, then select or quantise: reads `gradient`, updates the residual, leaves
+   * the payload in memory of its own that stays valid until the next encode. May use
+   * `gradient` as scratch. A pure function of (gradient, state, seeded RNG).
+   */
+  encode(gradient: Vector, iteration: number): Payload | Promise<Payload>;
+  /**
+   * The average over ranks, written over `out`. `out` is the vector that was given to
+   * encode, as encode left it: methods that use their local gradient again find it here.
+   */
+  decode(
+    combined: Combined,
+    out: Vector,
+    iteration: number,
+  ): ExchangeStatistics | Promise<ExchangeStatistics>;
+  /**
+   * For methods that talk more than once in an exchange. Absent: encode, one reduce (or
+   * gather, if the method is not reducible), decode.
+   */
+  exchange?(
+    gradient: Vector,
+    iteration: number,
+    communicate: Communicate,
+  ): Promise<ExchangeStatistics>;
+  /** All state but the residual, to be restored by `restore` in another process. */
+  save(): Uint8Array;
+  /** @throws GradwireError `METHOD_STATE_INVALID` */
+  restore(state: Uint8Array): void;
+}
+
+export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
+  readonly id: string;
+  readonly title: string;
+  /** One sentence: what is sent. */
+  readonly summary: string;
+  /** Paper and section. */
+  readonly source: string;
+  /** A strict object; every field described and with a default. */
+  readonly parameters: Schema;
+  readonly payload: PayloadKind;
+  /** Whether payloads can be summed by a collective; else they are gathered. */
+  readonly reducible: boolean;
+  /** The residual's units, if one is kept. Equal units: it survives a switch. */
+  readonly residual: 'none' | 'gradient' | 'update';
+  readonly replicas: 'identical' | 'drift';
+  create(context: CompressorContext<z.infer<Schema>>): Compressor;
+}

@@ -1,0 +1,63 @@
+/**
+ * The kernels: what a compression method or a collective does to vectors, one interface
+ * for all backends. `reference` is plain TypeScript, obvious and slow, the oracle of the
+ * tests; `wasm` is the CPU default. Backends agree bit for bit on selections and
+ * payload bytes, and on scalar reductions to 1e-6 relative.
+ *
+ * Lengths are in elements, offsets in bytes. No call allocates in the arena; scratch is
+ * owned by the backend and grows at most once per larger size.
+ */
+import type { Region, Vector } from './arena.ts';
+
+/** `count` (u32 index, f32 value) pairs: all indices, ascending, then all values. */
+export interface SparseStream {
+  readonly offset: number;
+  readonly count: number;
+}
+
+/** Bytes of a stream of `count` pairs. */
+export const sparseBytes = (count: number): number => 8 * count;
+
+export interface TwoMeans {
+  /** Mean of the entries ≥ 0; 0 where there is none. */
+  readonly plus: number;
+  /** Mean of |·| over the entries < 0; 0 where there is none. */
+  readonly minus: number;
+}
+
+export interface Kernels {
+  readonly backend: 'reference' | 'wasm' | 'webgpu';
+
+  fill(out: Vector, value: number): void;
+  copy(out: Vector, x: Vector): void;
+  /** out ← out + x, elementwise. */
+  add(out: Vector, x: Vector): void;
+  /** x ← x · factor. */
+  scale(x: Vector, factor: number): void;
+  /** ‖x‖², accumulated in f64. */
+  squaredNorm(x: Vector): number;
+  /** ‖x − y‖², accumulated in f64. */
+  squaredDistance(x: Vector, y: Vector): number;
+  /** Index of the first NaN or infinity, −1 where all are finite. */
+  firstNonFinite(x: Vector): number;
+
+  /**
+   * Exactly min(k, n) entries with the largest |x|, ties by lower index, ascending by
+   * index, written to `out` (indices, then values). x must be finite.
+   */
+  selectTopK(x: Vector, k: number, out: Region): SparseStream;
+  /** x[i] ← 0 for every index i of the stream. */
+  clearAt(x: Vector, stream: SparseStream): void;
+  /** out[i] ← out[i] + factor · value for every pair of the stream. */
+  scatterAdd(out: Vector, stream: SparseStream, factor: number): void;
+  /**
+   * The sum of two streams: ascending indices, one entry per distinct index (entries
+   * that cancel to zero stay), a's value first in each sum. `out` holds at least
+   * a.count + b.count pairs and overlaps neither. K = the result's count.
+   */
+  mergeStreams(a: SparseStream, b: SparseStream, out: Region): SparseStream;
+
+  twoMeans(x: Vector): TwoMeans;
+  /** x ← x + plus where x ≥ 0, x − minus where x < 0, by the signs before the call. */
+  shiftBySign(x: Vector, plus: number, minus: number): void;
+}

@@ -1,0 +1,23 @@
+/**
+ * The part of the WebAssembly JavaScript API that the agent uses. @types/node has none,
+ * and the DOM library would bring a browser's globals into headless code.
+ */
+declare namespace WebAssembly {
+  interface MemoryDescriptor {
+    readonly initial: number;
+    readonly maximum?: number;
+    readonly shared?: boolean;
+  }
+  class Memory {
+    constructor(descriptor: MemoryDescriptor);
+    readonly buffer: ArrayBuffer | SharedArrayBuffer;
+    grow(pages: number): number;
+  }
+  class Module {
+    constructor(bytes: Uint8Array);
+  }
+  class Instance {
+    constructor(module: Module, imports: Record<string, Record<string, unknown>>);
+    readonly exports: Record<string, unknown>;
+  }
+}

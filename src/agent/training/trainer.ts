@@ -1,0 +1,75 @@
+/**
+ * What the worker needs of training: a model replica that computes loss and gradient of
+ * a batch into a flat f32 vector, and applies an averaged one. Data parallel: every
+ * rank holds the same weights, each sees its own shard of the data.
+ */
+
+/** A parameter tensor; `start` is its first element in the flat gradient. */
+export interface ParameterTensor {
+  readonly name: string;
+  readonly shape: readonly number[];
+  readonly start: number;
+  readonly length: number;
+}
+
+export interface StepResult {
+  readonly loss: number;
+  /** Share of the batch that was classified right, 0…1. */
+  readonly metric: number;
+}
+
+export interface EvaluationResult {
+  /** Sum over samples: ranks' results can be added. */
+  readonly lossSum: number;
+  readonly correct: number;
+  readonly samples: number;
+}
+
+export interface Trainer {
+  /** The backend in use: `auto` has been resolved. */
+  readonly backend: 'wasm' | 'webgpu';
+  readonly tensors: readonly ParameterTensor[];
+  /** Elements of the flat gradient. */
+  readonly length: number;
+  /** Elements of the optimiser's state (0 for plain SGD). */
+  readonly stateLength: number;
+
+  /** Gather iteration t's batch of this rank (phase `data`). */
+  loadBatch(iteration: number): void;
+  /** Loss and gradient of the loaded batch; the gradient is written to `gradient`. */
+  computeGradient(gradient: Float32Array): Promise<StepResult>;
+  /** One optimiser step with the averaged gradient. */
+  applyGradient(gradient: Float32Array, iteration: number): Promise<void>;
+  /** The learning rate at an iteration. */
+  learningRate(iteration: number): number;
+  /** This rank's share of the test set under the current weights. */
+  evaluate(): Promise<EvaluationResult>;
+
+  /** Copy weights out and in, flat, in the order of `tensors`. */
+  readWeights(out: Float32Array): Promise<void>;
+  writeWeights(weights: Float32Array): Promise<void>;
+  /** Likewise the optimiser's state (velocities). */
+  readState(out: Float32Array): Promise<void>;
+  writeState(state: Float32Array): Promise<void>;
+
+  close(): void;
+}
+
+export interface TrainerOptions {
+  readonly model: string;
+  readonly dataset: string;
+  readonly dataDirectory?: string | undefined;
+  readonly batchPerRank: number;
+  readonly rank: number;
+  readonly world: number;
+  readonly seed: number;
+  readonly backend: 'auto' | 'wasm' | 'webgpu';
+  readonly threads: number;
+  readonly optimizer: {
+    readonly kind: string;
+    readonly lr: number;
+    readonly momentum: number;
+    readonly schedule: 'constant' | 'cosine' | 'linear';
+  };
+  readonly iterations: number;
+}

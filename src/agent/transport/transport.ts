@@ -1,0 +1,83 @@
+/**
+ * Messages between the engine threads of all ranks, in the spirit of MPI: `send` and
+ * `receive` start at once and are awaited later. Messages from one peer on one stream
+ * arrive in order; streams are independent of one another. Every wait has a deadline
+ * and can be aborted; a frame that is not the one expected is a coded error on both
+ * sides.
+ */
+import type { ErrorData } from '../../shared/errors.ts';
+
+/** What both sides of a message must agree on. */
+export interface MessageHeader {
+  /** Stream: one per bucket and purpose, so that several exchanges can be in flight. */
+  readonly stream: number;
+  /** Number of the exchange on this stream since the run began. */
+  readonly sequence: number;
+  /** Epoch of the exchange plan. */
+  readonly epoch: number;
+  /** Numeric code of the collective (`collectives/registry.ts`). */
+  readonly operation: number;
+  /** Numeric code of the payload's kind. */
+  readonly dtype: number;
+}
+
+export interface WireCounters {
+  /** Bytes written to and read from sockets, framing included. */
+  readonly sent: number;
+  readonly received: number;
+  /** The framing's part of them: headers, handshakes, control frames. */
+  readonly framingSent: number;
+  readonly framingReceived: number;
+}
+
+export interface Transport {
+  readonly rank: number;
+  readonly size: number;
+
+  /**
+   * Resolves when `data` may be reused. Views may lie in the arena.
+   * @throws (rejects) GradwireError `PEER_LOST`, `PEER_TIMEOUT`, `ABORTED`
+   */
+  send(to: number, header: MessageHeader, data: Uint8Array): Promise<void>;
+
+  /**
+   * Receive exactly `into.length` bytes straight into `into`.
+   * @throws (rejects) GradwireError `PEER_LOST`, `PEER_TIMEOUT`, `PEER_MISMATCH`,
+   * `ABORTED`
+   */
+  receive(from: number, header: MessageHeader, into: Uint8Array): Promise<void>;
+
+  /**
+   * Receive a message of unknown length: `place` is called once with the length that
+   * the peer announced (at most `maximum`) and returns where its bytes go.
+   */
+  receiveSized(
+    from: number,
+    header: MessageHeader,
+    maximum: number,
+    place: (length: number) => Uint8Array,
+  ): Promise<number>;
+
+  readonly counters: WireCounters;
+
+  /** Tell every peer why, then reject everything pending with it. Idempotent. */
+  abort(error: ErrorData): void;
+  close(): Promise<void>;
+}
+
+/** Told by the transport, so that an iteration's time can be attributed. */
+export interface TransportObserver {
+  /** Synchronous work on sockets begins; returns the end. */
+  working(kind: 'send' | 'receive'): () => void;
+  /**
+   * What the transport waits for has changed: nothing, the rest of a message that is
+   * on its way, the first byte from a rank, or a peer that does not drain our sends.
+   */
+  waiting(
+    state:
+      | { readonly kind: 'nothing' }
+      | { readonly kind: 'rest'; readonly rank: number }
+      | { readonly kind: 'first'; readonly rank: number }
+      | { readonly kind: 'drain'; readonly rank: number },
+  ): void;
+}

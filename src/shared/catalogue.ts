@@ -1,0 +1,68 @@
+/**
+ * What an agent can do: its methods, collectives, models, datasets and backends. The
+ * agent makes the catalogue from its registries and sends it in its hello, so that the
+ * app and the CLI offer exactly what the agent has, whatever its version.
+ */
+import type { JsonValue } from './json.ts';
+
+export type PayloadKind = 'dense' | 'sparse' | 'quantized' | 'scalars';
+
+/** A parameter as a form shows it. Derived from the method's zod schema. */
+export interface ParameterEntry {
+  readonly key: string;
+  readonly type: 'number' | 'integer' | 'boolean' | 'choice' | 'text';
+  readonly title: string;
+  readonly description: string;
+  readonly default?: JsonValue | undefined;
+  readonly minimum?: number | undefined;
+  readonly maximum?: number | undefined;
+  readonly choices?: readonly string[] | undefined;
+}
+
+export interface MethodEntry {
+  readonly id: string;
+  readonly title: string;
+  readonly summary: string;
+  readonly source: string;
+  readonly payload: PayloadKind;
+  readonly reducible: boolean;
+  /** Whether error feedback keeps a residual from iteration to iteration. */
+  readonly residual: boolean;
+  /** Whether all ranks keep bit-identical weights under this method. */
+  readonly replicas: 'identical' | 'drift';
+  /** Ids of the collectives that take this method's payload. */
+  readonly collectives: readonly string[];
+  readonly parameters: readonly ParameterEntry[];
+}
+
+export interface CollectiveEntry {
+  readonly id: string;
+  readonly title: string;
+  readonly summary: string;
+  readonly source: string;
+  readonly takes: readonly PayloadKind[];
+}
+
+export interface ModelEntry {
+  readonly id: string;
+  readonly title: string;
+  readonly summary: string;
+  readonly parameterCount: number;
+}
+
+export interface DatasetEntry {
+  readonly id: string;
+  readonly title: string;
+  readonly summary: string;
+  /** Whether it is read from a data directory (`workload.data`). */
+  readonly needsData: boolean;
+}
+
+export interface Catalogue {
+  readonly methods: readonly MethodEntry[];
+  readonly collectives: readonly CollectiveEntry[];
+  readonly models: readonly ModelEntry[];
+  readonly datasets: readonly DatasetEntry[];
+  readonly optimizers: readonly string[];
+  readonly backends: readonly string[];
+}

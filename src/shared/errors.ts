@@ -1,0 +1,96 @@
+/**
+ * Coded errors: the one shape in which an expected failure travels, between threads,
+ * processes, over the wire and into the UI. `code` is a public contract; `message`
+ * names the offending value; `place` the host and step; `next` the next action.
+ *
+ * Programmer errors are not GradwireErrors: they throw `internal:` errors and crash.
+ */
+
+/** `input`: what the user gave was wrong (exit code 2). `failure`: anything else (1). */
+export type ErrorKind = 'input' | 'failure';
+
+export interface ErrorData {
+  readonly code: string;
+  readonly kind: ErrorKind;
+  readonly message: string;
+  readonly place?: string | undefined;
+  readonly next?: string | undefined;
+  /** The rank that caused it, where one did. */
+  readonly rank?: number | undefined;
+}
+
+export class GradwireError extends Error implements ErrorData {
+  override readonly name = 'GradwireError';
+  readonly code: string;
+  readonly kind: ErrorKind;
+  readonly place: string | undefined;
+  readonly next: string | undefined;
+  readonly rank: number | undefined;
+
+  constructor(data: ErrorData, options?: ErrorOptions) {
+    super(data.message, options);
+    this.code = data.code;
+    this.kind = data.kind;
+    this.place = data.place;
+    this.next = data.next;
+    this.rank = data.rank;
+  }
+
+  toData(): ErrorData {
+    return {
+      code: this.code,
+      kind: this.kind,
+      message: this.message,
+      ...(this.place === undefined ? {} : { place: this.place }),
+      ...(this.next === undefined ? {} : { next: this.next }),
+      ...(this.rank === undefined ? {} : { rank: this.rank }),
+    };
+  }
+}
+
+/** An error in what the user gave: exit code 2. */
+export function inputError(
+  code: string,
+  message: string,
+  more: Omit<Partial<ErrorData>, 'code' | 'kind' | 'message'> = {},
+): GradwireError {
+  return new GradwireError({ code, kind: 'input', message, ...more });
+}
+
+/** An error in what happened: exit code 1. */
+export function failure(
+  code: string,
+  message: string,
+  more: Omit<Partial<ErrorData>, 'code' | 'kind' | 'message'> = {},
+): GradwireError {
+  return new GradwireError({ code, kind: 'failure', message, ...more });
+}
+
+/** Any thrown value as ErrorData. What is not coded is an internal error and says so. */
+export function toErrorData(thrown: unknown): ErrorData {
+  if (thrown instanceof GradwireError) return thrown.toData();
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return {
+    code: 'INTERNAL',
+    kind: 'failure',
+    message: message.startsWith('internal:') ? message : `internal: ${message}`,
+    next: 'This is a bug in Gradwire: report it with the log of the run.',
+  };
+}
+
+export function isErrorData(value: unknown): value is ErrorData {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    typeof (value as ErrorData).code === 'string' &&
+    typeof (value as ErrorData).message === 'string'
+  );
+}
+
+/** One line for a terminal: `CODE: message (at place). Next step.` */
+export function formatError(error: ErrorData): string {
+  const place = error.place === undefined ? '' : ` (${error.place})`;
+  const next = error.next === undefined ? '' : ` ${error.next}`;
+  const message = error.message.replace(/[.\s]+$/, '');
+  return `${error.code}: ${message}${place}.${next}`;
+}

@@ -1,0 +1,124 @@
+/**
+ * The experiment spec: everything a run is made of. One zod schema validates it, names
+ * the form's fields and makes the JSON Schema. Structure is checked here; the names of
+ * models, datasets, methods and their parameters are checked by the agent that will run
+ * them, against its own registries.
+ */
+import { z } from 'zod';
+import { inputError, type GradwireError } from './errors.ts';
+import { exchangeSpecSchema } from './exchange-plan.ts';
+import { nearest } from './nearest.ts';
+
+const positive = z.number().positive();
+
+export const experimentSpecSchema = z.strictObject({
+  name: z.string().min(1).max(120).default('untitled').describe('Shown in lists'),
+  description: z.string().max(2000).optional().describe('What it is for'),
+  workload: z.strictObject({
+    model: z.string().describe('Which network is trained'),
+    dataset: z.string().describe('What it is trained on'),
+    data: z.string().optional().describe('Directory that holds the dataset’s files'),
+    batchPerRank: z.int().min(1).max(65_536).default(32).describe('Samples per rank'),
+  }),
+  world: z
+    .strictObject({
+      ranks: z.int().min(1).max(1024).default(4).describe('Training processes'),
+      nodes: z.array(z.string()).min(1).default(['this-computer']).describe('Machines'),
+    })
+    .prefault({}),
+  optimizer: z
+    .strictObject({
+      kind: z.string().default('sgd'),
+      lr: positive.default(0.05).describe('Learning rate'),
+      momentum: z.number().min(0).lt(1).default(0.9),
+      schedule: z.enum(['constant', 'cosine', 'linear']).default('constant'),
+    })
+    .prefault({}),
+  exchange: exchangeSpecSchema.prefault({}),
+  iterations: z.int().min(1).max(1_000_000_000).default(400),
+  evaluateEvery: z
+    .int()
+    .min(0)
+    .default(50)
+    .describe('Iterations between evaluations on the test set; 0: only at the end'),
+  seed: z.int().min(0).max(0xffffffff).default(1),
+  backend: z.enum(['auto', 'wasm', 'webgpu']).default('auto'),
+  timeoutSeconds: positive
+    .max(3600)
+    .default(30)
+    .describe('How long a rank waits for a silent peer before the run fails'),
+});
+
+export type ExperimentSpec = z.infer<typeof experimentSpecSchema>;
+export type ExperimentSpecInput = z.input<typeof experimentSpecSchema>;
+
+/**
+ * A raw value (parsed YAML or JSON) as a spec, defaults filled in.
+ * @throws GradwireError `SPEC_UNKNOWN_KEY`, `SPEC_INVALID`: the first problem found,
+ * with its path, the value given and the nearest valid key.
+ */
+export function parseExperimentSpec(raw: unknown, place = 'spec'): ExperimentSpec {
+  const parsed = experimentSpecSchema.safeParse(raw);
+  if (parsed.success) return parsed.data;
+  throw explainIssue(experimentSpecSchema, raw, parsed.error, { code: 'SPEC', place });
+}
+
+/**
+ * The first issue of a failed parse as one coded error: `<code>_UNKNOWN_KEY` or
+ * `<code>_INVALID`, with the path, the value and the nearest valid key.
+ */
+export function explainIssue(
+  schema: z.ZodType,
+  raw: unknown,
+  error: z.ZodError,
+  where: { readonly code: string; readonly place: string },
+): GradwireError {
+  const issue =
+    error.issues.find((candidate) => candidate.code === 'unrecognized_keys') ??
+    error.issues[0]!;
+  const path = issue.path.map(String);
+  if (issue.code === 'unrecognized_keys') {
+    const key = issue.keys[0]!;
+    const valid = validKeys(schema, path);
+    const suggestion = nearest(key, valid);
+    return inputError(
+      `${where.code}_UNKNOWN_KEY`,
+      `unknown key "${[...path, key].join('.')}"`,
+      {
+        place: where.place,
+        next:
+          suggestion === undefined
+            ? `Valid keys here: ${valid.join(', ')}.`
+            : `Did you mean "${[...path, suggestion].join('.')}"?`,
+      },
+    );
+  }
+  const value = valueAt(raw, path);
+  const shown = value === undefined ? 'is missing' : `is ${JSON.stringify(value)}`;
+  return inputError(
+    `${where.code}_INVALID`,
+    `"${path.join('.') || '(whole)'}" ${shown}: ${lowerFirst(issue.message)}`,
+    { place: where.place, next: 'Correct the value and try again.' },
+  );
+}
+
+/** Keys an object schema takes at a path, read from its JSON Schema. */
+function validKeys(schema: z.ZodType, path: readonly string[]): string[] {
+  type Node = { properties?: Record<string, Node> };
+  let node: Node | undefined = z.toJSONSchema(schema, { io: 'input' }) as Node;
+  for (const step of path) node = node?.properties?.[step];
+  return Object.keys(node?.properties ?? {});
+}
+
+function valueAt(raw: unknown, path: readonly string[]): unknown {
+  let value: unknown = raw;
+  for (const step of path) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = (value as Record<string, unknown>)[step];
+  }
+  return value;
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}

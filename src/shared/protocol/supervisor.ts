@@ -1,0 +1,121 @@
+/**
+ * The control protocol between main (app or CLI) and a supervisor: length-prefixed
+ * MessagePack (`frame.ts`) over a Unix socket, later over SSH's stdio. Versioned in the
+ * hello. Requests carry an id and are answered once, in any order; records and run
+ * states are pushed. Delivery of records is at-least-once by sequence; the store is
+ * idempotent, so the result is exactly-once.
+ */
+import type { Catalogue } from '../catalogue.ts';
+import type { ErrorData } from '../errors.ts';
+import type { PlanSwitch, ResidualPolicy } from '../exchange-plan.ts';
+import type { ExperimentSpec } from '../experiment-spec.ts';
+import type { JsonObject } from '../json.ts';
+import type { JournalEntry } from '../records.ts';
+
+export const PROTOCOL_VERSION = 1;
+
+export interface SupervisorHello {
+  readonly type: 'hello';
+  readonly protocol: number;
+  readonly version: string;
+  readonly pid: number;
+  readonly host: string;
+  readonly cores: number;
+  readonly catalogue: Catalogue;
+}
+
+/** A switch asked for at launch (`--switch 50:method=topk`) or in mid-run (`at` absent). */
+export interface SwitchRequest {
+  /** Keys of `exchange` to change; keys not named keep their value. */
+  readonly change: JsonObject;
+  /** First iteration under the new plan; absent: as soon as every rank knows. */
+  readonly at?: number | undefined;
+  readonly residual?: ResidualPolicy | undefined;
+}
+
+export interface RankAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+export type RunPhase = 'preparing' | 'running' | 'ended';
+
+export interface SupervisedRun {
+  readonly run: string;
+  readonly phase: RunPhase;
+  readonly spec: ExperimentSpec;
+  readonly lastSequence: number;
+  readonly createdAt: number;
+}
+
+/** Requests and what answers them. */
+export interface SupervisorRequests {
+  /** The spec with every name and parameter checked against the registries. */
+  validate: {
+    request: { spec: unknown; switches?: readonly SwitchRequest[] };
+    reply: { spec: ExperimentSpec; switches: readonly PlanSwitch[] };
+  };
+  /** Start the given ranks; answered when all of them listen. */
+  prepare: {
+    request: {
+      run: string;
+      spec: ExperimentSpec;
+      switches: readonly SwitchRequest[];
+      ranks: readonly number[];
+      /** 32 random bytes: peers prove that they know it before a payload is read. */
+      secret: Uint8Array;
+    };
+    reply: { addresses: readonly { rank: number; address: RankAddress }[] };
+  };
+  /** Connect all ranks and begin the first iteration. */
+  begin: {
+    request: { run: string; addresses: readonly RankAddress[] };
+    reply: Record<string, never>;
+  };
+  /** Validated and given its epoch before any rank hears of it. */
+  switch: {
+    request: { run: string } & SwitchRequest;
+    reply: { switch: PlanSwitch };
+  };
+  /** End after the current iteration; answered when the run has ended. */
+  stop: { request: { run: string }; reply: Record<string, never> };
+  /** Replay the journal after a sequence, then follow it. */
+  subscribe: {
+    request: { run: string; after: number };
+    reply: { lastSequence: number };
+  };
+  unsubscribe: { request: { run: string }; reply: Record<string, never> };
+  /** Everything up to here is stored: once a run has ended its journal may go. */
+  acknowledge: {
+    request: { run: string; sequence: number };
+    reply: Record<string, never>;
+  };
+  runs: {
+    request: Record<string, never>;
+    reply: { runs: readonly SupervisedRun[] };
+  };
+}
+
+export type SupervisorMethod = keyof SupervisorRequests;
+
+export interface RequestMessage<M extends SupervisorMethod = SupervisorMethod> {
+  readonly type: 'request';
+  readonly id: number;
+  readonly method: M;
+  readonly body: SupervisorRequests[M]['request'];
+}
+
+export type ReplyMessage =
+  | { readonly type: 'reply'; readonly id: number; readonly body: unknown }
+  | { readonly type: 'error'; readonly id: number; readonly error: ErrorData };
+
+export type PushMessage =
+  | {
+      readonly type: 'records';
+      readonly run: string;
+      readonly entries: readonly JournalEntry[];
+    }
+  | { readonly type: 'run'; readonly run: SupervisedRun };
+
+export type FromSupervisor = SupervisorHello | ReplyMessage | PushMessage;
+export type ToSupervisor = RequestMessage;

@@ -1,0 +1,36 @@
+/**
+ * Between a supervisor and one worker: length-prefixed MessagePack, towards the worker
+ * on its stdin, from the worker on file descriptor 3. The end of stdin means that the
+ * supervisor is gone: the worker exits.
+ */
+import type { ErrorData } from '../errors.ts';
+import type { ExchangePlan, PlanSwitch } from '../exchange-plan.ts';
+import type { ExperimentSpec } from '../experiment-spec.ts';
+import type { RunRecord } from '../records.ts';
+import type { RankAddress } from './supervisor.ts';
+
+export type ToWorker =
+  | {
+      readonly type: 'configure';
+      readonly run: string;
+      readonly rank: number;
+      readonly spec: ExperimentSpec;
+      readonly plan: ExchangePlan;
+      readonly switches: readonly PlanSwitch[];
+      readonly secret: Uint8Array;
+      /** Address to listen on for peers. */
+      readonly listen: string;
+      /** Threads that autodiff may use: cores ÷ ranks on the node, at least 1. */
+      readonly threads: number;
+    }
+  | { readonly type: 'begin'; readonly addresses: readonly RankAddress[] }
+  | { readonly type: 'switch'; readonly switch: PlanSwitch }
+  | { readonly type: 'stop' };
+
+export type FromWorker =
+  | { readonly type: 'listening'; readonly address: RankAddress }
+  /** Model built, data loaded, peers connected. */
+  | { readonly type: 'ready'; readonly backend: string; readonly parameters: number }
+  | { readonly type: 'records'; readonly records: readonly RunRecord[] }
+  | { readonly type: 'finished' }
+  | { readonly type: 'failed'; readonly error: ErrorData };

@@ -1,0 +1,183 @@
+/**
+ * Records: what a run leaves behind. Workers make them, the supervisor journals them
+ * with a sequence number, main stores them and passes them on, the CLI prints them.
+ * A quantity that was not observed is absent, never 0. Times are in milliseconds,
+ * sizes in bytes, `at` is wall-clock milliseconds since 1970.
+ */
+import { z } from 'zod';
+import type { ErrorData } from './errors.ts';
+import { PHASES, type Phase } from './phases.ts';
+
+const time = z.number().min(0);
+const count = z.number().int().min(0);
+
+const phasesSchema = z.strictObject(
+  Object.fromEntries(PHASES.map((phase) => [phase, time])) as Record<
+    Phase,
+    typeof time
+  >,
+);
+
+/** One per rank and iteration. */
+export const iterationRecordSchema = z.strictObject({
+  type: z.literal('iteration'),
+  rank: count,
+  iteration: count,
+  at: z.number(),
+  /** The iteration's wall time; the phases add up to it. */
+  wall: time,
+  phases: phasesSchema,
+  /** The part of `wait` spent on each awaited rank, by rank. */
+  waitedFor: z.record(z.string(), time).optional(),
+  /** Communication hidden under computation: beside the phases, not inside them. */
+  overlapped: time,
+  bytes: z.strictObject({
+    /** 4·n: what uncompressed f32 would have been. */
+    dense: count,
+    /** The encoded bytes the method produced. */
+    payload: count,
+    /** Counted at the sockets, framing included. */
+    wireSent: count,
+    wireReceived: count,
+    /** The framing's part of wireSent and wireReceived. */
+    framingSent: count,
+    framingReceived: count,
+  }),
+  nnzLocal: count.optional(),
+  nnzReduced: count.optional(),
+  /** nnzLocal / n. */
+  density: z.number().optional(),
+  residualNorm: z.number().optional(),
+  loss: z.number(),
+  /** Accuracy on the rank's own batch, 0…1. */
+  metric: z.number().optional(),
+  lr: z.number(),
+  epoch: count,
+  method: z.string(),
+  collective: z.string(),
+});
+export type IterationRecord = z.infer<typeof iterationRecordSchema>;
+
+/** The test set, evaluated together by all ranks after an iteration. Made by rank 0. */
+export const evaluationRecordSchema = z.strictObject({
+  type: z.literal('evaluation'),
+  iteration: count,
+  at: z.number(),
+  loss: z.number(),
+  /** Accuracy on the test set, 0…1. */
+  metric: z.number(),
+  samples: count,
+  wall: time,
+});
+export type EvaluationRecord = z.infer<typeof evaluationRecordSchema>;
+
+const planSchema = z.strictObject({
+  method: z.string(),
+  parameters: z.record(z.string(), z.json()),
+  collective: z.string(),
+  bucketBytes: count,
+});
+
+/** Every rank moved to the next exchange plan before this iteration. Made by rank 0. */
+export const switchRecordSchema = z.strictObject({
+  type: z.literal('switch'),
+  at: z.number(),
+  /** The first iteration under the new plan. */
+  fence: count,
+  epoch: count,
+  from: planSchema,
+  to: planSchema,
+  /** What became of the residual. */
+  residual: z.enum(['none', 'kept', 'flushed', 'dropped']),
+  /** Whether the weights were averaged because the old method's replicas drift. */
+  resynchronized: z.boolean(),
+});
+export type SwitchRecord = z.infer<typeof switchRecordSchema>;
+
+/** How far the replicas have drifted apart: max over ranks of ‖wᵢ − w̄‖/‖w̄‖. */
+export const divergenceRecordSchema = z.strictObject({
+  type: z.literal('divergence'),
+  at: z.number(),
+  iteration: count,
+  value: z.number(),
+});
+export type DivergenceRecord = z.infer<typeof divergenceRecordSchema>;
+
+export const noticeRecordSchema = z.strictObject({
+  type: z.literal('notice'),
+  at: z.number(),
+  level: z.enum(['info', 'warning']),
+  rank: count.optional(),
+  code: z.string(),
+  message: z.string(),
+});
+export type NoticeRecord = z.infer<typeof noticeRecordSchema>;
+
+/** The workers are up and the first iteration begins. Made by the supervisor. */
+export const startedRecordSchema = z.strictObject({
+  type: z.literal('started'),
+  at: z.number(),
+  ranks: count,
+  backend: z.string(),
+  /** Gradient elements. */
+  parameters: count,
+  plan: planSchema,
+  processes: z.array(z.strictObject({ rank: count, pid: count, node: z.string() })),
+});
+export type StartedRecord = z.infer<typeof startedRecordSchema>;
+
+/** The last record of a run that ended as asked: all iterations done, or stopped. */
+export const doneRecordSchema = z.strictObject({
+  type: z.literal('done'),
+  at: z.number(),
+  reason: z.enum(['completed', 'stopped']),
+  iterations: count,
+  loss: z.number(),
+  metric: z.number().optional(),
+  /** Whether all ranks ended with bit-identical weights. */
+  consistent: z.boolean(),
+  /** Hex digest of the weights of rank 0. */
+  weights: z.string(),
+  /** Under a method whose replicas drift: the drift before the closing average. */
+  divergence: z.number().optional(),
+});
+export type DoneRecord = z.infer<typeof doneRecordSchema>;
+
+const errorDataSchema = z.strictObject({
+  code: z.string(),
+  kind: z.enum(['input', 'failure']),
+  message: z.string(),
+  place: z.string().optional(),
+  next: z.string().optional(),
+  rank: count.optional(),
+}) satisfies z.ZodType<ErrorData>;
+
+/** The last record of a run that ended otherwise. */
+export const failedRecordSchema = z.strictObject({
+  type: z.literal('failed'),
+  at: z.number(),
+  error: errorDataSchema,
+});
+export type FailedRecord = z.infer<typeof failedRecordSchema>;
+
+export const runRecordSchema = z.discriminatedUnion('type', [
+  iterationRecordSchema,
+  evaluationRecordSchema,
+  switchRecordSchema,
+  divergenceRecordSchema,
+  noticeRecordSchema,
+  startedRecordSchema,
+  doneRecordSchema,
+  failedRecordSchema,
+]);
+export type RunRecord = z.infer<typeof runRecordSchema>;
+
+/** A record with its place in the run's journal. Sequences start at 1 and have no gap. */
+export interface JournalEntry {
+  readonly sequence: number;
+  readonly record: RunRecord;
+}
+
+export function endsRun(record: RunRecord): record is DoneRecord | FailedRecord {
+  return record.type === 'done' || record.type === 'failed';
+}

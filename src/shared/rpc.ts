@@ -1,0 +1,159 @@
+/**
+ * What the renderer may ask of main, and what main tells the renderer: one typed
+ * interface, carried by a MessagePort (Electron) or a WebSocket (browser). Every call's
+ * arguments are validated at the boundary by `rpcArguments`. A failed call rejects with
+ * ErrorData.
+ */
+import { z } from 'zod';
+import type { Catalogue } from './catalogue.ts';
+import type { ErrorData } from './errors.ts';
+import { RESIDUAL_POLICIES, type PlanSwitch } from './exchange-plan.ts';
+import type { ExperimentSpec } from './experiment-spec.ts';
+import type { JournalEntry, RunRecord } from './records.ts';
+
+export interface AppInfo {
+  readonly version: string;
+  readonly host: 'electron' | 'browser';
+  readonly platform: string;
+  readonly cores: number;
+  readonly hostname: string;
+  readonly home: string;
+}
+
+export interface Preset {
+  readonly id: string;
+  readonly title: string;
+  readonly description: string;
+  readonly spec: ExperimentSpec;
+  /** The preset's own text, comments included. */
+  readonly yaml: string;
+}
+
+export type RunState = 'starting' | 'running' | 'completed' | 'stopped' | 'failed';
+
+/** One run as lists show it. */
+export interface RunSummary {
+  readonly id: string;
+  readonly name: string;
+  readonly state: RunState;
+  readonly createdAt: number;
+  readonly endedAt?: number | undefined;
+  /** Iterations finished by every rank. */
+  readonly iterations: number;
+  readonly iterationsPlanned: number;
+  readonly ranks: number;
+  readonly model: string;
+  readonly dataset: string;
+  /** The methods used, in order, as the switches changed them. */
+  readonly methods: readonly string[];
+  readonly loss?: number | undefined;
+  readonly metric?: number | undefined;
+  readonly error?: ErrorData | undefined;
+  readonly deleted: boolean;
+}
+
+export interface RunDetail extends RunSummary {
+  readonly spec: ExperimentSpec;
+  /** All records but iterations, in order of their sequence. */
+  readonly events: readonly Exclude<RunRecord, { type: 'iteration' }>[];
+  readonly lastSequence: number;
+}
+
+export type SpecCheck =
+  | { readonly ok: true; readonly spec: ExperimentSpec; readonly yaml: string }
+  | { readonly ok: false; readonly error: ErrorData };
+
+export type ExportFormat = 'json' | 'csv';
+
+export interface AppApi {
+  info(): Promise<AppInfo>;
+  catalogue(): Promise<Catalogue>;
+  presets(): Promise<readonly Preset[]>;
+  /** YAML or JSON text → the validated spec, or the one error that it has. */
+  checkSpec(text: string): Promise<SpecCheck>;
+  /** A spec as YAML text, for the form's other side. */
+  specToYaml(spec: unknown): Promise<string>;
+  launch(spec: unknown): Promise<RunSummary>;
+  /** Same spec and the same switch schedule, as it happened. */
+  relaunch(run: string): Promise<RunSummary>;
+  stop(run: string): Promise<void>;
+  /** Takes effect at the next fence. Refused (rejects) before any rank hears of it. */
+  switchPlan(
+    run: string,
+    change: Record<string, unknown>,
+    options: { residual?: 'flush' | 'drop' },
+  ): Promise<PlanSwitch>;
+  runs(query: {
+    search?: string;
+    limit?: number;
+    offset?: number;
+    deleted?: boolean;
+  }): Promise<readonly RunSummary[]>;
+  run(id: string): Promise<RunDetail>;
+  /** Iterations' records with from ≤ iteration < to, thinned to every `stride`-th. */
+  iterations(
+    run: string,
+    range: { from: number; to: number; stride: number },
+  ): Promise<readonly JournalEntry[]>;
+  /** Soft delete, and its undo. */
+  setDeleted(run: string, deleted: boolean): Promise<void>;
+  exportRun(run: string, format: ExportFormat): Promise<string>;
+  /** Records of this run are pushed from now on; answers with what is stored so far. */
+  watch(run: string): Promise<RunDetail>;
+  unwatch(run: string): Promise<void>;
+}
+
+/** What main pushes to the renderer. */
+export interface AppEvents {
+  /** A run was made or changed its state, counters or name. */
+  runChanged(summary: RunSummary): void;
+  /** New records of a watched run, at most ten times a second. */
+  records(run: string, entries: readonly JournalEntry[]): void;
+  /** Something outside a run needs the user's eye. */
+  notice(error: ErrorData): void;
+}
+
+const runId = z.string().min(1).max(64);
+const text = z.string().max(1_000_000);
+
+/** Argument tuples by call: the gate at the boundary. */
+export const rpcArguments = {
+  info: z.tuple([]),
+  catalogue: z.tuple([]),
+  presets: z.tuple([]),
+  checkSpec: z.tuple([text]),
+  specToYaml: z.tuple([z.unknown()]),
+  launch: z.tuple([z.unknown()]),
+  relaunch: z.tuple([runId]),
+  stop: z.tuple([runId]),
+  switchPlan: z.tuple([
+    runId,
+    z.record(z.string(), z.unknown()),
+    z.strictObject({ residual: z.enum(RESIDUAL_POLICIES).optional() }),
+  ]),
+  runs: z.tuple([
+    z.strictObject({
+      search: z.string().max(200).optional(),
+      limit: z.int().min(1).max(1000).optional(),
+      offset: z.int().min(0).optional(),
+      deleted: z.boolean().optional(),
+    }),
+  ]),
+  run: z.tuple([runId]),
+  iterations: z.tuple([
+    runId,
+    z.strictObject({
+      from: z.int().min(0),
+      to: z.int().min(0),
+      stride: z.int().min(1),
+    }),
+  ]),
+  setDeleted: z.tuple([runId, z.boolean()]),
+  exportRun: z.tuple([runId, z.enum(['json', 'csv'])]),
+  watch: z.tuple([runId]),
+  unwatch: z.tuple([runId]),
+} as const satisfies Record<keyof AppApi, z.ZodType>;
+
+/** Commands of the host's native menu, forwarded to the renderer. */
+export const HOST_COMMANDS = ['new-experiment', 'show-start', 'show-runs'] as const;
+export type HostCommand = (typeof HOST_COMMANDS)[number];
