@@ -14,7 +14,7 @@ const layers = [
   ['src/main', ['src/agent', 'src/renderer', 'src/cli', 'src/preload']],
   ['src/renderer', ['src/agent', 'src/main', 'src/cli', 'src/preload']],
   ['src/preload', ['src/agent', 'src/main', 'src/renderer', 'src/cli']],
-  ['src/cli', ['src/renderer', 'src/preload', 'src/main/electron']],
+  ['src/cli', ['src/renderer', 'src/preload', 'src/main/electron', 'src/main/serve']],
   // Inside the agent: kernels <- compression, collectives <- exchange <- training <- worker.
   [
     'src/agent/kernels',
