@@ -1,0 +1,58 @@
+/**
+ * The desktop app: Electron's main process, its preload and the renderer, each in its
+ * folder of dist/desktop. `serve` gives the same renderer to a browser, so it must not
+ * need anything of Electron.
+ */
+import { svelte } from '@sveltejs/vite-plugin-svelte';
+import { defineConfig } from 'electron-vite';
+import path from 'node:path';
+
+const root = import.meta.dirname;
+const out = (part: string) => path.join(root, 'dist/desktop', part);
+
+export default defineConfig({
+  main: {
+    build: {
+      outDir: out('main'),
+      emptyOutDir: true,
+      minify: false,
+      sourcemap: true,
+      // Pure JavaScript is bundled; native addons stay in node_modules.
+      externalizeDeps: false,
+      rollupOptions: {
+        input: { index: path.join(root, 'src/main/electron/index.ts') },
+        external: ['better-sqlite3', 'electron'],
+        output: { format: 'es', entryFileNames: '[name].js' },
+      },
+    },
+  },
+  preload: {
+    build: {
+      outDir: out('preload'),
+      emptyOutDir: true,
+      minify: false,
+      sourcemap: false,
+      externalizeDeps: false,
+      rollupOptions: {
+        input: { index: path.join(root, 'src/preload/index.ts') },
+        external: ['electron'],
+        // A sandboxed preload is one CommonJS file.
+        output: { format: 'cjs', entryFileNames: '[name].cjs' },
+      },
+    },
+  },
+  renderer: {
+    root: path.join(root, 'src/renderer'),
+    // Relative addresses: the same files are served over app:// and http://.
+    base: './',
+    plugins: [svelte()],
+    build: {
+      outDir: out('renderer'),
+      emptyOutDir: true,
+      sourcemap: false,
+      // Inlined data: URLs for scripts or fonts would need a wider CSP.
+      assetsInlineLimit: 0,
+      rollupOptions: { input: path.join(root, 'src/renderer/index.html') },
+    },
+  },
+});

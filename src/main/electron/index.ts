@@ -1,0 +1,2 @@
+import { app } from 'electron';
+void app;
