@@ -1,0 +1,61 @@
+/**
+ * The gate at the boundary: no call from a renderer reaches the core but those of
+ * AppApi, and those only with arguments that fit `rpcArguments`.
+ */
+import { inputError, type GradwireError } from '../../shared/errors.ts';
+import { nearest } from '../../shared/nearest.ts';
+import { rpcArguments, type AppApi } from '../../shared/rpc.ts';
+
+export type Call = (...input: unknown[]) => Promise<unknown>;
+
+/**
+ * The functions a session offers, by name: each checks its arguments, then calls the
+ * session's own version or the api's. A call rejects with `RPC_INVALID_ARGUMENTS`
+ * before anything is done.
+ */
+export function gateCalls(
+  api: AppApi,
+  own: Partial<AppApi> = {},
+): ReadonlyMap<string, Call> {
+  const names = Object.keys(rpcArguments) as (keyof AppApi)[];
+  return new Map(
+    names.map((name) => [
+      name,
+      async (...input) => {
+        const parsed = rpcArguments[name].safeParse(input);
+        if (!parsed.success) throw invalidArguments(name, parsed.error.issues[0]!);
+        // The schemas are those of AppApi's own parameters, name by name.
+        const call = (own[name] ?? api[name]) as Call;
+        return await call.apply(api, parsed.data);
+      },
+    ]),
+  );
+}
+
+export function unknownCall(name: string): GradwireError {
+  const suggestion = nearest(name, Object.keys(rpcArguments));
+  return inputError('RPC_UNKNOWN_CALL', `there is no call "${name}"`, {
+    place: 'rpc',
+    next:
+      suggestion === undefined
+        ? 'Reload the page, so that it has the version of its host.'
+        : `Did you mean "${suggestion}"?`,
+  });
+}
+
+function invalidArguments(
+  name: string,
+  issue: { readonly path: readonly PropertyKey[]; readonly message: string },
+): GradwireError {
+  const [position, ...inside] = issue.path;
+  const where =
+    typeof position === 'number'
+      ? ['argument', position + 1, ...(inside.length > 0 ? [inside.join('.')] : [])]
+      : ['arguments'];
+  const message = issue.message.charAt(0).toLowerCase() + issue.message.slice(1);
+  return inputError(
+    'RPC_INVALID_ARGUMENTS',
+    `${name}: ${where.map(String).join(' ')}: ${message}`,
+    { place: 'rpc', next: 'Correct the value and try again.' },
+  );
+}

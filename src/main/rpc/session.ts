@@ -1,0 +1,98 @@
+/**
+ * One renderer's session with the core: its gated calls, the pushes it may see, and the
+ * runs it watches. A session ends with its channel and leaves nothing behind; it never
+ * ends a run.
+ */
+import { createBirpc } from 'birpc';
+import type { AppApi, AppEvents } from '../../shared/rpc.ts';
+import {
+  encodeRpcMessage,
+  onDecodedMessage,
+  type SessionEvents,
+} from '../../shared/rpc-wire.ts';
+import { gateCalls, unknownCall } from './call-gate.ts';
+import type { RpcChannel } from './channel.ts';
+import { PushWindow } from './push-window.ts';
+import { WatchRegister } from './watch-register.ts';
+
+/** What RPC needs of the core. */
+export interface ServedCore {
+  readonly api: AppApi;
+  onEvent(
+    listener: <E extends keyof AppEvents>(
+      event: E,
+      ...args: Parameters<AppEvents[E]>
+    ) => void,
+  ): () => void;
+}
+
+/** All sessions of one core, so that they share its watches. */
+export class Sessions {
+  readonly #core: ServedCore;
+  readonly #watches: WatchRegister;
+  readonly #channels = new Set<RpcChannel>();
+
+  constructor(core: ServedCore) {
+    this.#core = core;
+    this.#watches = new WatchRegister(core.api);
+  }
+
+  get size(): number {
+    return this.#channels.size;
+  }
+
+  /** Serves the core over this channel until it closes. */
+  serve(channel: RpcChannel): void {
+    const watches = this.#watches;
+    const calls = gateCalls(this.#core.api, {
+      watch: (run) => watches.watch(channel, run),
+      unwatch: (run) => watches.unwatch(channel, run),
+    });
+    const renderer = createBirpc<SessionEvents, object, false>(
+      {},
+      {
+        proxify: false,
+        // A push is answered or its channel closes: no timer is needed.
+        timeout: -1,
+        post: (text: string) => channel.post(text),
+        on: (listener) => onDecodedMessage(channel, listener),
+        serialize: encodeRpcMessage,
+        resolver: (name) =>
+          calls.get(name) ?? (() => Promise.reject(unknownCall(name))),
+        // With a name: an answer that has no JSON, so the caller gets the error instead.
+        onGeneralError: (_error, name) => name !== undefined,
+      },
+    );
+
+    const window = new PushWindow(() => push(1, 'resync'));
+    const push = <E extends keyof SessionEvents>(
+      records: number,
+      event: E,
+      ...args: Parameters<SessionEvents[E]>
+    ): void => {
+      if (!window.admit(records)) return;
+      const taken = () => window.taken(records);
+      // The answer's kind does not matter: a renderer that failed on a push has it.
+      renderer.$callRaw({ method: event, args }).then(taken, taken);
+    };
+    const stop = this.#core.onEvent((event, ...args) => {
+      if (event !== 'records') return push(1, event, ...args);
+      const [run, entries] = args as Parameters<AppEvents['records']>;
+      if (watches.isWatched(channel, run))
+        push(entries.length, 'records', run, entries);
+    });
+
+    this.#channels.add(channel);
+    channel.onClose(() => {
+      this.#channels.delete(channel);
+      stop();
+      renderer.$close();
+      void watches.leave(channel);
+    });
+  }
+
+  /** Closes every channel. */
+  close(): void {
+    for (const channel of this.#channels) channel.close('done');
+  }
+}

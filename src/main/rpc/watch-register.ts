@@ -1,0 +1,50 @@
+/**
+ * Who watches which run. The core pushes a run's records as long as anybody watches it;
+ * several windows may watch the same run, and one that closes must not silence the
+ * others. So each session holds its own set, and the core hears of the last to leave.
+ */
+import type { AppApi, RunDetail } from '../../shared/rpc.ts';
+
+export class WatchRegister {
+  readonly #api: AppApi;
+  readonly #watchers = new Map<string, Set<object>>();
+
+  constructor(api: AppApi) {
+    this.#api = api;
+  }
+
+  /**
+   * The watcher counts from before the core is asked: a record pushed while the answer
+   * is on its way reaches it too (the sequence numbers tell what it has already).
+   */
+  async watch(watcher: object, run: string): Promise<RunDetail> {
+    const watchers = this.#watchers.get(run) ?? new Set();
+    this.#watchers.set(run, watchers);
+    const joined = !watchers.has(watcher);
+    watchers.add(watcher);
+    try {
+      return await this.#api.watch(run);
+    } catch (error) {
+      if (joined) await this.unwatch(watcher, run);
+      throw error;
+    }
+  }
+
+  async unwatch(watcher: object, run: string): Promise<void> {
+    const watchers = this.#watchers.get(run);
+    if (!watchers?.delete(watcher) || watchers.size > 0) return;
+    this.#watchers.delete(run);
+    await this.#api.unwatch(run);
+  }
+
+  async leave(watcher: object): Promise<void> {
+    const watched = [...this.#watchers]
+      .filter(([, watchers]) => watchers.has(watcher))
+      .map(([run]) => run);
+    await Promise.all(watched.map((run) => this.unwatch(watcher, run)));
+  }
+
+  isWatched(watcher: object, run: string): boolean {
+    return this.#watchers.get(run)?.has(watcher) ?? false;
+  }
+}
