@@ -8,7 +8,8 @@
  * with the sources.
  */
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { builtinModules } from 'node:module';
 import path from 'node:path';
 import { parseArgs, promisify } from 'node:util';
@@ -59,6 +60,13 @@ async function buildKernels(): Promise<void> {
   ]);
 }
 
+/** Beside the bundle that loads them, so that its folder can be deployed as it is. */
+async function copyKernels(outDir: string): Promise<void> {
+  const kernels = path.join(dist, 'kernels/kernels.wasm');
+  if (!existsSync(kernels)) await buildKernels();
+  await copyFile(kernels, path.join(dist, outDir, 'kernels.wasm'));
+}
+
 function nodeBundle(entries: Record<string, string>, outDir: string): InlineConfig {
   return {
     configFile: false,
@@ -99,7 +107,9 @@ const builders: Record<Part, () => Promise<void>> = {
         'agent',
       ),
     );
+    await copyKernels('agent');
     await viteBuild(nodeBundle({ engine: 'src/agent/engine.ts' }, 'engine'));
+    await copyKernels('engine');
   },
   cli: async () => {
     await viteBuild(nodeBundle({ cli: 'src/cli/main.ts' }, 'cli'));

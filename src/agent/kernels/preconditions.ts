@@ -1,0 +1,31 @@
+/**
+ * What every kernel backend asks of its caller. A violation is a bug of the caller: these
+ * throw `internal:` errors. Indices of a stream are different: they come from the wire,
+ * so an index outside the vector is a coded failure.
+ */
+import { failure, type GradwireError } from '../../shared/errors.ts';
+import type { Region, Vector } from './arena.ts';
+import { sparseBytes } from './kernels.ts';
+
+export function requireSameLength(a: Vector, b: Vector): void {
+  if (a.length !== b.length) {
+    throw new Error(`internal: vectors of ${a.length} and ${b.length} elements`);
+  }
+}
+
+/** `out` holds a stream of `count` pairs. */
+export function requireStreamCapacity(out: Region, count: number): void {
+  if (out.bytes < sparseBytes(count)) {
+    throw new Error(
+      `internal: ${out.bytes} bytes cannot hold a stream of ${count} pairs`,
+    );
+  }
+}
+
+export function streamIndexError(index: number, length: number): GradwireError {
+  return failure(
+    'STREAM_INDEX_OUT_OF_RANGE',
+    `a sparse stream names element ${index} of a vector of ${length}`,
+    { next: 'A rank has sent a corrupt payload: see the log of the run.' },
+  );
+}

@@ -1,0 +1,87 @@
+/**
+ * Random numbers by counting: Philox 4×32-10 (Salmon et al., "Parallel random numbers: as
+ * easy as 1, 2, 3", SC 2011). Number `index` of a stream is a pure function of the
+ * stream's name (seed, rank, bucket, iteration, purpose) and the index, so that any part
+ * of a vector can be drawn in any order, in any process, with the same result. Streams
+ * with different names are independent. It is not for secrets.
+ */
+
+/** What names a stream: integers in [0, 2³²). Absent is 0. */
+export interface StreamName {
+  readonly seed: number;
+  readonly rank?: number;
+  readonly bucket?: number;
+  readonly iteration?: number;
+  /** Keeps draws for different purposes at the same place apart. */
+  readonly purpose?: number;
+}
+
+export class CounterRandom {
+  readonly #key: readonly [number, number];
+  readonly #counter: Uint32Array;
+  /** The four words of block `#counter[0]`. */
+  readonly #words = new Uint32Array(4);
+  #drawn = false;
+
+  constructor(name: StreamName) {
+    this.#key = [name.seed, name.rank ?? 0];
+    this.#counter = Uint32Array.of(
+      0,
+      name.bucket ?? 0,
+      name.iteration ?? 0,
+      name.purpose ?? 0,
+    );
+  }
+
+  /** 32 random bits. index: an integer in [0, 2³⁴). Cheapest in ascending order. */
+  bits(index: number): number {
+    const block = Math.floor(index / 4);
+    if (!this.#drawn || this.#counter[0] !== block) {
+      this.#counter[0] = block;
+      philox(this.#counter, this.#key, this.#words);
+      this.#drawn = true;
+    }
+    return this.#words[index & 3]!;
+  }
+
+  /** Uniform in [0, 1), a multiple of 2⁻²⁴, so exact in f32. */
+  uniform(index: number): number {
+    return (this.bits(index) >>> 8) * 2 ** -24;
+  }
+}
+
+/**
+ * Philox 4×32 of 10 rounds: the four words of `out` from a counter of four words and a
+ * key of two.
+ */
+export function philox(
+  counter: Uint32Array,
+  key: readonly [number, number],
+  out: Uint32Array,
+): void {
+  let [c0, c1, c2, c3] = counter as unknown as [number, number, number, number];
+  let [k0, k1] = key;
+  for (let round = 0; round < 10; round++) {
+    const high0 = multiplyHigh(0xd2511f53, c0);
+    const low0 = Math.imul(0xd2511f53, c0);
+    const high1 = multiplyHigh(0xcd9e8d57, c2);
+    const low1 = Math.imul(0xcd9e8d57, c2);
+    c0 = (high1 ^ c1 ^ k0) >>> 0;
+    c1 = low1 >>> 0;
+    c2 = (high0 ^ c3 ^ k1) >>> 0;
+    c3 = low0 >>> 0;
+    k0 = (k0 + 0x9e3779b9) >>> 0;
+    k1 = (k1 + 0xbb67ae85) >>> 0;
+  }
+  out[0] = c0;
+  out[1] = c1;
+  out[2] = c2;
+  out[3] = c3;
+}
+
+/** The upper 32 bits of a 32 × 32 bit product, from halves that stay exact in f64. */
+function multiplyHigh(a: number, b: number): number {
+  const lowProduct = (a & 0xffff) * b;
+  const highProduct = (a >>> 16) * b + Math.floor(lowProduct / 0x10000);
+  return Math.floor(highProduct / 0x10000) >>> 0;
+}

@@ -1,0 +1,150 @@
+/**
+ * The kernels in obvious TypeScript: the oracle that every other backend is tested
+ * against, and the fallback that needs nothing but JavaScript. O(n log n) selection; it
+ * allocates freely. Elementwise arithmetic is f32, rounded after each operation.
+ */
+import type { Arena, Region, Vector } from '../arena.ts';
+import type { Kernels, SparseStream, TwoMeans } from '../kernels.ts';
+import {
+  requireSameLength,
+  requireStreamCapacity,
+  streamIndexError,
+} from '../preconditions.ts';
+
+export function referenceKernels(arena: Arena): Kernels {
+  return new ReferenceKernels(arena);
+}
+
+class ReferenceKernels implements Kernels {
+  readonly backend = 'reference';
+  readonly #arena: Arena;
+
+  constructor(arena: Arena) {
+    this.#arena = arena;
+  }
+
+  fill(out: Vector, value: number): void {
+    this.#arena.f32(out).fill(value);
+  }
+
+  copy(out: Vector, x: Vector): void {
+    requireSameLength(out, x);
+    this.#arena.f32(out).set(this.#arena.f32(x));
+  }
+
+  add(out: Vector, x: Vector): void {
+    requireSameLength(out, x);
+    const sum = this.#arena.f32(out);
+    this.#arena.f32(x).forEach((value, index) => {
+      sum[index] = sum[index]! + value;
+    });
+  }
+
+  scale(x: Vector, factor: number): void {
+    const values = this.#arena.f32(x);
+    const factor32 = Math.fround(factor);
+    values.forEach((value, index) => {
+      values[index] = value * factor32;
+    });
+  }
+
+  squaredNorm(x: Vector): number {
+    return this.#arena.f32(x).reduce((sum, value) => sum + value * value, 0);
+  }
+
+  squaredDistance(x: Vector, y: Vector): number {
+    requireSameLength(x, y);
+    const other = this.#arena.f32(y);
+    return this.#arena
+      .f32(x)
+      .reduce((sum, value, index) => sum + (value - other[index]!) ** 2, 0);
+  }
+
+  firstNonFinite(x: Vector): number {
+    return this.#arena.f32(x).findIndex((value) => !Number.isFinite(value));
+  }
+
+  selectTopK(x: Vector, k: number, out: Region): SparseStream {
+    const values = this.#arena.f32(x);
+    const selected = Array.from(values.keys())
+      .sort((i, j) => Math.abs(values[j]!) - Math.abs(values[i]!) || i - j)
+      .slice(0, k)
+      .sort((i, j) => i - j);
+    return this.#write(
+      out,
+      selected,
+      selected.map((index) => values[index]!),
+    );
+  }
+
+  clearAt(x: Vector, stream: SparseStream): void {
+    const values = this.#arena.f32(x);
+    for (const [index] of this.#pairs(stream, x.length)) values[index] = 0;
+  }
+
+  scatterAdd(out: Vector, stream: SparseStream, factor: number): void {
+    const sum = this.#arena.f32(out);
+    const factor32 = Math.fround(factor);
+    for (const [index, value] of this.#pairs(stream, out.length)) {
+      sum[index] = sum[index]! + Math.fround(value * factor32);
+    }
+  }
+
+  mergeStreams(a: SparseStream, b: SparseStream, out: Region): SparseStream {
+    requireStreamCapacity(out, a.count + b.count);
+    const sums = new Map(this.#pairs(a));
+    for (const [index, value] of this.#pairs(b)) {
+      const before = sums.get(index);
+      sums.set(index, before === undefined ? value : before + value);
+    }
+    const indices = [...sums.keys()].sort((i, j) => i - j);
+    return this.#write(
+      out,
+      indices,
+      indices.map((index) => sums.get(index)!),
+    );
+  }
+
+  twoMeans(x: Vector): TwoMeans {
+    const values = Array.from(this.#arena.f32(x));
+    const mean = (numbers: readonly number[]): number =>
+      numbers.length === 0
+        ? 0
+        : numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
+    return {
+      plus: mean(values.filter((value) => value >= 0)),
+      minus: mean(values.filter((value) => value < 0).map(Math.abs)),
+    };
+  }
+
+  shiftBySign(x: Vector, plus: number, minus: number): void {
+    const values = this.#arena.f32(x);
+    const plus32 = Math.fround(plus);
+    const minus32 = Math.fround(minus);
+    values.forEach((value, index) => {
+      values[index] = value >= 0 ? value + plus32 : value - minus32;
+    });
+  }
+
+  #write(
+    out: Region,
+    indices: readonly number[],
+    values: readonly number[],
+  ): SparseStream {
+    const count = indices.length;
+    requireStreamCapacity(out, count);
+    this.#arena.u32(out.offset, count).set(indices);
+    this.#arena.f32({ offset: out.offset + 4 * count, length: count }).set(values);
+    return { offset: out.offset, count };
+  }
+
+  /** @throws GradwireError `STREAM_INDEX_OUT_OF_RANGE` before anything is yielded */
+  #pairs(stream: SparseStream, length = Infinity): [number, number][] {
+    const { offset, count } = stream;
+    const indices = this.#arena.u32(offset, count);
+    const values = this.#arena.f32({ offset: offset + 4 * count, length: count });
+    const outside = indices.find((index) => index >= length);
+    if (outside !== undefined) throw streamIndexError(outside, length);
+    return Array.from(indices, (index, position) => [index, values[position]!]);
+  }
+}

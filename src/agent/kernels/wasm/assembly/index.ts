@@ -1,0 +1,18 @@
+/**
+ * The CPU kernels, compiled by AssemblyScript to one WebAssembly module with SIMD. Every
+ * argument is a byte address or an element count in the imported shared memory; there
+ * are no managed objects and no static data, so that instances of several threads can
+ * share one memory. What a call leaves beside its result is in module globals, which
+ * each instance has for itself. `../wasm-kernels.ts` checks arguments and owns scratch.
+ */
+export { add, copy, fill, scale, shiftBySign } from './elementwise';
+export {
+  firstNonFinite,
+  minusMean,
+  plusMean,
+  squaredDistance,
+  squaredNorm,
+  twoMeans,
+} from './reductions';
+export { selectAll, selectByRadix, selectBySample } from './selection';
+export { clearAt, mergeStreams, scatterAdd } from './sparse-stream';

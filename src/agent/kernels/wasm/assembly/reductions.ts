@@ -1,0 +1,138 @@
+/**
+ * Reductions of a vector to a number: one pass. Sums are in f64, in four (norms: two)
+ * interleaved partial sums whose order is fixed, so that a result depends on nothing but
+ * the input.
+ */
+
+/** Lanes 2 and 3, as f64. */
+function promoteHigh(v: v128): v128 {
+  return f64x2.promote_low_f32x4(i8x16.shuffle(v, v, 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15)); // prettier-ignore
+}
+
+function lanesSum(v: v128): f64 {
+  return f64x2.extract_lane(v, 0) + f64x2.extract_lane(v, 1);
+}
+
+export function squaredNorm(x: usize, n: u32): f64 {
+  let low = f64x2.splat(0);
+  let high = f64x2.splat(0);
+  const vectors = n >>> 2;
+  for (let i: u32 = 0; i < vectors; i++) {
+    const v = v128.load(x);
+    const a = f64x2.promote_low_f32x4(v);
+    const b = promoteHigh(v);
+    low = f64x2.add(low, f64x2.mul(a, a));
+    high = f64x2.add(high, f64x2.mul(b, b));
+    x += 16;
+  }
+  let sum = lanesSum(f64x2.add(low, high));
+  for (let i: u32 = n & ~3; i < n; i++) {
+    const value = <f64>load<f32>(x);
+    sum += value * value;
+    x += 4;
+  }
+  return sum;
+}
+
+export function squaredDistance(x: usize, y: usize, n: u32): f64 {
+  let low = f64x2.splat(0);
+  let high = f64x2.splat(0);
+  const vectors = n >>> 2;
+  for (let i: u32 = 0; i < vectors; i++) {
+    const v = v128.load(x);
+    const w = v128.load(y);
+    const a = f64x2.sub(f64x2.promote_low_f32x4(v), f64x2.promote_low_f32x4(w));
+    const b = f64x2.sub(promoteHigh(v), promoteHigh(w));
+    low = f64x2.add(low, f64x2.mul(a, a));
+    high = f64x2.add(high, f64x2.mul(b, b));
+    x += 16;
+    y += 16;
+  }
+  let sum = lanesSum(f64x2.add(low, high));
+  for (let i: u32 = n & ~3; i < n; i++) {
+    const difference = <f64>load<f32>(x) - <f64>load<f32>(y);
+    sum += difference * difference;
+    x += 4;
+    y += 4;
+  }
+  return sum;
+}
+
+/** All exponent bits set: NaN or an infinity. */
+const NON_FINITE: u32 = 0x7f800000;
+
+/** Index of the first NaN or infinity, or n. */
+export function firstNonFinite(x: usize, n: u32): u32 {
+  const exponent = i32x4.splat(NON_FINITE);
+  const runs = n >>> 4;
+  let i: u32 = 0;
+  for (let run: u32 = 0; run < runs; run++) {
+    const a = i32x4.eq(v128.and(v128.load(x), exponent), exponent);
+    const b = i32x4.eq(v128.and(v128.load(x, 16), exponent), exponent);
+    const c = i32x4.eq(v128.and(v128.load(x, 32), exponent), exponent);
+    const d = i32x4.eq(v128.and(v128.load(x, 48), exponent), exponent);
+    if (v128.any_true(v128.or(v128.or(a, b), v128.or(c, d)))) break;
+    i += 16;
+    x += 64;
+  }
+  for (; i < n; i++) {
+    if ((load<u32>(x) & NON_FINITE) == NON_FINITE) return i;
+    x += 4;
+  }
+  return n;
+}
+
+let plus: f64 = 0;
+let minus: f64 = 0;
+
+/** The first result of the last `twoMeans`. */
+export function plusMean(): f64 {
+  return plus;
+}
+
+/** The second. */
+export function minusMean(): f64 {
+  return minus;
+}
+
+/** Means of the entries ≥ 0 and of |·| over the entries < 0; 0 for an empty class. */
+export function twoMeans(x: usize, n: u32): void {
+  const zero = f32x4.splat(0);
+  let plusLow = f64x2.splat(0);
+  let plusHigh = f64x2.splat(0);
+  let minusLow = f64x2.splat(0);
+  let minusHigh = f64x2.splat(0);
+  let counts = i32x4.splat(0);
+  const vectors = n >>> 2;
+  for (let i: u32 = 0; i < vectors; i++) {
+    const v = v128.load(x);
+    const mask = f32x4.ge(v, zero);
+    const up = v128.and(v, mask);
+    const down = v128.andnot(v, mask);
+    plusLow = f64x2.add(plusLow, f64x2.promote_low_f32x4(up));
+    plusHigh = f64x2.add(plusHigh, promoteHigh(up));
+    minusLow = f64x2.sub(minusLow, f64x2.promote_low_f32x4(down));
+    minusHigh = f64x2.sub(minusHigh, promoteHigh(down));
+    counts = i32x4.sub(counts, mask);
+    x += 16;
+  }
+  let plusSum = lanesSum(f64x2.add(plusLow, plusHigh));
+  let minusSum = lanesSum(f64x2.add(minusLow, minusHigh));
+  let plusCount: u32 =
+    i32x4.extract_lane(counts, 0) +
+    i32x4.extract_lane(counts, 1) +
+    i32x4.extract_lane(counts, 2) +
+    i32x4.extract_lane(counts, 3);
+  for (let i: u32 = n & ~3; i < n; i++) {
+    const value = load<f32>(x);
+    if (value >= 0) {
+      plusSum += <f64>value;
+      plusCount++;
+    } else {
+      minusSum -= <f64>value;
+    }
+    x += 4;
+  }
+  plus = plusCount == 0 ? 0 : plusSum / <f64>plusCount;
+  minus = plusCount == n ? 0 : minusSum / <f64>(n - plusCount);
+}

@@ -1,0 +1,235 @@
+/**
+ * Exact top-k selection. The bits of |x|, read as an integer, order as |x| does, so the
+ * k-th largest magnitude is found by three histogram passes over 11, 10 and 10 bits, and
+ * one ordered pass writes what is above it and as many ties as are missing, lowest
+ * indices first.
+ *
+ * For a small k of a large n most of that work is saved: a strided sample gives a
+ * threshold that about k or a few more entries reach; one pass at memory speed collects
+ * them; the exact selection runs on those alone. Where the sample misled (fewer than k
+ * candidates, or more than there is room for) the whole vector is selected from, so the
+ * result never depends on the sample.
+ */
+
+const MAGNITUDE: u32 = 0x7fffffff;
+const TOP_SHIFT: u32 = 20;
+const MIDDLE_SHIFT: u32 = 10;
+const LOW_MASK: u32 = 1023;
+/** Four interleaved histograms of the top 11 bits: repeats of a bin do not wait. */
+const TOP_BINS: u32 = 2048;
+const TOP_BYTES: u32 = 4 * TOP_BINS;
+/** Scratch of the histograms, in bytes. */
+const BINS_BYTES: usize = 4 * TOP_BYTES;
+
+/** How many entries equal to the magnitude found belong to the k largest. */
+let ties: u32 = 0;
+
+/** The first bin from the top at which at least `k` entries are counted; `ties` ← rest. */
+function descend(bins: usize, count: u32, k: u32): u32 {
+  let bin = count - 1;
+  let missing = k;
+  while (bin > 0) {
+    const entries = load<u32>(bins + ((<usize>bin) << 2));
+    if (entries >= missing) break;
+    missing -= entries;
+    bin--;
+  }
+  ties = missing;
+  return bin;
+}
+
+function topHistogram(x: usize, n: u32, bins: usize): void {
+  memory.fill(bins, 0, BINS_BYTES);
+  const vectors = n >>> 2;
+  for (let i: u32 = 0; i < vectors; i++) {
+    const a = bins + ((load<u32>(x) >>> 18) & 0x1ffc);
+    const b = bins + ((load<u32>(x, 4) >>> 18) & 0x1ffc);
+    const c = bins + ((load<u32>(x, 8) >>> 18) & 0x1ffc);
+    const d = bins + ((load<u32>(x, 12) >>> 18) & 0x1ffc);
+    store<u32>(a, load<u32>(a) + 1);
+    store<u32>(b, load<u32>(b, TOP_BYTES) + 1, TOP_BYTES);
+    store<u32>(c, load<u32>(c, 2 * TOP_BYTES) + 1, 2 * TOP_BYTES);
+    store<u32>(d, load<u32>(d, 3 * TOP_BYTES) + 1, 3 * TOP_BYTES);
+    x += 16;
+  }
+  for (let i: u32 = n & ~3; i < n; i++) {
+    const a = bins + ((load<u32>(x) >>> 18) & 0x1ffc);
+    store<u32>(a, load<u32>(a) + 1);
+    x += 4;
+  }
+  for (let i: u32 = 0; i < TOP_BYTES; i += 16) {
+    const at = bins + <usize>i;
+    v128.store(
+      at,
+      i32x4.add(
+        i32x4.add(v128.load(at), v128.load(at, TOP_BYTES)),
+        i32x4.add(v128.load(at, 2 * TOP_BYTES), v128.load(at, 3 * TOP_BYTES)),
+      ),
+    );
+  }
+}
+
+/** Counts the 10 bits at `shift` of those entries whose bits above them are `prefix`. */
+function lowerHistogram(x: usize, n: u32, shift: u32, prefix: u32, bins: usize): void {
+  memory.fill(bins, 0, 4 * (LOW_MASK + 1));
+  const above = shift + 10;
+  const wanted = i32x4.splat(prefix << above);
+  const mask = i32x4.splat(MAGNITUDE & ((<u32>-1) << above));
+  const runs = n >>> 4;
+  for (let run: u32 = 0; run < runs; run++) {
+    const a = i32x4.eq(v128.and(v128.load(x), mask), wanted);
+    const b = i32x4.eq(v128.and(v128.load(x, 16), mask), wanted);
+    const c = i32x4.eq(v128.and(v128.load(x, 32), mask), wanted);
+    const d = i32x4.eq(v128.and(v128.load(x, 48), mask), wanted);
+    if (v128.any_true(v128.or(v128.or(a, b), v128.or(c, d)))) {
+      let lanes: u32 =
+        i32x4.bitmask(a) |
+        (i32x4.bitmask(b) << 4) |
+        (i32x4.bitmask(c) << 8) |
+        (i32x4.bitmask(d) << 12);
+      while (lanes != 0) {
+        const bits = load<u32>(x + ((<usize>ctz(lanes)) << 2));
+        const bin = bins + ((<usize>((bits >>> shift) & LOW_MASK)) << 2);
+        store<u32>(bin, load<u32>(bin) + 1);
+        lanes &= lanes - 1;
+      }
+    }
+    x += 64;
+  }
+  for (let i: u32 = n & ~15; i < n; i++) {
+    const bits = load<u32>(x) & MAGNITUDE;
+    if (bits >>> above == prefix) {
+      const bin = bins + ((<usize>((bits >>> shift) & LOW_MASK)) << 2);
+      store<u32>(bin, load<u32>(bin) + 1);
+    }
+    x += 4;
+  }
+}
+
+/** Bits of the k-th largest magnitude, 1 ≤ k ≤ n; leaves `ties`. */
+function kthLargest(x: usize, n: u32, k: u32, bins: usize): u32 {
+  topHistogram(x, n, bins);
+  let prefix = descend(bins, TOP_BINS, k);
+  lowerHistogram(x, n, MIDDLE_SHIFT, prefix, bins);
+  prefix = (prefix << 10) | descend(bins, LOW_MASK + 1, ties);
+  lowerHistogram(x, n, 0, prefix, bins);
+  return (prefix << 10) | descend(bins, LOW_MASK + 1, ties);
+}
+
+/**
+ * Writes, in order, every entry above `threshold` and the first `equal` entries at it,
+ * but no more than `limit`. Returns how many.
+ */
+function compact(
+  x: usize,
+  n: u32,
+  threshold: u32,
+  equal: u32,
+  limit: u32,
+  indices: usize,
+  values: usize,
+): u32 {
+  const thresholds = i32x4.splat(threshold);
+  const mask = i32x4.splat(MAGNITUDE);
+  const runs = (n + 15) >>> 4;
+  const tail: u32 = n & 15;
+  let count: u32 = 0;
+  let start: u32 = 0;
+  for (let run: u32 = 0; run < runs; run++) {
+    let lanes: u32 = 0;
+    if (tail != 0 && run == runs - 1) {
+      lanes = ((<u32>1) << tail) - 1;
+    } else {
+      const a = i32x4.ge_s(v128.and(v128.load(x), mask), thresholds);
+      const b = i32x4.ge_s(v128.and(v128.load(x, 16), mask), thresholds);
+      const c = i32x4.ge_s(v128.and(v128.load(x, 32), mask), thresholds);
+      const d = i32x4.ge_s(v128.and(v128.load(x, 48), mask), thresholds);
+      if (v128.any_true(v128.or(v128.or(a, b), v128.or(c, d)))) {
+        lanes =
+          i32x4.bitmask(a) |
+          (i32x4.bitmask(b) << 4) |
+          (i32x4.bitmask(c) << 8) |
+          (i32x4.bitmask(d) << 12);
+      }
+    }
+    while (lanes != 0) {
+      const lane = ctz(lanes);
+      lanes &= lanes - 1;
+      const bits = load<u32>(x + ((<usize>lane) << 2));
+      const magnitude = bits & MAGNITUDE;
+      if (magnitude < threshold) continue;
+      if (magnitude == threshold) {
+        if (equal == 0) continue;
+        equal--;
+      }
+      store<u32>(indices, start + lane);
+      store<u32>(values, bits);
+      indices += 4;
+      values += 4;
+      if (++count == limit) return count;
+    }
+    start += 16;
+    x += 64;
+  }
+  return count;
+}
+
+/** All n entries, as a stream. */
+export function selectAll(x: usize, n: u32, out: usize): void {
+  const values = out + ((<usize>n) << 2);
+  for (let i: u32 = 0; i < n; i++) store<u32>(out + ((<usize>i) << 2), i);
+  memory.copy(values, x, (<usize>n) << 2);
+}
+
+/** Selects from the whole vector, 1 ≤ k ≤ n. `scratch`: 32 KiB. */
+export function selectByRadix(
+  x: usize,
+  n: u32,
+  k: u32,
+  out: usize,
+  scratch: usize,
+): void {
+  const threshold = kthLargest(x, n, k, scratch);
+  compact(x, n, threshold, ties, k, out, out + ((<usize>k) << 2));
+}
+
+/**
+ * Selects from the candidates that reach the `sampleRank`-th largest magnitude of a
+ * sample of `sampleSize` entries. `scratch`: 32 KiB, then the sample, then `capacity`
+ * pairs. Returns false, with nothing selected, where the sample misled.
+ */
+export function selectBySample(
+  x: usize,
+  n: u32,
+  k: u32,
+  out: usize,
+  scratch: usize,
+  sampleSize: u32,
+  sampleRank: u32,
+  capacity: u32,
+): bool {
+  const sample = scratch + BINS_BYTES;
+  // An odd stride does not run along the columns of a matrix of even width.
+  const stride: usize = (<usize>((n / sampleSize - 1) | 1)) << 2;
+  let from = x;
+  for (let i: u32 = 0; i < sampleSize; i++) {
+    store<u32>(sample + ((<usize>i) << 2), load<u32>(from));
+    from += stride;
+  }
+  const reach = kthLargest(sample, sampleSize, sampleRank, scratch);
+  // Most of the sample is zero: so is most of the vector, and all of it would be kept.
+  if (reach == 0) return false;
+
+  const indices = sample + ((<usize>sampleSize) << 2);
+  const values = indices + ((<usize>capacity) << 2);
+  const found = compact(x, n, reach, n, capacity, indices, values);
+  if (found < k || found == capacity) return false;
+
+  const threshold = kthLargest(values, found, k, scratch);
+  compact(values, found, threshold, ties, k, out, out + ((<usize>k) << 2));
+  for (let i: u32 = 0; i < k; i++) {
+    const at = out + ((<usize>i) << 2);
+    store<u32>(at, load<u32>(indices + ((<usize>load<u32>(at)) << 2)));
+  }
+  return true;
+}

@@ -1,0 +1,200 @@
+/**
+ * The CPU kernels: SIMD WebAssembly on the arena's own memory, nothing copied, bound by
+ * memory bandwidth. One thread; each thread makes its own instance on the shared memory.
+ * Sources in `assembly/`.
+ *
+ * Only selection needs scratch. It is allocated at the first selection and again for a
+ * larger one, so a thread that does not own the arena may use every other kernel.
+ */
+import type { Arena, Region, Vector } from '../arena.ts';
+import type { Kernels, SparseStream, TwoMeans } from '../kernels.ts';
+import {
+  requireSameLength,
+  requireStreamCapacity,
+  streamIndexError,
+} from '../preconditions.ts';
+
+/** What assembly/index.ts exports. Results are i32: counts above 2³¹ do not occur. */
+interface KernelExports {
+  fill(out: number, n: number, value: number): void;
+  copy(out: number, x: number, n: number): void;
+  add(out: number, x: number, n: number): void;
+  scale(x: number, n: number, factor: number): void;
+  shiftBySign(x: number, n: number, plus: number, minus: number): void;
+  squaredNorm(x: number, n: number): number;
+  squaredDistance(x: number, y: number, n: number): number;
+  firstNonFinite(x: number, n: number): number;
+  twoMeans(x: number, n: number): void;
+  plusMean(): number;
+  minusMean(): number;
+  selectAll(x: number, n: number, out: number): void;
+  selectByRadix(x: number, n: number, k: number, out: number, scratch: number): void;
+  selectBySample(
+    x: number,
+    n: number,
+    k: number,
+    out: number,
+    scratch: number,
+    sampleSize: number,
+    sampleRank: number,
+    capacity: number,
+  ): number;
+  clearAt(x: number, n: number, stream: number, count: number): number;
+  scatterAdd(
+    out: number,
+    n: number,
+    stream: number,
+    count: number,
+    factor: number,
+  ): number;
+  mergeStreams(
+    a: number,
+    aCount: number,
+    b: number,
+    bCount: number,
+    out: number,
+  ): number;
+}
+
+/** Scratch of the histograms in assembly/selection.ts. */
+const HISTOGRAM_BYTES = 32_768;
+/** Below this length, or above this share of it, sampling does not pay. */
+const SAMPLED_LENGTH = 65_536;
+const SAMPLED_SHARE = 1 / 32;
+
+/** @param bytes the module `kernels.wasm`; `load.ts` finds it */
+export function wasmKernels(arena: Arena, bytes: Uint8Array): Kernels {
+  const instance = new WebAssembly.Instance(new WebAssembly.Module(bytes), {
+    env: { memory: arena.memory },
+  });
+  return new WasmKernels(arena, instance.exports as unknown as KernelExports);
+}
+
+class WasmKernels implements Kernels {
+  readonly backend = 'wasm';
+  readonly #arena: Arena;
+  readonly #run: KernelExports;
+  #scratch: Region | undefined;
+
+  constructor(arena: Arena, exports: KernelExports) {
+    this.#arena = arena;
+    this.#run = exports;
+  }
+
+  fill(out: Vector, value: number): void {
+    this.#run.fill(out.offset, out.length, value);
+  }
+
+  copy(out: Vector, x: Vector): void {
+    requireSameLength(out, x);
+    this.#run.copy(out.offset, x.offset, x.length);
+  }
+
+  add(out: Vector, x: Vector): void {
+    requireSameLength(out, x);
+    this.#run.add(out.offset, x.offset, x.length);
+  }
+
+  scale(x: Vector, factor: number): void {
+    this.#run.scale(x.offset, x.length, factor);
+  }
+
+  squaredNorm(x: Vector): number {
+    return this.#run.squaredNorm(x.offset, x.length);
+  }
+
+  squaredDistance(x: Vector, y: Vector): number {
+    requireSameLength(x, y);
+    return this.#run.squaredDistance(x.offset, y.offset, x.length);
+  }
+
+  firstNonFinite(x: Vector): number {
+    const index = this.#run.firstNonFinite(x.offset, x.length);
+    return index === x.length ? -1 : index;
+  }
+
+  selectTopK(x: Vector, k: number, out: Region): SparseStream {
+    const n = x.length;
+    const count = Math.min(k, n);
+    requireStreamCapacity(out, count);
+    if (count === n) {
+      this.#run.selectAll(x.offset, n, out.offset);
+    } else if (count > 0 && !this.#selectBySample(x, count, out)) {
+      const scratch = this.#scratchOf(HISTOGRAM_BYTES);
+      this.#run.selectByRadix(x.offset, n, count, out.offset, scratch);
+    }
+    return { offset: out.offset, count };
+  }
+
+  clearAt(x: Vector, stream: SparseStream): void {
+    const { offset, count } = stream;
+    const done = this.#run.clearAt(x.offset, x.length, offset, count);
+    if (done < count) throw this.#outside(stream, done, x.length);
+  }
+
+  scatterAdd(out: Vector, stream: SparseStream, factor: number): void {
+    const { offset, count } = stream;
+    const done = this.#run.scatterAdd(out.offset, out.length, offset, count, factor);
+    if (done < count) throw this.#outside(stream, done, out.length);
+  }
+
+  mergeStreams(a: SparseStream, b: SparseStream, out: Region): SparseStream {
+    requireStreamCapacity(out, a.count + b.count);
+    const count = this.#run.mergeStreams(
+      a.offset,
+      a.count,
+      b.offset,
+      b.count,
+      out.offset,
+    );
+    return { offset: out.offset, count };
+  }
+
+  twoMeans(x: Vector): TwoMeans {
+    this.#run.twoMeans(x.offset, x.length);
+    return { plus: this.#run.plusMean(), minus: this.#run.minusMean() };
+  }
+
+  shiftBySign(x: Vector, plus: number, minus: number): void {
+    this.#run.shiftBySign(x.offset, x.length, plus, minus);
+  }
+
+  /** False where sampling does not pay or the sample misled: nothing is selected yet. */
+  #selectBySample(x: Vector, k: number, out: Region): boolean {
+    const n = x.length;
+    if (n < SAMPLED_LENGTH || k > n * SAMPLED_SHARE) return false;
+    const sampleSize = Math.min(65_536, n >>> 4);
+    // About k·sampleSize/n sampled entries are among the k largest. Four standard
+    // deviations more make it all but certain that k entries reach the threshold; four
+    // again are the room for those that do.
+    const expected = (k * sampleSize) / n;
+    const sampleRank = Math.ceil(expected + 4 * Math.sqrt(expected) + 4);
+    const most = sampleRank + 4 * Math.sqrt(sampleRank) + 4;
+    const capacity = Math.ceil((most * n) / sampleSize);
+    const scratch = this.#scratchOf(HISTOGRAM_BYTES + 4 * sampleSize + 8 * capacity);
+    const selected = this.#run.selectBySample(
+      x.offset,
+      n,
+      k,
+      out.offset,
+      scratch,
+      sampleSize,
+      sampleRank,
+      capacity,
+    );
+    return selected !== 0;
+  }
+
+  #scratchOf(bytes: number): number {
+    if (this.#scratch === undefined || this.#scratch.bytes < bytes) {
+      if (this.#scratch !== undefined) this.#arena.release(this.#scratch);
+      this.#scratch = this.#arena.allocate(bytes);
+    }
+    return this.#scratch.offset;
+  }
+
+  #outside(stream: SparseStream, position: number, length: number): Error {
+    const indices = this.#arena.u32(stream.offset, stream.count);
+    return streamIndexError(indices[position]!, length);
+  }
+}
