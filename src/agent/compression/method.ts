@@ -80,8 +80,9 @@ export interface ExchangeStatistics {
 export interface Compressor extends Disposable {
   /**
    * Compensate, then select or quantise: reads `gradient`, updates the residual, leaves
-   * the payload in memory of its own that stays valid until the next encode. May use
-   * `gradient` as scratch. A pure function of (gradient, state, seeded RNG).
+   * the payload in memory of its own, or in the gradient's, where it stays valid until
+   * the next encode. May use `gradient` as scratch. A pure function of (gradient, state,
+   * seeded RNG).
    */
   encode(gradient: Vector, iteration: number): Payload | Promise<Payload>;
   /**

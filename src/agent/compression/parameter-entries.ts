@@ -1,0 +1,69 @@
+/**
+ * A method's parameters as a form shows them, read from its zod schema by way of JSON
+ * Schema, so that a parameter is described in one place.
+ */
+import { z } from 'zod';
+import type { ParameterEntry } from '../../shared/catalogue.ts';
+import type { JsonValue } from '../../shared/json.ts';
+
+/** The parts of JSON Schema that flat parameters are made of. */
+interface Property {
+  readonly type?: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly default?: JsonValue;
+  readonly minimum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMaximum?: number;
+  readonly enum?: readonly unknown[];
+}
+
+/** One entry for each field, in the schema's order. Exclusive bounds are shown as bounds. */
+export function parameterEntries(schema: z.ZodObject): ParameterEntry[] {
+  const { properties } = z.toJSONSchema(schema, { io: 'input' }) as {
+    readonly properties?: Readonly<Record<string, Property>>;
+  };
+  return Object.entries(properties ?? {}).map(([key, property]) => ({
+    key,
+    type: typeOf(key, property),
+    title: property.title ?? titleOf(key),
+    description: property.description ?? '',
+    ...(property.default === undefined ? {} : { default: property.default }),
+    ...bound('minimum', property.minimum ?? property.exclusiveMinimum),
+    ...bound('maximum', property.maximum ?? property.exclusiveMaximum),
+    ...(property.enum === undefined ? {} : { choices: property.enum.map(String) }),
+  }));
+}
+
+function typeOf(key: string, property: Property): ParameterEntry['type'] {
+  if (property.enum !== undefined) return 'choice';
+  switch (property.type) {
+    case 'number':
+    case 'integer':
+    case 'boolean':
+      return property.type;
+    case 'string':
+      return 'text';
+    default:
+      throw new Error(
+        `internal: parameter ${key} has no form of type ${property.type}`,
+      );
+  }
+}
+
+/** A bound that was meant, not the limits of exact integers. */
+function bound(
+  name: 'minimum' | 'maximum',
+  value: number | undefined,
+): Partial<ParameterEntry> {
+  return value === undefined || Math.abs(value) === Number.MAX_SAFE_INTEGER
+    ? {}
+    : { [name]: value };
+}
+
+/** `resyncEvery` → `Resync every`. */
+function titleOf(key: string): string {
+  const words = key.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

@@ -1,0 +1,35 @@
+/**
+ * `gradwire/engine`: the engine's public parts, for programs that compress vectors
+ * without the app, and for the CLI. An `Arena` holds vectors; `Kernels` work on them;
+ * a method from `compressors` makes a `Compressor` for one vector, whose `encode` leaves
+ * a payload in the arena and whose `decode` writes the average over ranks back.
+ */
+export {
+  describeMethods,
+  findMethod,
+  methods as compressors,
+  validateParameters,
+} from './compression/registry.ts';
+export type {
+  Combined,
+  Communicate,
+  CommunicationRequest,
+  Compressor,
+  CompressorContext,
+  ExchangeStatistics,
+  MethodDefinition,
+  Payload,
+  TensorSlice,
+} from './compression/method.ts';
+export { Arena, vectorOf, type Region, type Vector } from './kernels/arena.ts';
+export {
+  sparseBytes,
+  type Kernels,
+  type SparseStream,
+  type TwoMeans,
+} from './kernels/kernels.ts';
+export { CounterRandom, type StreamName } from './kernels/random.ts';
+export { referenceKernels } from './kernels/reference/reference-kernels.ts';
+export { loadWasmKernels } from './kernels/wasm/load.ts';
+export { wasmKernels } from './kernels/wasm/wasm-kernels.ts';
+export { GradwireError, formatError } from '../shared/errors.ts';
