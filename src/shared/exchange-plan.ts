@@ -13,14 +13,17 @@ export interface ExchangePlan {
   readonly method: string;
   /** Validated, defaults filled in, by the method's own schema. */
   readonly parameters: JsonObject;
-  /** The chosen collective's id; `auto` has been resolved by the agent. */
+  /** A collective's id, or `auto`: every rank then takes the cheapest for each bucket. */
   readonly collective: string;
   /** Tensors are fused into buckets of at least this many bytes of f32. */
   readonly bucketBytes: number;
 }
 
 export interface PlanSwitch {
-  /** The epoch that begins at the fence: 1 for the first switch. Epoch 0 is the spec's. */
+  /**
+   * The plan's version, given in the order in which switches were asked for: 1 for the
+   * first; epoch 0 is the spec's. A scheduled switch may take effect after a later one.
+   */
   readonly epoch: number;
   /** The fence is the first iteration ≥ this at which every rank knows the switch. */
   readonly notBefore: number;

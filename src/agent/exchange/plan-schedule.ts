@@ -1,0 +1,71 @@
+/**
+ * The fence: which switch takes effect at which iteration. Every rank holds the same
+ * switches in the same order; with each iteration the ranks agree in band on the newest
+ * epoch that all of them know (the minimum). A switch takes effect at the first
+ * iteration that it allows and at which it is agreed: a pure function of what all ranks
+ * share, so no rank can pass a fence alone.
+ */
+import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
+
+export class PlanSchedule {
+  /** Known switches by epoch − 1. */
+  readonly #known: (PlanSwitch | undefined)[] = [];
+  readonly #done = new Set<number>();
+  #agreed: number;
+  #epoch = 0;
+  #plan: ExchangePlan;
+
+  /** `launched`: switches that came with the launch, known to every rank. */
+  constructor(plan: ExchangePlan, launched: readonly PlanSwitch[] = []) {
+    this.#plan = plan;
+    for (const planSwitch of launched) this.learn(planSwitch);
+    this.#agreed = this.knownEpoch;
+  }
+
+  get plan(): ExchangePlan {
+    return this.#plan;
+  }
+
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  /** The newest epoch up to which this rank knows every switch. */
+  get knownEpoch(): number {
+    const gap = this.#known.findIndex((planSwitch) => planSwitch === undefined);
+    return gap < 0 ? this.#known.length : gap;
+  }
+
+  learn(planSwitch: PlanSwitch): void {
+    while (this.#known.length < planSwitch.epoch) this.#known.push(undefined);
+    this.#known[planSwitch.epoch - 1] = planSwitch;
+  }
+
+  /** The minimum of `knownEpoch` over all ranks. */
+  agree(epoch: number): void {
+    if (epoch > this.knownEpoch) {
+      throw new Error(`internal: agreed on epoch ${epoch}, known ${this.knownEpoch}`);
+    }
+    this.#agreed = Math.max(this.#agreed, epoch);
+  }
+
+  /**
+   * The switches that take effect before this iteration, in order: by the iteration
+   * asked for, then by epoch. Each is returned once.
+   */
+  advance(iteration: number): readonly PlanSwitch[] {
+    const due = this.#known
+      .slice(0, this.#agreed)
+      .filter((planSwitch) => planSwitch !== undefined)
+      .filter(
+        ({ epoch, notBefore }) => !this.#done.has(epoch) && notBefore <= iteration,
+      )
+      .sort((a, b) => a.notBefore - b.notBefore || a.epoch - b.epoch);
+    for (const { epoch, plan } of due) {
+      this.#done.add(epoch);
+      this.#epoch = epoch;
+      this.#plan = plan;
+    }
+    return due;
+  }
+}

@@ -1,0 +1,12 @@
+/**
+ * Streams of the transport: one per purpose, so that exchanges in flight at the same
+ * time never take each other's messages.
+ */
+export const CONTROL_STREAM = 0;
+/** Sums over ranks of a few numbers: evaluation, divergence, the closing checks. */
+export const SUMMARY_STREAM = 1;
+export const RESIDUAL_STREAM = 2;
+export const WEIGHTS_STREAM = 3;
+const FIRST_BUCKET_STREAM = 16;
+
+export const bucketStream = (bucket: number): number => FIRST_BUCKET_STREAM + bucket;

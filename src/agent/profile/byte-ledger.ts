@@ -1,0 +1,69 @@
+/**
+ * The byte ledger: bytes that the codecs produced for the wire, bytes handed to the
+ * transport and bytes counted at the sockets must be the same, framing aside. What is
+ * sent balances in every exchange. What is received balances once all is consumed: a
+ * faster peer's next message may already be in our socket.
+ */
+import type { WireCounters } from '../transport/transport.ts';
+
+export interface LedgerLine {
+  readonly wireSent: number;
+  readonly wireReceived: number;
+  readonly framingSent: number;
+  readonly framingReceived: number;
+  /** Bytes that differ between what was handed over and what sockets sent. 0 is right. */
+  readonly imbalance: number;
+}
+
+export class ByteLedger {
+  #last: WireCounters;
+  #handedTotal = 0;
+  #handed = 0;
+  #consumedTotal = 0;
+  readonly #first: WireCounters;
+
+  constructor(counters: WireCounters) {
+    this.#first = { ...counters };
+    this.#last = { ...counters };
+  }
+
+  /** Bytes handed to the transport by a collective, framing excluded. */
+  handed(bytes: number): void {
+    this.#handed += bytes;
+    this.#handedTotal += bytes;
+  }
+
+  /** Bytes that a collective took from the transport, framing excluded. */
+  consumed(bytes: number): void {
+    this.#consumedTotal += bytes;
+  }
+
+  /** Close an exchange: what went over the wire since the last line. */
+  close(counters: WireCounters): LedgerLine {
+    const last = this.#last;
+    const wireSent = counters.sent - last.sent;
+    const framingSent = counters.framingSent - last.framingSent;
+    const line = {
+      wireSent,
+      wireReceived: counters.received - last.received,
+      framingSent,
+      framingReceived: counters.framingReceived - last.framingReceived,
+      imbalance: wireSent - framingSent - this.#handed,
+    };
+    this.#last = { ...counters };
+    this.#handed = 0;
+    return line;
+  }
+
+  /** Over the whole run, once nothing is in flight: sent and received imbalance. */
+  totals(counters: WireCounters): { sent: number; received: number } {
+    const first = this.#first;
+    const sent = counters.sent - first.sent - counters.framingSent + first.framingSent;
+    const received =
+      counters.received -
+      first.received -
+      counters.framingReceived +
+      first.framingReceived;
+    return { sent: sent - this.#handedTotal, received: received - this.#consumedTotal };
+  }
+}

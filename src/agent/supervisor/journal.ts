@@ -1,0 +1,152 @@
+/**
+ * A run's journal: every record with its sequence number, appended to one file before
+ * anyone is told of it. Frames of MessagePack (`shared/protocol/frame.ts`); a frame cut
+ * short by a crash is the end of the journal. Reading may go on while it grows.
+ */
+import {
+  closeSync,
+  createReadStream,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  writeSync,
+} from 'node:fs';
+import { failure } from '../../shared/errors.ts';
+import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
+import type { JournalEntry, RunRecord } from '../../shared/records.ts';
+
+export class Journal {
+  readonly file: string;
+  #descriptor: number | undefined;
+  #lastSequence = 0;
+  #bytes = 0;
+  /** Entries that could not be written: readers still get them, last. */
+  #unwritten: JournalEntry[] = [];
+
+  #lastRecord: RunRecord | undefined;
+
+  /** A new, empty journal. @throws GradwireError `JOURNAL_WRITE_FAILED` */
+  static create(file: string): Journal {
+    return new Journal(file, 'wx');
+  }
+
+  /**
+   * The journal of a supervisor that is gone, all whole entries of it; what a crash cut
+   * short is removed, so that the next entry follows the last whole one.
+   */
+  static reopen(file: string): Journal {
+    const journal = new Journal(file, 'r+');
+    const decoder = new FrameDecoder();
+    const bytes = readFileSync(file);
+    const entries = [...decoder.push(bytes)] as JournalEntry[];
+    journal.#bytes = bytes.length - decoder.pendingBytes;
+    ftruncateSync(journal.#descriptor!, journal.#bytes);
+    journal.#lastSequence = entries.at(-1)?.sequence ?? 0;
+    journal.#lastRecord = entries.at(-1)?.record;
+    return journal;
+  }
+
+  private constructor(file: string, flags: 'wx' | 'r+') {
+    this.file = file;
+    try {
+      this.#descriptor = openSync(file, flags, 0o600);
+    } catch (cause) {
+      throw this.#writeError(cause);
+    }
+  }
+
+  get lastRecord(): RunRecord | undefined {
+    return this.#lastRecord;
+  }
+
+  get lastSequence(): number {
+    return this.#lastSequence;
+  }
+
+  /**
+   * Append records in one write.
+   * @returns the entries with their sequences
+   * @throws GradwireError `JOURNAL_WRITE_FAILED`: nothing of this call is journalled
+   */
+  append(records: readonly RunRecord[]): readonly JournalEntry[] {
+    if (this.#descriptor === undefined) throw new Error('internal: journal is closed');
+    const entries = records.map((record, index) => ({
+      sequence: this.#lastSequence + 1 + index,
+      record,
+    }));
+    const bytes = Buffer.concat(entries.map((entry) => encodeFrame(entry)));
+    let written = 0;
+    try {
+      // A disk that fills up may take a part of a write.
+      while (written < bytes.length) {
+        written += writeSync(
+          this.#descriptor,
+          bytes,
+          written,
+          bytes.length - written,
+          this.#bytes + written,
+        );
+      }
+    } catch (cause) {
+      throw this.#writeError(cause);
+    }
+    this.#bytes += bytes.length;
+    this.#lastSequence += entries.length;
+    this.#lastRecord = records.at(-1) ?? this.#lastRecord;
+    return entries;
+  }
+
+  /** Keep the closing record of a run whose disk takes no more. */
+  appendUnwritten(record: RunRecord): JournalEntry {
+    const entry = { sequence: ++this.#lastSequence, record };
+    this.#unwritten.push(entry);
+    return entry;
+  }
+
+  /** Everything after a sequence, up to what is there when the reader catches up. */
+  async *readAfter(after: number): AsyncGenerator<readonly JournalEntry[]> {
+    let last = after;
+    let position = 0;
+    const decoder = new FrameDecoder();
+    while (last < this.#lastSequence) {
+      if (position < this.#bytes) {
+        const stream = createReadStream(this.file, {
+          start: position,
+          end: this.#bytes - 1,
+          highWaterMark: 1 << 18,
+        });
+        for await (const chunk of stream) {
+          position += (chunk as Buffer).length;
+          const entries = [...decoder.push(chunk as Buffer)] as JournalEntry[];
+          const fresh = entries.filter(({ sequence }) => sequence > last);
+          if (fresh.length === 0) continue;
+          last = fresh.at(-1)!.sequence;
+          yield fresh;
+        }
+      } else {
+        const fresh = this.#unwritten.filter(({ sequence }) => sequence > last);
+        if (fresh.length === 0) throw new Error(`internal: journal ends at ${last}`);
+        last = fresh.at(-1)!.sequence;
+        yield fresh;
+      }
+    }
+  }
+
+  close(): void {
+    if (this.#descriptor === undefined) return;
+    try {
+      fsyncSync(this.#descriptor);
+    } finally {
+      closeSync(this.#descriptor);
+      this.#descriptor = undefined;
+    }
+  }
+
+  #writeError(cause: unknown): Error {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    return failure('JOURNAL_WRITE_FAILED', `cannot write ${this.file}: ${reason}`, {
+      next: 'Free space on that disk or set GRADWIRE_HOME to another one.',
+    });
+  }
+}

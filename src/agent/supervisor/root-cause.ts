@@ -1,0 +1,36 @@
+/**
+ * Why a run failed. When one rank fails its peers fail after it, and their reports may
+ * arrive first: of all reports that come within a moment the one that explains the
+ * others is kept. A process that was killed explains most, an error of a rank's own
+ * comes next, the loss of a peer explains nothing.
+ */
+import type { ErrorData } from '../../shared/errors.ts';
+
+/** Errors that only say that another rank is gone. */
+const CONSEQUENCES: ReadonlySet<string> = new Set([
+  'PEER_LOST',
+  'PEER_TIMEOUT',
+  'PEER_UNREACHABLE',
+  'ABORTED',
+]);
+
+export type FailureReport =
+  | { readonly kind: 'death'; readonly error: ErrorData }
+  | { readonly kind: 'report'; readonly error: ErrorData };
+
+export function isConsequence(report: FailureReport): boolean {
+  return report.kind === 'report' && CONSEQUENCES.has(report.error.code);
+}
+
+/** The report that explains the others: the first of the strongest kind. */
+export function rootCause(reports: readonly FailureReport[]): ErrorData | undefined {
+  const strength = (report: FailureReport): number => {
+    if (isConsequence(report)) return 0;
+    return report.kind === 'report' ? 2 : 1;
+  };
+  let best: FailureReport | undefined;
+  for (const report of reports) {
+    if (best === undefined || strength(report) > strength(best)) best = report;
+  }
+  return best?.error;
+}

@@ -1,0 +1,108 @@
+/**
+ * How quantities are written, the same in the page, the CLI and the reports: decimal
+ * prefixes, three significant digits, a space before the unit. What is not a finite
+ * number is written as a dash: absent is never shown as 0.
+ */
+
+/** Shown where a quantity was not observed. */
+export const ABSENT = '–';
+
+/** Three significant digits, trailing zeros kept so that live figures do not jump. */
+function threeDigits(value: number): string {
+  const magnitude = Math.abs(value);
+  if (magnitude === 0) return '0';
+  if (magnitude >= 99.95) return String(Math.round(value));
+  if (magnitude >= 9.995) return value.toFixed(1);
+  if (magnitude >= 0.9995) return value.toFixed(2);
+  return Number(value.toPrecision(3)).toString();
+}
+
+function scaled(
+  value: number,
+  step: number,
+  units: readonly string[],
+): { text: string; unit: string } {
+  let magnitude = Math.abs(value);
+  let index = 0;
+  // 999.5 and not 1000: what would round up to "1000 kB" is written as "1.00 MB".
+  while (magnitude >= step * 0.9995 && index < units.length - 1) {
+    magnitude /= step;
+    index += 1;
+  }
+  return { text: threeDigits(Math.sign(value) * magnitude), unit: units[index]! };
+}
+
+/** Bytes with decimal prefixes: `48.0 kB`, `2.39 MB`. */
+export function formatBytes(bytes: number | undefined): string {
+  if (bytes === undefined || !Number.isFinite(bytes)) return ABSENT;
+  const { text, unit } = scaled(bytes, 1000, ['B', 'kB', 'MB', 'GB', 'TB']);
+  return `${text} ${unit}`;
+}
+
+/** A duration given in milliseconds: `820 µs`, `5.12 ms`, `1.24 s`, `2 min 05 s`. */
+export function formatDuration(milliseconds: number | undefined): string {
+  if (milliseconds === undefined || !Number.isFinite(milliseconds)) return ABSENT;
+  const magnitude = Math.abs(milliseconds);
+  if (magnitude === 0) return '0 ms';
+  if (magnitude < 0.9995) return `${threeDigits(milliseconds * 1000)} µs`;
+  if (magnitude < 999.5) return `${threeDigits(milliseconds)} ms`;
+  if (magnitude < 59_950) return `${threeDigits(milliseconds / 1000)} s`;
+  return formatElapsed(milliseconds);
+}
+
+/** Time on a clock, whole seconds: `7 s`, `2 min 05 s`, `1 h 02 min`, `3 d 04 h`. */
+export function formatElapsed(milliseconds: number | undefined): string {
+  if (milliseconds === undefined || !Number.isFinite(milliseconds)) return ABSENT;
+  const seconds = Math.max(0, Math.floor(milliseconds / 1000));
+  const two = (value: number): string => String(value).padStart(2, '0');
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${two(seconds % 60)} s`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return `${hours} h ${two(minutes % 60)} min`;
+  return `${Math.floor(hours / 24)} d ${two(hours % 24)} h`;
+}
+
+/** A fraction 0…1 as percent: `41.3 %`, `0.98 %`. */
+export function formatPercent(fraction: number | undefined): string {
+  if (fraction === undefined || !Number.isFinite(fraction)) return ABSENT;
+  return `${threeDigits(fraction * 100)} %`;
+}
+
+/** A fraction 0…1 as whole percent for prose; below 1 % it says so. */
+export function formatWholePercent(fraction: number | undefined): string {
+  if (fraction === undefined || !Number.isFinite(fraction)) return ABSENT;
+  const percent = fraction * 100;
+  if (percent > 0 && percent < 0.5) return 'under 1 %';
+  return `${Math.round(percent)} %`;
+}
+
+/** Events per second: `128 it/s`. */
+export function formatRate(perSecond: number | undefined, unit = 'it'): string {
+  if (perSecond === undefined || !Number.isFinite(perSecond)) return ABSENT;
+  return `${threeDigits(perSecond)} ${unit}/s`;
+}
+
+/** A ratio: `1.72×`. */
+export function formatFactor(ratio: number | undefined): string {
+  if (ratio === undefined || !Number.isFinite(ratio)) return ABSENT;
+  return `${threeDigits(ratio)}×`;
+}
+
+/** A whole number with thousands separated by commas: `199,210`. */
+export function formatCount(count: number | undefined): string {
+  if (count === undefined || !Number.isFinite(count)) return ABSENT;
+  return Math.round(count)
+    .toString()
+    .replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+/** A quantity without unit, such as a loss: four decimals, or powers of ten. */
+export function formatQuantity(value: number | undefined): string {
+  if (value === undefined || !Number.isFinite(value)) return ABSENT;
+  const magnitude = Math.abs(value);
+  if (magnitude !== 0 && (magnitude < 0.001 || magnitude >= 10_000)) {
+    return value.toExponential(2);
+  }
+  return value.toFixed(4);
+}

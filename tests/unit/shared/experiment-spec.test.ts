@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
+import { GradwireError } from '../../../src/shared/errors.ts';
+
+const minimal = { workload: { model: 'fnn3', dataset: 'digits' } };
+
+function errorOf(raw: unknown): GradwireError {
+  try {
+    parseExperimentSpec(raw);
+  } catch (error) {
+    if (error instanceof GradwireError) return error;
+    throw error;
+  }
+  throw new Error('expected a coded error');
+}
+
+describe('the experiment spec', () => {
+  it('fills in every default', () => {
+    expect(parseExperimentSpec(minimal)).toMatchObject({
+      world: { ranks: 4, nodes: ['this-computer'] },
+      optimizer: { kind: 'sgd', momentum: 0.9 },
+      exchange: { method: 'none', collective: 'auto' },
+      backend: 'auto',
+    });
+  });
+
+  it('leaves the method’s parameters to the method', () => {
+    const spec = parseExperimentSpec({
+      ...minimal,
+      exchange: { method: 'topk', ratio: 0.01 },
+    });
+    expect(spec.exchange).toMatchObject({ method: 'topk', ratio: 0.01 });
+  });
+
+  it.each([
+    [{ ...minimal, iteration: 5 }, 'SPEC_UNKNOWN_KEY', '"iteration"', '"iterations"'],
+    [
+      { workload: { ...minimal.workload, batch: 5 } },
+      'SPEC_UNKNOWN_KEY',
+      '"workload.batch"',
+      'batchPerRank',
+    ],
+    [{ ...minimal, world: { ranks: 0 } }, 'SPEC_INVALID', '"world.ranks" is 0', ''],
+    [{ ...minimal, iterations: 'many' }, 'SPEC_INVALID', '"iterations" is "many"', ''],
+    [{ ...minimal, backend: 'cuda' }, 'SPEC_INVALID', '"backend" is "cuda"', ''],
+    [
+      { workload: { model: 'fnn3' } },
+      'SPEC_INVALID',
+      '"workload.dataset" is missing',
+      '',
+    ],
+    ['text', 'SPEC_INVALID', '"(whole)"', ''],
+    [null, 'SPEC_INVALID', '"(whole)"', ''],
+  ])('%j is refused: %s', (raw, code, message, next) => {
+    const error = errorOf(raw);
+    expect(error).toMatchObject({ code, kind: 'input' });
+    expect(error.message).toContain(message);
+    expect(error.next).toContain(next);
+  });
+});

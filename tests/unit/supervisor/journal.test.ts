@@ -1,0 +1,98 @@
+import { appendFileSync, mkdtempSync, rmSync, truncateSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Journal } from '../../../src/agent/supervisor/journal.ts';
+import { encodeFrame } from '../../../src/shared/protocol/frame.ts';
+import type { JournalEntry, RunRecord } from '../../../src/shared/records.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'gradwire-journal-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+const notice = (code: string): RunRecord => ({
+  type: 'notice',
+  at: 1,
+  level: 'info',
+  code,
+  message: code,
+});
+
+async function readAll(journal: Journal, after = 0): Promise<JournalEntry[]> {
+  const entries: JournalEntry[] = [];
+  for await (const batch of journal.readAfter(after)) entries.push(...batch);
+  return entries;
+}
+
+describe('the journal', () => {
+  it('numbers records from 1 without gaps and replays what comes after any of them', async () => {
+    const journal = Journal.create(path.join(folder, 'j'));
+    for (let i = 1; i <= 1000; i++) journal.append([notice(`n${i}`)]);
+    for (const after of [0, 1, 499, 999]) {
+      const entries = await readAll(journal, after);
+      expect(entries.map(({ sequence }) => sequence)).toEqual(
+        Array.from({ length: 1000 - after }, (_, i) => after + 1 + i),
+      );
+    }
+    expect(await readAll(journal, 1000)).toEqual([]);
+    journal.close();
+  });
+
+  it('replays entries that are appended while it is being read', async () => {
+    const journal = Journal.create(path.join(folder, 'j'));
+    journal.append([notice('a')]);
+    const seen: number[] = [];
+    for await (const batch of journal.readAfter(0)) {
+      seen.push(...batch.map(({ sequence }) => sequence));
+      if (seen.length < 5) journal.append([notice('more')]);
+    }
+    expect(seen).toEqual([1, 2, 3, 4, 5]);
+    journal.close();
+  });
+
+  it('reopens with every whole entry and drops one that a crash cut short', async () => {
+    const file = path.join(folder, 'j');
+    const journal = Journal.create(file);
+    journal.append([notice('a'), notice('b'), notice('c')]);
+    journal.close();
+    const whole = statSync(file).size;
+    for (
+      let cut = 1;
+      cut < encodeFrame({ sequence: 3, record: notice('c') }).length;
+      cut += 7
+    ) {
+      truncateSync(file, whole - cut);
+      const reopened = Journal.reopen(file);
+      expect(reopened.lastSequence).toBe(2);
+      expect(reopened.lastRecord).toEqual(notice('b'));
+      reopened.append([notice('c')]);
+      expect((await readAll(reopened)).map(({ sequence }) => sequence)).toEqual([
+        1, 2, 3,
+      ]);
+      reopened.close();
+      expect(statSync(file).size).toBe(whole);
+    }
+  });
+
+  it('says which file cannot be written and what to do', () => {
+    const file = path.join(folder, 'missing', 'j');
+    expect(() => Journal.create(file)).toThrowError(
+      expect.objectContaining({
+        code: 'JOURNAL_WRITE_FAILED',
+        message: expect.stringContaining(file) as string,
+      }) as Error,
+    );
+  });
+
+  it('refuses a file that is not a journal', () => {
+    const file = path.join(folder, 'j');
+    appendFileSync(file, Buffer.from([0xff, 0xff, 0xff, 0x7f, 1, 2, 3]));
+    expect(() => Journal.reopen(file)).toThrowError(
+      expect.objectContaining({ code: 'FRAME_TOO_LARGE' }) as Error,
+    );
+  });
+});
