@@ -1,0 +1,49 @@
+/**
+ * Broadcast of the root's payload down a binomial tree.
+ *
+ * Cost: ⌈log₂P⌉·(α + bytes·β). The length need not be known to the others; it must fit
+ * the memory of the payload that they pass, which is where it goes.
+ */
+import type { Combined, Payload } from '../compression/method.ts';
+import type { Region } from '../kernels/arena.ts';
+import type { Communicator } from './collective.ts';
+import { payloadRegion } from './payload-region.ts';
+
+export const broadcast = {
+  code: 1002,
+  /** The root's payload on every rank, as the only one of a gathered result. */
+  run: async (
+    communicator: Communicator,
+    payload: Payload,
+    root: number,
+  ): Promise<Combined> => {
+    const { rank, size } = communicator;
+    // Ranks counted from the root: place 0 is the root's.
+    const place = (rank - root + size) % size;
+    const rankAt = (other: number): number => (other + root) % size;
+    let region = payloadRegion(payload);
+    let distance = 1;
+    while (distance < size && (place & distance) === 0) distance *= 2;
+    if (place !== 0) {
+      region = await communicator.receiveSized(
+        rankAt(place - distance),
+        payload.data.bytes,
+        () => payload.data,
+      );
+    }
+    // Farthest first: the largest subtree is the longest way to go.
+    const sends: Promise<void>[] = [];
+    for (distance /= 2; distance >= 1; distance /= 2) {
+      const child = place + distance;
+      if (child < size) sends.push(communicator.send(rankAt(child), region));
+    }
+    await Promise.all(sends);
+    return { form: 'gathered', payloads: [asSent(payload, region)] };
+  },
+} as const;
+
+function asSent(payload: Payload, data: Region): Payload {
+  if (payload.kind !== 'sparse') return { ...payload, data };
+  if (data.bytes % 8 !== 0) throw new Error('internal: a sparse payload of odd bytes');
+  return { ...payload, count: data.bytes / 8, data };
+}

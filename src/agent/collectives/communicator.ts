@@ -1,0 +1,180 @@
+/**
+ * A group of ranks that exchange one bucket: a transport bound to one stream and, from
+ * `begin` to the next `begin`, to one exchange on it. It numbers the exchanges, keeps the
+ * scratch and counts what the byte ledger needs. In a world of one nothing may be sent.
+ */
+import type { Arena, Region } from '../kernels/arena.ts';
+import type { Kernels } from '../kernels/kernels.ts';
+import type { MessageHeader, Transport } from '../transport/transport.ts';
+import type { Communicator } from './collective.ts';
+
+/** Told of every message's bytes, framing excluded. */
+export interface MessageLedger {
+  handed(bytes: number): void;
+  consumed(bytes: number): void;
+}
+
+export interface CommunicatorOptions {
+  readonly arena: Arena;
+  readonly kernels: Kernels;
+  readonly transport: Transport;
+  readonly stream: number;
+  /** Attributes synchronous work to the `reduce` phase; absent: nobody is told. */
+  readonly reduce?: (<T>(work: () => T) => T) | undefined;
+  readonly ledger?: MessageLedger | undefined;
+}
+
+/** What all ranks must agree on in one exchange, beside its number. */
+export type ExchangeHeader = Pick<MessageHeader, 'epoch' | 'operation' | 'dtype'>;
+
+export class TransportCommunicator implements Communicator, Disposable {
+  readonly arena: Arena;
+  readonly kernels: Kernels;
+  readonly #transport: Transport;
+  readonly #stream: number;
+  readonly #reduce: (<T>(work: () => T) => T) | undefined;
+  readonly #ledger: MessageLedger | undefined;
+  readonly #scratch = new Map<string, Region>();
+  #sequence = 0;
+  #header: MessageHeader | undefined;
+  #sentBytes = 0;
+  #receivedBytes = 0;
+  #sentMessages = 0;
+  #receivedMessages = 0;
+
+  constructor(options: CommunicatorOptions) {
+    this.arena = options.arena;
+    this.kernels = options.kernels;
+    this.#transport = options.transport;
+    this.#stream = options.stream;
+    this.#reduce = options.reduce;
+    this.#ledger = options.ledger;
+  }
+
+  get rank(): number {
+    return this.#transport.rank;
+  }
+
+  get size(): number {
+    return this.#transport.size;
+  }
+
+  /** Handed to and taken from the transport since `begin`, framing excluded. */
+  get sentBytes(): number {
+    return this.#sentBytes;
+  }
+
+  get receivedBytes(): number {
+    return this.#receivedBytes;
+  }
+
+  get sentMessages(): number {
+    return this.#sentMessages;
+  }
+
+  get receivedMessages(): number {
+    return this.#receivedMessages;
+  }
+
+  /**
+   * The next exchange on this stream. All ranks begin the same ones in the same order;
+   * the one before must have ended on this rank.
+   */
+  begin(exchange: ExchangeHeader): this {
+    this.#header = {
+      stream: this.#stream,
+      sequence: this.#sequence,
+      epoch: exchange.epoch,
+      operation: exchange.operation,
+      dtype: exchange.dtype,
+    };
+    // The frame has 32 bits for it: a run may outlast them.
+    this.#sequence = (this.#sequence + 1) >>> 0;
+    this.#sentBytes = 0;
+    this.#receivedBytes = 0;
+    this.#sentMessages = 0;
+    this.#receivedMessages = 0;
+    return this;
+  }
+
+  send(to: number, region: Region): Promise<void> {
+    this.#sentMessages++;
+    this.#sentBytes += region.bytes;
+    this.#ledger?.handed(region.bytes);
+    const data = this.arena.u8(region.offset, region.bytes);
+    return marked(this.#transport.send(to, this.#begun(), data));
+  }
+
+  receive(from: number, into: Region): Promise<void> {
+    const data = this.arena.u8(into.offset, into.bytes);
+    const received = this.#transport.receive(from, this.#begun(), data);
+    return marked(received.then(() => this.#count(into.bytes)));
+  }
+
+  receiveSized(
+    from: number,
+    maximum: number,
+    place: (bytes: number) => Region,
+  ): Promise<Region> {
+    let region: Region | undefined;
+    const received = this.#transport.receiveSized(
+      from,
+      this.#begun(),
+      maximum,
+      (bytes) => {
+        const { offset } = place(bytes);
+        region = { offset, bytes };
+        return this.arena.u8(offset, bytes);
+      },
+    );
+    return marked(
+      received.then((bytes) => {
+        this.#count(bytes);
+        return region!;
+      }),
+    );
+  }
+
+  reduce<T>(work: () => T): T {
+    return this.#reduce === undefined ? work() : this.#reduce(work);
+  }
+
+  scratch(key: string, bytes: number): Region {
+    const kept = this.#scratch.get(key);
+    if (kept !== undefined && kept.bytes >= bytes) return kept;
+    if (kept !== undefined) this.arena.release(kept);
+    const region = this.arena.allocate(bytes);
+    this.#scratch.set(key, region);
+    return region;
+  }
+
+  /** Give the scratch back to the arena. */
+  [Symbol.dispose](): void {
+    for (const region of this.#scratch.values()) this.arena.release(region);
+    this.#scratch.clear();
+  }
+
+  #begun(): MessageHeader {
+    if (this.#header === undefined) throw new Error('internal: no exchange has begun');
+    return this.#header;
+  }
+
+  #count(bytes: number): void {
+    this.#receivedMessages++;
+    this.#receivedBytes += bytes;
+    this.#ledger?.consumed(bytes);
+  }
+}
+
+/**
+ * A collective has several messages in flight and fails with the first that fails; the
+ * others fail for the same reason, with nobody left to tell.
+ */
+function marked<T>(message: Promise<T>): Promise<T> {
+  message.catch(alreadyTold);
+  return message;
+}
+
+function alreadyTold(): void {
+  // The caller holds the same promise.
+}

@@ -1,0 +1,98 @@
+/**
+ * Allgather of whole payloads, whatever their kind: every rank sends its payload to every
+ * other, all at once. For payloads that cannot be summed, and the first half of
+ * `sparse-allgather`.
+ *
+ * Cost: (P−1)·α + (P−1)·bytes·β. Lengths need not be known: each message tells its own;
+ * an empty payload is a message of no bytes.
+ */
+import type { Combined, Payload } from '../compression/method.ts';
+import type { Region } from '../kernels/arena.ts';
+import { failure, type GradwireError } from '../../shared/errors.ts';
+import type { Communicator } from './collective.ts';
+import { payloadRegion } from './payload-region.ts';
+
+export const gather = {
+  /** Operation code in the headers; those of collectives are below 1000. */
+  code: 1001,
+  run: async (communicator: Communicator, payload: Payload): Promise<Combined> => ({
+    form: 'gathered',
+    payloads: await gatherPayloads(communicator, payload),
+  }),
+} as const;
+
+/**
+ * The payloads of all ranks in rank order, this one's in its own memory.
+ * @throws GradwireError `PAYLOAD_INVALID`
+ */
+export async function gatherPayloads(
+  communicator: Communicator,
+  payload: Payload,
+): Promise<readonly Payload[]> {
+  const { rank, size } = communicator;
+  const own = payloadRegion(payload);
+  const maximum = largestPayload(payload);
+  const arrivals: Promise<Payload>[] = [];
+  for (let peer = 0; peer < size; peer++) {
+    if (peer === rank) {
+      arrivals.push(Promise.resolve({ ...payload, data: own }));
+      continue;
+    }
+    arrivals.push(
+      communicator
+        .receiveSized(peer, maximum, (bytes) =>
+          communicator.scratch(`gather ${peer}`, bytes),
+        )
+        .then((region) => asPayload(communicator, peer, payload, region)),
+    );
+  }
+  // Each rank begins with another peer, so that nobody is everybody's first.
+  const sends = Array.from({ length: size - 1 }, (_, step) =>
+    communicator.send((rank + step + 1) % size, own),
+  );
+  const [payloads] = await Promise.all([Promise.all(arrivals), Promise.all(sends)]);
+  return payloads;
+}
+
+/** No payload of a kind is larger than this: the bound of what a peer may send. */
+function largestPayload(payload: Payload): number {
+  const { kind, length, data } = payload;
+  switch (kind) {
+    case 'dense':
+      return 4 * length;
+    case 'sparse':
+      return 8 * length;
+    case 'scalars':
+      return data.bytes;
+    case 'quantized':
+      // Variable-length codes may exceed the dense size, but not without limit.
+      return 8 * length + 65_536;
+    default:
+      return payload satisfies never;
+  }
+}
+
+/** What a peer sent, as a payload of the kind that all ranks send. */
+function asPayload(
+  communicator: Communicator,
+  peer: number,
+  own: Payload,
+  data: Region,
+): Payload {
+  if (own.kind !== 'sparse') return { ...own, data };
+  if (data.bytes % 8 !== 0) throw invalid(peer, `${data.bytes} bytes of pairs`);
+  const count = data.bytes / 8;
+  if (count > 0) {
+    // Indices ascend: the last bounds them all, and with them what scatters touch.
+    const last = communicator.arena.u32(data.offset, count)[count - 1]!;
+    if (last >= own.length) throw invalid(peer, `index ${last} of ${own.length}`);
+  }
+  return { kind: 'sparse', length: own.length, count, data };
+}
+
+function invalid(peer: number, what: string): GradwireError {
+  return failure('PAYLOAD_INVALID', `rank ${peer} sent a sparse payload with ${what}`, {
+    rank: peer,
+    next: 'Deploy the same version of the agent on every node.',
+  });
+}

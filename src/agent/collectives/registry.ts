@@ -1,0 +1,87 @@
+/**
+ * All collectives. Adding one is one file and one line here: the order is that of lists,
+ * and decides between equal costs.
+ */
+import type { CollectiveEntry, PayloadKind } from '../../shared/catalogue.ts';
+import { inputError } from '../../shared/errors.ts';
+import { nearest } from '../../shared/nearest.ts';
+import type { CollectiveDefinition, ExchangeShape, NetworkCost } from './collective.ts';
+import { LOOPBACK } from './network-cost.ts';
+import { recursiveDoubling } from './recursive-doubling.ts';
+import { ring } from './ring.ts';
+import { sparseAllgather } from './sparse-allgather.ts';
+
+const all: readonly CollectiveDefinition[] = [ring, recursiveDoubling, sparseAllgather];
+
+export const collectives: ReadonlyMap<string, CollectiveDefinition> = new Map(
+  all.map((collective) => [collective.id, collective]),
+);
+
+/** @throws GradwireError `COLLECTIVE_UNKNOWN` */
+export function findCollective(id: string): CollectiveDefinition {
+  const found = collectives.get(id);
+  if (found !== undefined) return found;
+  const known = [...collectives.keys(), 'auto'];
+  const suggestion = nearest(id, known);
+  throw inputError('COLLECTIVE_UNKNOWN', `there is no collective "${id}"`, {
+    next:
+      suggestion === undefined
+        ? `Known collectives: ${known.join(', ')}.`
+        : `Did you mean "${suggestion}"?`,
+  });
+}
+
+/** The collectives that take payloads of this kind. */
+export function collectivesFor(kind: PayloadKind): readonly CollectiveDefinition[] {
+  return all.filter((collective) => collective.takes.includes(kind));
+}
+
+/**
+ * The cheapest collective for this shape by its own cost: what `auto` means.
+ * @throws GradwireError `COLLECTIVE_MISFIT`
+ */
+export function chooseCollective(
+  kind: PayloadKind,
+  shape: ExchangeShape,
+  network: NetworkCost = LOOPBACK,
+): CollectiveDefinition {
+  let best: CollectiveDefinition | undefined;
+  let bestCost = Infinity;
+  for (const collective of collectivesFor(kind)) {
+    const cost = collective.cost(shape, network);
+    if (best === undefined || cost < bestCost) {
+      best = collective;
+      bestCost = cost;
+    }
+  }
+  if (best !== undefined) return best;
+  throw inputError('COLLECTIVE_MISFIT', `no collective takes ${kind} payloads`, {
+    next: 'Choose a method whose payloads can be summed, or that is gathered.',
+  });
+}
+
+/** @throws GradwireError `COLLECTIVE_MISFIT`: says which collectives do fit */
+export function assertFits(
+  collective: CollectiveDefinition,
+  kind: PayloadKind,
+  methodId: string,
+): void {
+  if (collective.takes.includes(kind)) return;
+  const fitting = collectivesFor(kind).map(({ id }) => id);
+  throw inputError(
+    'COLLECTIVE_MISFIT',
+    `${collective.id} takes ${collective.takes.join(' or ')} payloads, ` +
+      `${methodId} makes ${kind} ones`,
+    { next: `Use collective=${[...fitting, 'auto'].join(' or collective=')}.` },
+  );
+}
+
+export function describeCollectives(): readonly CollectiveEntry[] {
+  return all.map(({ id, title, summary, source, takes }) => ({
+    id,
+    title,
+    summary,
+    source,
+    takes,
+  }));
+}

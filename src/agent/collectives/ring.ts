@@ -1,0 +1,147 @@
+/**
+ * Ring allreduce: reduce-scatter, then allgather, around the ring of ranks. Part p of the
+ * vector starts at rank p and is summed in the order p, p + 1, …, p − 1 (mod P), which
+ * does not depend on arrival: all ranks and all runs get the same bits.
+ *
+ * Cost: 2(P−1)·α + 2(P−1)/P·N·4β + (P−1)/P·N·γ. Every rank sends at most
+ * 2N − 2⌊N/P⌋ elements, the least that is possible, to one neighbour only.
+ *
+ * Parts travel in chunks: while one is being summed the next arrives in the socket, and a
+ * summed chunk goes on at once, so the ring is a pipeline through all its 2(P−1) steps.
+ *
+ * Source: Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
+ * workstations" (2009); the chunks are ours.
+ */
+import type { Combined, Payload } from '../compression/method.ts';
+import type { Vector } from '../kernels/arena.ts';
+import type {
+  CollectiveDefinition,
+  Communicator,
+  ExchangeShape,
+} from './collective.ts';
+import { part } from './partition.ts';
+import { payloadVector, vectorRegion } from './payload-region.ts';
+
+export const RING_CHUNK_BYTES = 128 * 2 ** 10;
+/** Receives posted ahead, so that a chunk lands where it belongs when it arrives. */
+const WINDOW = 4;
+
+export const ring: CollectiveDefinition = {
+  id: 'ring',
+  code: 1,
+  title: 'Ring',
+  summary: 'Dense sums passed around a ring: least bytes, 2(P−1) messages deep.',
+  source: 'Patarasuk and Yuan (2009), JPDC 69(2)',
+  takes: ['dense', 'scalars'],
+  cost: ({ ranks, payloadBytes }, { alpha, beta, gamma }) => {
+    const steps = ranks - 1;
+    const partBytes = payloadBytes / ranks;
+    return 2 * steps * (alpha + partBytes * beta) + ((steps * partBytes) / 4) * gamma;
+  },
+  wireBytes: (shape) => {
+    const sent = Array.from({ length: shape.ranks }, (_, rank) =>
+      ringBytesSent(rank, shape),
+    );
+    return Math.max(...sent);
+  },
+  run: runRing,
+};
+
+/** Bytes that one rank sends, framing excluded: exact. */
+export function ringBytesSent(rank: number, shape: ExchangeShape): number {
+  const { ranks, payloadBytes } = shape;
+  const vector = { offset: 0, length: payloadBytes / 4 };
+  const bytesOf = (index: number): number =>
+    4 * part(vector, ranks, (index + ranks) % ranks).length;
+  // Everything twice, but for the part that it completes and the part it gets last.
+  return 2 * payloadBytes - bytesOf(rank + 1) - bytesOf(rank + 2);
+}
+
+/** A chunk to receive: where it belongs, and what becomes of it. */
+interface Chunk {
+  readonly vector: Vector;
+  /** Still a partial sum: to be added to what is there. */
+  readonly partial: boolean;
+  /** Whether the next rank needs it too. */
+  readonly forward: boolean;
+}
+
+async function runRing(
+  communicator: Communicator,
+  payload: Payload,
+): Promise<Combined> {
+  const vector = payloadVector(payload);
+  const { rank, size } = communicator;
+  if (size > 1) {
+    const next = (rank + 1) % size;
+    const sends = chunksOf(part(vector, size, rank)).map((chunk) =>
+      communicator.send(next, vectorRegion(chunk)),
+    );
+    await relay(communicator, incoming(vector, rank, size), sends);
+    await Promise.all(sends);
+  }
+  return { form: 'dense', data: vectorRegion(vector) };
+}
+
+/**
+ * All chunks that this rank receives, in order. At step s of the reduce-scatter it gets
+ * part rank − s − 1, at step s of the allgather part rank − s. A part is overwritten only
+ * by its final sum, which contains what this rank sent of it: that send has left.
+ */
+function incoming(vector: Vector, rank: number, size: number): Chunk[] {
+  const chunks: Chunk[] = [];
+  for (let step = 0; step < 2 * (size - 1); step++) {
+    const partial = step < size - 1;
+    const index = partial ? rank - step - 1 : rank - (step - (size - 1));
+    const forward = step < 2 * (size - 1) - 1;
+    for (const chunk of chunksOf(part(vector, size, (index + size) % size))) {
+      chunks.push({ vector: chunk, partial, forward });
+    }
+  }
+  return chunks;
+}
+
+/** Receive, add and pass on; what is passed on is added to `sends`. */
+async function relay(
+  communicator: Communicator,
+  chunks: readonly Chunk[],
+  sends: Promise<void>[],
+): Promise<void> {
+  const { rank, size, kernels } = communicator;
+  const previous = (rank + size - 1) % size;
+  const next = (rank + 1) % size;
+  const slotBytes = chunks.reduce(
+    (most, { vector }) => Math.max(most, 4 * vector.length),
+    0,
+  );
+  const { offset } = communicator.scratch('ring', WINDOW * slotBytes);
+  const landing = (index: number): Vector => {
+    const { vector, partial } = chunks[index]!;
+    if (!partial) return vector;
+    const slot = offset + (index % WINDOW) * slotBytes;
+    return { offset: slot, length: vector.length };
+  };
+  const arrivals: Promise<void>[] = [];
+  for (let index = 0; index < chunks.length; index++) {
+    while (arrivals.length < Math.min(index + WINDOW, chunks.length)) {
+      const into = vectorRegion(landing(arrivals.length));
+      arrivals.push(communicator.receive(previous, into));
+    }
+    await arrivals[index];
+    const { vector, partial, forward } = chunks[index]!;
+    if (partial) {
+      communicator.reduce(() => {
+        kernels.add(vector, landing(index));
+      });
+    }
+    if (forward) sends.push(communicator.send(next, vectorRegion(vector)));
+  }
+}
+
+function chunksOf(vector: Vector): Vector[] {
+  const size = RING_CHUNK_BYTES / 4;
+  return Array.from({ length: Math.ceil(vector.length / size) }, (_, index) => ({
+    offset: vector.offset + index * RING_CHUNK_BYTES,
+    length: Math.min(size, vector.length - index * size),
+  }));
+}

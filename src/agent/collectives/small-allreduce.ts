@@ -1,0 +1,48 @@
+/**
+ * Allreduce of a few f64 numbers with an operation each: what ranks agree on beside their
+ * gradients (the newest epoch known everywhere, a vote to stop, sums for a report).
+ *
+ * Cost: that of recursive doubling, one small message per round. All ranks get the same
+ * bits. NaN wins any min or max.
+ */
+import { doubleRecursively } from './recursive-doubling.ts';
+import type { Communicator } from './collective.ts';
+
+export const SMALL_OPERATIONS = ['min', 'max', 'sum'] as const;
+export type SmallOperation = (typeof SMALL_OPERATIONS)[number];
+
+/** The numbers combined over all ranks; `values` stays as it is. */
+export async function smallAllreduce(
+  communicator: Communicator,
+  values: Float64Array,
+  operations: readonly SmallOperation[],
+): Promise<Float64Array> {
+  const { length } = values;
+  if (operations.length !== length) {
+    throw new Error(`internal: ${operations.length} operations for ${length} values`);
+  }
+  const { arena } = communicator;
+  const { offset } = communicator.scratch('small-allreduce', 8 * length);
+  const own = new Float64Array(arena.buffer, offset, length);
+  own.set(values);
+  await doubleRecursively(communicator, { offset, bytes: 8 * length }, (other) => {
+    const theirs = new Float64Array(arena.buffer, other.offset, length);
+    for (const [index, operation] of operations.entries()) {
+      own[index] = combine(operation, own[index]!, theirs[index]!);
+    }
+  });
+  return Float64Array.from(own);
+}
+
+function combine(operation: SmallOperation, a: number, b: number): number {
+  switch (operation) {
+    case 'min':
+      return Math.min(a, b);
+    case 'max':
+      return Math.max(a, b);
+    case 'sum':
+      return a + b;
+    default:
+      return operation satisfies never;
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * Sparse allgather: every rank gets all sparse payloads and adds them up locally. Few
+ * messages and no rounds, but every rank receives everything: for small P or k.
+ *
+ * Cost: (P−1)·α + (P−1)·k·8β, then ⌈log₂P⌉·P·k·γ to merge, or P·k·γ + N·γ once dense.
+ *
+ * Streams are merged pairwise in rank order, a fixed tree. Where |H₁| + … + |H_P| ≥ δ the
+ * sparse form cannot pay any more and they are scattered into a dense vector, in rank
+ * order; δ = N/2 for u32 indices and f32 values. All ranks see the same counts, take the
+ * same branch and get the same bits.
+ *
+ * Source: SparCML (Renggli et al., SC 2019), sections 5.1 and 5.3.
+ */
+import type { Combined, Payload } from '../compression/method.ts';
+import { sparseBytes, type SparseStream } from '../kernels/kernels.ts';
+import type { CollectiveDefinition, Communicator } from './collective.ts';
+import { gatherPayloads } from './gather.ts';
+import { vectorRegion } from './payload-region.ts';
+
+export const sparseAllgather: CollectiveDefinition = {
+  id: 'sparse-allgather',
+  code: 3,
+  title: 'Sparse allgather',
+  summary: 'Every rank gets all sparse payloads and merges them in rank order.',
+  source: 'SparCML (Renggli et al., SC 2019), section 5.3',
+  takes: ['sparse'],
+  cost: (shape, { alpha, beta, gamma }) => {
+    const { ranks, length, payloadBytes } = shape;
+    const steps = ranks - 1;
+    const entries = ranks * (shape.nnz ?? payloadBytes / 8);
+    const merging = isDense(entries, length)
+      ? entries + length
+      : entries * Math.ceil(Math.log2(ranks));
+    return steps * (alpha + payloadBytes * beta) + (steps > 0 ? merging * gamma : 0);
+  },
+  wireBytes: ({ ranks, payloadBytes }) => (ranks - 1) * payloadBytes,
+  run: async (communicator: Communicator, payload: Payload): Promise<Combined> => {
+    if (payload.kind !== 'sparse') {
+      throw new Error(`internal: sparse-allgather of a ${payload.kind} payload`);
+    }
+    const payloads = await gatherPayloads(communicator, payload);
+    const streams = payloads.map(streamOf);
+    if (communicator.size === 1) return sparse(streams[0]!);
+    const entries = streams.reduce((sum, { count }) => sum + count, 0);
+    return communicator.reduce(() =>
+      isDense(entries, payload.length)
+        ? scatter(communicator, streams, payload.length)
+        : sparse(merge(communicator, streams, entries)),
+    );
+  },
+};
+
+/** Whether that many entries, an upper bound of K, reach δ. */
+const isDense = (entries: number, length: number): boolean =>
+  length > 0 && entries >= length / 2;
+
+function scatter(
+  communicator: Communicator,
+  streams: readonly SparseStream[],
+  length: number,
+): Combined {
+  const { kernels } = communicator;
+  const { offset } = communicator.scratch('sparse-allgather dense', 4 * length);
+  const sum = { offset, length };
+  kernels.fill(sum, 0);
+  for (const stream of streams) kernels.scatterAdd(sum, stream, 1);
+  return { form: 'dense', data: vectorRegion(sum) };
+}
+
+/** Neighbours merge, then their results, level by level, between two scratches. */
+function merge(
+  communicator: Communicator,
+  streams: readonly SparseStream[],
+  entries: number,
+): SparseStream {
+  const { kernels } = communicator;
+  let level = streams;
+  for (let depth = 0; level.length > 1; depth++) {
+    const scratch = communicator.scratch(
+      `sparse-allgather merged ${depth % 2}`,
+      sparseBytes(entries),
+    );
+    const merged: SparseStream[] = [];
+    let offset = scratch.offset;
+    for (let left = 0; left < level.length; left += 2) {
+      const a = level[left]!;
+      const b = level[left + 1] ?? { offset: a.offset, count: 0 };
+      const bytes = sparseBytes(a.count + b.count);
+      // The odd one out is merged with nothing: it moves on with its level.
+      merged.push(kernels.mergeStreams(a, b, { offset, bytes }));
+      offset += bytes;
+    }
+    level = merged;
+  }
+  return level[0]!;
+}
+
+function streamOf(payload: Payload): SparseStream {
+  if (payload.kind !== 'sparse') throw new Error('internal: not a sparse payload');
+  return { offset: payload.data.offset, count: payload.count };
+}
+
+function sparse({ offset, count }: SparseStream): Combined {
+  return { form: 'sparse', count, data: { offset, bytes: sparseBytes(count) } };
+}

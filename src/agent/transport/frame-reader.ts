@@ -1,0 +1,65 @@
+/**
+ * Frames out of a byte stream that is cut into chunks anywhere: a state machine that
+ * keeps no more than one header. Bodies are handed on piece by piece as they arrive, so
+ * that the sink can put them where they belong without a copy in between.
+ */
+import {
+  decodeFrameHeader,
+  FRAME_HEADER_BYTES,
+  type FrameHeader,
+} from './message-frame.ts';
+
+export interface FrameSink {
+  /** A frame begins; `header.length` bytes of body follow in `body` calls. */
+  begin(header: FrameHeader): void;
+  /** The next piece of the body: a view of the chunk, valid during the call unless it
+   * is kept, in which case it keeps the chunk alive. Never empty. */
+  body(piece: Buffer): void;
+  /** All of the body has been handed over. */
+  end(): void;
+}
+
+export class FrameReader {
+  readonly #sink: FrameSink;
+  readonly #header = Buffer.alloc(FRAME_HEADER_BYTES);
+  #headerBytes = 0;
+  /** Bytes of the current body still to come; 0 between frames. */
+  #missing = 0;
+
+  constructor(sink: FrameSink) {
+    this.#sink = sink;
+  }
+
+  /** Whether a frame has begun but not ended. */
+  get midFrame(): boolean {
+    return this.#headerBytes > 0 || this.#missing > 0;
+  }
+
+  /** @throws GradwireError `FRAME_*`: nothing may be pushed after that. */
+  push(chunk: Buffer): void {
+    let offset = 0;
+    while (offset < chunk.length) {
+      if (this.#missing > 0) {
+        const take = Math.min(this.#missing, chunk.length - offset);
+        this.#sink.body(chunk.subarray(offset, offset + take));
+        offset += take;
+        this.#missing -= take;
+        if (this.#missing === 0) this.#sink.end();
+        continue;
+      }
+      const take = Math.min(
+        FRAME_HEADER_BYTES - this.#headerBytes,
+        chunk.length - offset,
+      );
+      chunk.copy(this.#header, this.#headerBytes, offset, offset + take);
+      offset += take;
+      this.#headerBytes += take;
+      if (this.#headerBytes < FRAME_HEADER_BYTES) continue;
+      this.#headerBytes = 0;
+      const header = decodeFrameHeader(this.#header);
+      this.#missing = header.length;
+      this.#sink.begin(header);
+      if (this.#missing === 0) this.#sink.end();
+    }
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * The handshake of `handshake-proof.ts` on a socket. Whatever is not the expected message
+ * ends the connection: an impostor costs the run one socket for at most a few seconds.
+ * No byte beyond the handshake is taken from the socket.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { failure } from '../../shared/errors.ts';
+import {
+  decodeAnswer,
+  decodeChallenge,
+  decodeHello,
+  encodeAnswer,
+  encodeChallenge,
+  encodeHello,
+  encodeWelcome,
+  HANDSHAKE_BYTES,
+  isWelcome,
+  NONCE_BYTES,
+  proofOf,
+  proofsEqual,
+  type RunIdentity,
+} from './handshake-proof.ts';
+
+/** Bytes that each side of an established connection has sent for the handshake. */
+export const DIALER_BYTES = HANDSHAKE_BYTES.hello + HANDSHAKE_BYTES.answer;
+export const ACCEPTOR_BYTES = HANDSHAKE_BYTES.challenge + HANDSHAKE_BYTES.welcome;
+
+/**
+ * Introduce this rank to the rank that listens at the other end.
+ * @throws GradwireError `PEER_UNAUTHENTICATED`
+ */
+export async function dial(
+  socket: Socket,
+  run: RunIdentity,
+  rank: number,
+  peer: number,
+): Promise<void> {
+  const dialerNonce = randomBytes(NONCE_BYTES);
+  socket.write(encodeHello(rank, peer, dialerNonce));
+  const challengeBytes = await readExactly(socket, HANDSHAKE_BYTES.challenge);
+  const challenge = challengeBytes && decodeChallenge(challengeBytes);
+  if (challenge === undefined) {
+    throw unauthenticated(peer, 'did not answer as a rank of this run does');
+  }
+  const introduction = {
+    dialer: rank,
+    acceptor: peer,
+    dialerNonce,
+    acceptorNonce: challenge.nonce,
+  };
+  if (!proofsEqual(challenge.proof, proofOf('acceptor', run, introduction))) {
+    throw unauthenticated(peer, 'did not prove that it knows the secret of this run');
+  }
+  socket.write(encodeAnswer(proofOf('dialer', run, introduction)));
+  const welcome = await readExactly(socket, HANDSHAKE_BYTES.welcome);
+  if (welcome === undefined || !isWelcome(welcome)) {
+    throw unauthenticated(peer, `refused rank ${rank}`);
+  }
+}
+
+/** Why a connection is not one of the run. */
+export type Refusal = { readonly refused: string };
+
+/**
+ * Find out which rank has connected. `admit` says whether that rank is awaited.
+ * Never rejects: a refusal closes the socket and says why.
+ */
+export async function accept(
+  socket: Socket,
+  run: RunIdentity,
+  rank: number,
+  options: {
+    readonly limitMs: number;
+    readonly admit: (peer: number) => boolean;
+  },
+): Promise<{ readonly peer: number } | Refusal> {
+  const timer = setTimeout(() => socket.destroy(), options.limitMs);
+  const refuse = (refused: string): Refusal => {
+    socket.destroy();
+    return { refused };
+  };
+  try {
+    const helloBytes = await readExactly(socket, HANDSHAKE_BYTES.hello);
+    if (helloBytes === undefined) return refuse('said nothing or too little');
+    const hello = decodeHello(helloBytes);
+    if (hello === undefined) return refuse('is not a rank');
+    if (hello.acceptor !== rank) return refuse(`wanted rank ${hello.acceptor}`);
+    const introduction = {
+      dialer: hello.dialer,
+      acceptor: rank,
+      dialerNonce: hello.nonce,
+      acceptorNonce: randomBytes(NONCE_BYTES),
+    };
+    const proof = proofOf('acceptor', run, introduction);
+    socket.write(encodeChallenge(introduction.acceptorNonce, proof));
+    const answerBytes = await readExactly(socket, HANDSHAKE_BYTES.answer);
+    const answer = answerBytes && decodeAnswer(answerBytes);
+    if (answer === undefined) return refuse('left before proving what it is');
+    if (!proofsEqual(answer, proofOf('dialer', run, introduction))) {
+      return refuse('does not know the secret of this run');
+    }
+    if (!options.admit(hello.dialer)) return refuse(`is a second rank ${hello.dialer}`);
+    socket.write(encodeWelcome());
+    return { peer: hello.dialer };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The next `bytes` bytes, or undefined where the socket ends before them. */
+function readExactly(socket: Socket, bytes: number): Promise<Buffer | undefined> {
+  const { promise, resolve } = Promise.withResolvers<Buffer | undefined>();
+  const settle = (result: Buffer | undefined): void => {
+    socket.off('readable', attempt);
+    socket.off('end', give);
+    socket.off('close', give);
+    resolve(result);
+  };
+  const attempt = (): void => {
+    const read = socket.read(bytes) as Buffer | null;
+    // At its end a stream hands out what it has, however little.
+    if (read !== null) settle(read.length === bytes ? read : undefined);
+  };
+  const give = (): void => {
+    settle(undefined);
+  };
+  socket.on('readable', attempt);
+  socket.on('end', give);
+  socket.on('close', give);
+  if (socket.destroyed) give();
+  else attempt();
+  return promise;
+}
+
+function unauthenticated(peer: number, what: string): Error {
+  return failure('PEER_UNAUTHENTICATED', `rank ${peer} ${what}`, {
+    rank: peer,
+    next: 'Another process may have taken its port, or the ranks belong to different runs.',
+  });
+}

@@ -1,0 +1,142 @@
+/**
+ * Building the full mesh: every rank dials the ranks below it and accepts those above
+ * it, all at once. Done when each peer has proved that it belongs to the run; an impostor
+ * is dropped and the wait goes on.
+ */
+import { connect as connectSocket, type Socket } from 'node:net';
+import { failure, type GradwireError } from '../../shared/errors.ts';
+import type { RankAddress } from '../../shared/protocol/supervisor.ts';
+import { accept, dial } from './handshake.ts';
+import type { RunIdentity } from './handshake-proof.ts';
+import type { TcpListener } from './tcp-listener.ts';
+
+/** How long one that has connected may take to prove what it is. */
+const HANDSHAKE_LIMIT_MS = 5000;
+
+/** An established, authenticated connection; nothing beyond the handshake was read. */
+export interface MeshLink {
+  readonly peer: number;
+  readonly socket: Socket;
+  readonly role: 'dialer' | 'acceptor';
+}
+
+export interface MeshLinkOptions {
+  readonly listener: TcpListener;
+  readonly rank: number;
+  /** Where each rank listens, by rank, this one included. */
+  readonly addresses: readonly RankAddress[];
+  readonly runId: string;
+  /** 32 random bytes that only the ranks of this run know. */
+  readonly secret: Uint8Array;
+  /** Until all peers must have connected. */
+  readonly timeoutMs: number;
+  readonly handshakeLimitMs?: number | undefined;
+}
+
+/**
+ * The links to all other ranks, of which there is at least one. Closes the listener whatever happens; on failure nothing
+ * stays open.
+ * @throws GradwireError `PEER_UNREACHABLE`, `PEER_UNAUTHENTICATED`, `PEER_TIMEOUT`
+ */
+export async function linkMesh(options: MeshLinkOptions): Promise<MeshLink[]> {
+  const { listener, rank, addresses } = options;
+  const size = addresses.length;
+  const run: RunIdentity = { runId: options.runId, size, secret: options.secret };
+  const links = new Map<number, MeshLink>();
+  const sockets = new Set<Socket>();
+  const refusals: string[] = [];
+  const { promise, resolve, reject } = Promise.withResolvers<undefined>();
+
+  const own = (socket: Socket): void => {
+    sockets.add(socket);
+    // Whoever reads the socket learns of its end; here it only must not crash.
+    socket.on('error', () => socket.destroy());
+    socket.once('close', () => sockets.delete(socket));
+  };
+  const establish = (link: MeshLink): void => {
+    links.set(link.peer, link);
+    if (links.size === size - 1) resolve(undefined);
+  };
+  const welcome = async (socket: Socket): Promise<void> => {
+    own(socket);
+    const result = await accept(socket, run, rank, {
+      limitMs: options.handshakeLimitMs ?? HANDSHAKE_LIMIT_MS,
+      admit: (peer) => peer > rank && peer < size && !links.has(peer),
+    });
+    if ('refused' in result) refusals.push(result.refused);
+    else establish({ peer: result.peer, socket, role: 'acceptor' });
+  };
+  const introduce = async (peer: number): Promise<void> => {
+    const socket = connectSocket({ ...addresses[peer]!, noDelay: true });
+    await connected(socket, peer, addresses[peer]!);
+    own(socket);
+    await dial(socket, run, rank, peer);
+    establish({ peer, socket, role: 'dialer' });
+  };
+
+  const timer = setTimeout(() => {
+    const missing = [...addresses.keys()].filter(
+      (peer) => peer !== rank && !links.has(peer),
+    );
+    reject(absent(missing, options.timeoutMs, refusals, listener.trouble));
+  }, options.timeoutMs);
+  listener.attach((socket) => {
+    welcome(socket).catch(reject);
+  });
+  for (let peer = 0; peer < rank; peer++) introduce(peer).catch(reject);
+  try {
+    await promise;
+    const kept = new Set([...links.values()].map((link) => link.socket));
+    for (const socket of sockets) if (!kept.has(socket)) socket.destroy();
+    return [...links.values()];
+  } catch (error) {
+    for (const socket of sockets) socket.destroy();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    listener.close();
+  }
+}
+
+function connected(socket: Socket, peer: number, address: RankAddress): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<undefined>();
+  socket.once('connect', () => {
+    socket.removeAllListeners('error');
+    resolve(undefined);
+  });
+  socket.once('error', (cause: NodeJS.ErrnoException) => {
+    socket.destroy();
+    reject(
+      failure(
+        'PEER_UNREACHABLE',
+        `rank ${peer} cannot be reached at ${address.host}:${address.port}` +
+          ` (${cause.code ?? cause.message})`,
+        {
+          rank: peer,
+          next: `Check that the process of rank ${peer} lives and that no firewall is between.`,
+        },
+      ),
+    );
+  });
+  return promise;
+}
+
+function absent(
+  ranks: readonly number[],
+  timeoutMs: number,
+  refusals: readonly string[],
+  trouble: string | undefined,
+): GradwireError {
+  const who = ranks.length === 1 ? `rank ${ranks[0]}` : `ranks ${ranks.join(', ')}`;
+  const last = refusals.at(-1);
+  const refused =
+    last === undefined
+      ? ''
+      : `; of ${refusals.length} connection(s) refused, the last ${last}`;
+  const lost = trouble === undefined ? '' : `; the system reported ${trouble}`;
+  return failure(
+    'PEER_TIMEOUT',
+    `${who} did not connect within ${timeoutMs / 1000} s${refused}${lost}`,
+    { rank: ranks[0], next: `Look at the log of ${who}.` },
+  );
+}

@@ -1,0 +1,196 @@
+/**
+ * What one peer sends, matched with what this rank expects from it: first in, first out
+ * on each stream, streams independent of one another. A message whose receive is posted
+ * is copied straight to its destination; others are kept until one is. On a stream there
+ * are either posted receives or kept messages, never both:
+ *
+ *     stream 3   posted  [ r7 r8 ]      kept  [ ]
+ *     stream 5   posted  [ ]            kept  [ m2 m3… ]   (m3 still arriving)
+ *
+ * Pure: no sockets.
+ */
+import { failure, type GradwireError } from '../../shared/errors.ts';
+import type { FrameSink } from './frame-reader.ts';
+import { decodeAbortBody, type FrameHeader } from './message-frame.ts';
+import type { PendingReceive } from './pending-operation.ts';
+
+export interface ReceiveEvents {
+  delivered(receive: PendingReceive): void;
+  /** The peer gave up and said why. */
+  aborted(reason: GradwireError, bodyBytes: number): void;
+}
+
+/** A message that arrived, or is arriving, before its receive was posted. */
+interface KeptMessage {
+  readonly frame: FrameHeader;
+  pieces: Buffer[];
+  bytes: number;
+}
+
+interface Stream {
+  readonly posted: PendingReceive[];
+  readonly kept: KeptMessage[];
+}
+
+type Target =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'receive'; readonly receive: PendingReceive }
+  | { readonly kind: 'kept'; readonly message: KeptMessage }
+  | { readonly kind: 'abort'; readonly pieces: Buffer[] };
+
+const NOWHERE: Target = { kind: 'none' };
+
+/** A piece smaller than this is copied rather than keep its whole chunk alive. */
+const WORTH_KEEPING = 16 * 2 ** 10;
+
+export class ReceiveQueue implements FrameSink {
+  readonly #rank: number;
+  readonly #peer: number;
+  readonly #events: ReceiveEvents;
+  readonly #streams = new Map<number, Stream>();
+  /** Where the body of the frame that is arriving goes. */
+  #target: Target = NOWHERE;
+  #keptBytes = 0;
+
+  /** @param rank this rank, for messages. */
+  constructor(rank: number, peer: number, events: ReceiveEvents) {
+    this.#rank = rank;
+    this.#peer = peer;
+    this.#events = events;
+  }
+
+  /** Bytes of messages whose receives are not posted. */
+  get keptBytes(): number {
+    return this.#keptBytes;
+  }
+
+  /**
+   * Expect a message. If it is here already it is delivered before the call returns.
+   * @throws GradwireError `PEER_MISMATCH`
+   */
+  post(receive: PendingReceive): void {
+    const stream = this.#stream(receive.header.stream);
+    const message = stream.kept.shift();
+    if (message === undefined) {
+      stream.posted.push(receive);
+      return;
+    }
+    this.#check(message.frame, receive);
+    receive.begin(message.frame);
+    for (const piece of message.pieces) receive.take(piece);
+    this.#keptBytes -= message.bytes;
+    if (this.#target.kind === 'kept' && this.#target.message === message) {
+      this.#target = { kind: 'receive', receive };
+    } else {
+      this.#deliver(receive);
+    }
+  }
+
+  /** @throws GradwireError `PEER_MISMATCH` */
+  begin(frame: FrameHeader): void {
+    if (frame.kind === 'abort') {
+      this.#target = { kind: 'abort', pieces: [] };
+      return;
+    }
+    const stream = this.#stream(frame.stream);
+    const receive = stream.posted.shift();
+    if (receive === undefined) {
+      const message = { frame, pieces: [], bytes: 0 };
+      stream.kept.push(message);
+      this.#target = { kind: 'kept', message };
+      return;
+    }
+    this.#check(frame, receive);
+    receive.begin(frame);
+    this.#target = { kind: 'receive', receive };
+  }
+
+  body(piece: Buffer): void {
+    const target = this.#target;
+    switch (target.kind) {
+      case 'receive':
+        target.receive.take(piece);
+        break;
+      case 'kept':
+        target.message.pieces.push(keep(piece));
+        target.message.bytes += piece.length;
+        this.#keptBytes += piece.length;
+        break;
+      case 'abort':
+        target.pieces.push(keep(piece));
+        break;
+      case 'none':
+        throw new Error('internal: body of no frame');
+    }
+  }
+
+  /** @throws GradwireError `FRAME_INVALID` */
+  end(): void {
+    const target = this.#target;
+    this.#target = NOWHERE;
+    if (target.kind === 'receive') this.#deliver(target.receive);
+    else if (target.kind === 'abort') {
+      const body = Buffer.concat(target.pieces);
+      this.#events.aborted(decodeAbortBody(body), body.length);
+    }
+  }
+
+  /** Forget everything posted and kept: the run has failed or ended. */
+  clear(): void {
+    this.#streams.clear();
+    this.#target = NOWHERE;
+    this.#keptBytes = 0;
+  }
+
+  #deliver(receive: PendingReceive): void {
+    receive.complete();
+    this.#events.delivered(receive);
+  }
+
+  #stream(number: number): Stream {
+    let stream = this.#streams.get(number);
+    if (stream === undefined) {
+      stream = { posted: [], kept: [] };
+      this.#streams.set(number, stream);
+    }
+    return stream;
+  }
+
+  #check(found: FrameHeader, receive: PendingReceive): void {
+    const expected = receive.header;
+    for (const field of ['sequence', 'epoch', 'operation', 'dtype'] as const) {
+      if (found[field] !== expected[field]) {
+        throw this.#mismatch(found, field, `${expected[field]}`, `${found[field]}`);
+      }
+    }
+    if (receive.exact !== undefined && found.length !== receive.exact) {
+      throw this.#mismatch(found, 'length', `${receive.exact}`, `${found.length}`);
+    }
+    if (found.length > receive.maximum) {
+      const limit = `at most ${receive.maximum}`;
+      throw this.#mismatch(found, 'length', limit, `${found.length}`);
+    }
+  }
+
+  #mismatch(
+    found: FrameHeader,
+    field: string,
+    expected: string,
+    value: string,
+  ): GradwireError {
+    return failure(
+      'PEER_MISMATCH',
+      `rank ${this.#peer} sent a message with ${field} ${value}, ` +
+        `rank ${this.#rank} expected ${expected}`,
+      {
+        rank: this.#peer,
+        place: `stream ${found.stream}, exchange ${found.sequence}`,
+        next: 'The ranks took different branches: deploy the same version on every node.',
+      },
+    );
+  }
+}
+
+function keep(piece: Buffer): Buffer {
+  return piece.length < WORTH_KEEPING ? Buffer.from(piece) : piece;
+}

@@ -1,0 +1,342 @@
+/**
+ * The portable transport: a full mesh of TCP connections on `node:net`, TCP_NODELAY, one
+ * per pair of ranks. The data goes from the arena to the socket and, where its receive is
+ * posted, from the socket's chunk to the arena, without other copies.
+ *
+ * A collective that has lost one message cannot go on: the first failure (a peer lost
+ * while something was expected of it, a deadline, a frame that is not the one expected)
+ * fails everything pending and everything later with one error, and is told to every
+ * peer, so that all ranks name the same cause.
+ */
+import { GradwireError, failure, toErrorData } from '../../shared/errors.ts';
+import type { ErrorData } from '../../shared/errors.ts';
+import { ACCEPTOR_BYTES, DIALER_BYTES } from './handshake.ts';
+import type { MeshLink } from './mesh-links.ts';
+import { FRAME_HEADER_BYTES } from './message-frame.ts';
+import { PeerConnection, type BacklogLimits } from './peer-connection.ts';
+import { PendingList, PendingSend, PendingReceive } from './pending-operation.ts';
+import type {
+  MessageHeader,
+  Transport,
+  TransportObserver,
+  WireCounters,
+} from './transport.ts';
+import { WaitingState } from './waiting-state.ts';
+
+/** How long `close` waits for peers that do not close their side. */
+const LINGER_MS = 1000;
+/** The deadline timer's ticks per deadline: a deadline is late by at most one tick. */
+const TICKS_PER_DEADLINE = 16;
+
+const DEFAULT_LIMITS: BacklogLimits = {
+  pauseBytes: 256 * 2 ** 20,
+  failBytes: 1024 * 2 ** 20,
+};
+
+const DONE = Promise.resolve();
+
+export interface TcpTransportOptions {
+  readonly rank: number;
+  readonly size: number;
+  /** Deadline of every send and receive, from when it is posted. */
+  readonly timeoutMs: number;
+  readonly observer?: TransportObserver | undefined;
+  readonly limits?: BacklogLimits | undefined;
+}
+
+export class TcpTransport implements Transport {
+  readonly rank: number;
+  readonly size: number;
+  readonly #timeoutMs: number;
+  readonly #observer: TransportObserver | undefined;
+  readonly #limits: BacklogLimits;
+  /** By rank; a hole at this rank. */
+  readonly #peers: (PeerConnection | undefined)[];
+  readonly #receives = new PendingList<PendingReceive>();
+  readonly #sends = new PendingList<PendingSend>();
+  readonly #waiting: WaitingState;
+  readonly #timer: NodeJS.Timeout | undefined;
+  /**
+   * Counts the deadline timer's firings: a clock that stands still while this thread
+   * computes, so that its own absence is not held against a peer.
+   */
+  #tick = 0;
+  #failure: GradwireError | undefined;
+  #closing: Promise<void> | undefined;
+  #sent = 0;
+  #received = 0;
+  #framingSent = 0;
+  #framingReceived = 0;
+
+  /** @param links the established connections of the mesh, owned from here on. */
+  constructor(options: TcpTransportOptions, links: readonly MeshLink[]) {
+    this.rank = options.rank;
+    this.size = options.size;
+    this.#timeoutMs = options.timeoutMs;
+    this.#observer = options.observer;
+    this.#limits = options.limits ?? DEFAULT_LIMITS;
+    this.#waiting = new WaitingState(options.size, options.observer);
+    this.#peers = Array.from({ length: options.size }, () => undefined);
+    for (const { peer, socket, role } of links) {
+      const sent = role === 'dialer' ? DIALER_BYTES : ACCEPTOR_BYTES;
+      const received = role === 'dialer' ? ACCEPTOR_BYTES : DIALER_BYTES;
+      this.#sent += sent;
+      this.#framingSent += sent;
+      this.#received += received;
+      this.#framingReceived += received;
+      this.#peers[peer] = new PeerConnection(this.rank, peer, socket, {
+        reading: () => this.#work('receive'),
+        read: (connection) => {
+          this.#regulate(connection);
+          this.#updateWaiting();
+        },
+        delivered: (receive) => {
+          this.#delivered(receive);
+        },
+        aborted: (reason, bodyBytes) => {
+          this.#received += FRAME_HEADER_BYTES + bodyBytes;
+          this.#framingReceived += FRAME_HEADER_BYTES + bodyBytes;
+          this.#fail(reason, false);
+        },
+        broken: (_connection, cause) => {
+          this.#fail(codedFailure(cause, peer), true);
+        },
+        gone: (connection) => {
+          this.#gone(connection);
+        },
+      });
+    }
+    if (links.length > 0) {
+      this.#timer = setInterval(
+        () => {
+          this.#tick++;
+          this.#checkDeadlines();
+        },
+        Math.max(5, options.timeoutMs / TICKS_PER_DEADLINE),
+      );
+    }
+  }
+
+  get counters(): WireCounters {
+    return {
+      sent: this.#sent,
+      received: this.#received,
+      framingSent: this.#framingSent,
+      framingReceived: this.#framingReceived,
+    };
+  }
+
+  /**
+   * What the sockets themselves have counted. Equal to `counters` whenever nothing is
+   * queued, in flight or kept: the other side of the byte ledger.
+   */
+  get socketBytes(): { readonly sent: number; readonly received: number } {
+    let sent = 0;
+    let received = 0;
+    for (const peer of this.#peers) {
+      if (peer === undefined) continue;
+      sent += peer.socketBytes.sent;
+      received += peer.socketBytes.received;
+    }
+    return { sent, received };
+  }
+
+  send(to: number, header: MessageHeader, data: Uint8Array): Promise<void> {
+    const peer = this.#peer(to);
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    if (peer.gone) return this.#refuse(this.#lost(peer));
+    const operation = new PendingSend(to, header);
+    operation.postedAt = this.#tick;
+    const end = this.#work('send');
+    const taken = peer.write(header, data, () => {
+      if (operation.ended) return;
+      this.#sends.remove(operation);
+      operation.complete();
+      this.#updateWaiting();
+    });
+    end();
+    this.#sent += FRAME_HEADER_BYTES + data.length;
+    this.#framingSent += FRAME_HEADER_BYTES;
+    if (taken) {
+      operation.complete();
+      return DONE;
+    }
+    this.#sends.append(operation);
+    this.#updateWaiting();
+    return operation.promise;
+  }
+
+  async receive(from: number, header: MessageHeader, into: Uint8Array): Promise<void> {
+    await this.#post(
+      new PendingReceive(from, header, into.length, into.length, () => into),
+    );
+  }
+
+  receiveSized(
+    from: number,
+    header: MessageHeader,
+    maximum: number,
+    place: (length: number) => Uint8Array,
+  ): Promise<number> {
+    return this.#post(new PendingReceive(from, header, undefined, maximum, place));
+  }
+
+  abort(error: ErrorData): void {
+    this.#fail(error instanceof GradwireError ? error : new GradwireError(error), true);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  #post(receive: PendingReceive): Promise<number> {
+    const peer = this.#peer(receive.rank);
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    receive.postedAt = this.#tick;
+    this.#receives.append(receive);
+    try {
+      peer.queue.post(receive);
+    } catch (cause) {
+      this.#fail(codedFailure(cause, peer.rank), true);
+    }
+    if (receive.ended) return receive.promise;
+    if (peer.gone) this.#fail(this.#lost(peer), true);
+    else this.#regulate(peer);
+    this.#updateWaiting();
+    return receive.promise;
+  }
+
+  #peer(rank: number): PeerConnection {
+    const peer = this.#peers[rank];
+    if (peer === undefined) throw new Error(`internal: no peer of rank ${rank}`);
+    return peer;
+  }
+
+  #delivered(receive: PendingReceive): void {
+    this.#receives.remove(receive);
+    this.#received += FRAME_HEADER_BYTES + receive.received;
+    this.#framingReceived += FRAME_HEADER_BYTES;
+  }
+
+  #regulate(peer: PeerConnection): void {
+    const { keptBytes } = peer.queue;
+    if (keptBytes > this.#limits.failBytes) {
+      this.#fail(
+        failure('FRAME_BACKLOG', `rank ${peer.rank} sent ${keptBytes} bytes unasked`, {
+          rank: peer.rank,
+          next: 'The ranks have drifted apart: report it with the log of the run.',
+        }),
+        true,
+      );
+      return;
+    }
+    const full = keptBytes > this.#limits.pauseBytes;
+    // What is waited for may be behind what was kept: then reading goes on.
+    peer.setPaused(full && !this.#receives.concerns(peer.rank));
+  }
+
+  #checkDeadlines(): void {
+    // A tick may fire at once after posting: one more makes the deadline whole.
+    const oldest = this.#tick - TICKS_PER_DEADLINE - 1;
+    const receive = this.#receives.first;
+    const send = this.#sends.first;
+    const late =
+      receive !== undefined && receive.postedAt <= oldest
+        ? receive
+        : send !== undefined && send.postedAt <= oldest
+          ? send
+          : undefined;
+    if (late === undefined) return;
+    const what =
+      late instanceof PendingReceive
+        ? late.begun
+          ? 'has not sent the rest of a message'
+          : 'has not sent a message'
+        : 'has not taken a message';
+    this.#fail(
+      failure(
+        'PEER_TIMEOUT',
+        `rank ${late.rank} ${what} for ${this.#timeoutMs / 1000} s: ` +
+          `rank ${this.rank} gave up waiting`,
+        {
+          rank: late.rank,
+          place: `stream ${late.header.stream}, exchange ${late.header.sequence}`,
+          next: 'See what that rank does, or raise timeoutSeconds if it is only slow.',
+        },
+      ),
+      true,
+    );
+  }
+
+  #gone(peer: PeerConnection): void {
+    if (this.#closing !== undefined || this.#failure !== undefined) return;
+    if (this.#receives.concerns(peer.rank) || this.#sends.concerns(peer.rank)) {
+      this.#fail(this.#lost(peer), true);
+    }
+  }
+
+  #lost(peer: PeerConnection): GradwireError {
+    const how = peer.trouble === undefined ? '' : ` (${peer.trouble})`;
+    return failure(
+      'PEER_LOST',
+      `rank ${peer.rank} closed its connection to rank ${this.rank}${how}`,
+      {
+        rank: peer.rank,
+        next: `Look at the log of rank ${peer.rank}: its process may have been killed.`,
+      },
+    );
+  }
+
+  #refuse(error: GradwireError): Promise<never> {
+    this.#fail(error, true);
+    return Promise.reject(this.#failure ?? error);
+  }
+
+  #fail(error: GradwireError, tell: boolean): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = error;
+    for (const peer of this.#peers) {
+      if (peer === undefined) continue;
+      if (tell) {
+        const bytes = peer.writeAbort(error);
+        this.#sent += bytes;
+        this.#framingSent += bytes;
+      }
+      peer.ignore();
+    }
+    for (const receive of this.#receives.drain()) receive.fail(error);
+    for (const send of this.#sends.drain()) send.fail(error);
+    this.#updateWaiting();
+  }
+
+  async #close(): Promise<void> {
+    clearInterval(this.#timer);
+    // Without a word to the peers: to them this rank has simply left.
+    this.#fail(failure('ABORTED', `rank ${this.rank} has closed its transport`), false);
+    const open = this.#peers.filter((peer) => peer !== undefined);
+    for (const peer of open) peer.end();
+    const linger = setTimeout(() => {
+      for (const peer of open) peer.destroy();
+    }, LINGER_MS);
+    await Promise.all(open.map((peer) => peer.closed));
+    clearTimeout(linger);
+  }
+
+  #work(kind: 'send' | 'receive'): () => void {
+    return this.#observer === undefined ? nothing : this.#observer.working(kind);
+  }
+
+  #updateWaiting(): void {
+    this.#waiting.update(this.#receives.first, this.#sends.first);
+  }
+}
+
+function nothing(): void {
+  // No observer: nobody is told.
+}
+
+function codedFailure(cause: unknown, rank: number): GradwireError {
+  if (cause instanceof GradwireError) return cause;
+  return new GradwireError({ ...toErrorData(cause), rank });
+}

@@ -1,0 +1,43 @@
+/**
+ * What the transport waits for, told to the observer whenever it changes: the oldest
+ * receive decides, then the oldest unflushed send. Allocation-free: the states are made
+ * once per rank.
+ */
+import type { PendingOperation, PendingReceive } from './pending-operation.ts';
+import type { TransportObserver } from './transport.ts';
+
+type State = Parameters<TransportObserver['waiting']>[0];
+
+export class WaitingState {
+  readonly #observer: TransportObserver | undefined;
+  readonly #nothing: State = { kind: 'nothing' };
+  readonly #rest: readonly State[];
+  readonly #first: readonly State[];
+  readonly #drain: readonly State[];
+  #current: State = this.#nothing;
+
+  constructor(size: number, observer: TransportObserver | undefined) {
+    this.#observer = observer;
+    const perRank = (kind: 'rest' | 'first' | 'drain'): readonly State[] =>
+      Array.from({ length: size }, (_, rank) => ({ kind, rank }));
+    this.#rest = perRank('rest');
+    this.#first = perRank('first');
+    this.#drain = perRank('drain');
+  }
+
+  update(
+    receive: PendingReceive | undefined,
+    send: PendingOperation | undefined,
+  ): void {
+    if (this.#observer === undefined) return;
+    let state = this.#nothing;
+    if (receive !== undefined) {
+      state = (receive.begun ? this.#rest : this.#first)[receive.rank]!;
+    } else if (send !== undefined) {
+      state = this.#drain[send.rank]!;
+    }
+    if (state === this.#current) return;
+    this.#current = state;
+    this.#observer.waiting(state);
+  }
+}
