@@ -1,0 +1,156 @@
+/**
+ * The app's core: what a host (window or server) puts behind its transport. One per home:
+ * it holds the app lock, the store and the coordinator, answers the renderer's calls and
+ * tells it what happens. Closing it leaves runs to their supervisor.
+ */
+import os from 'node:os';
+import { toErrorData, type ErrorData } from '../shared/errors.ts';
+import type { AppApi, AppInfo } from '../shared/rpc.ts';
+import { openHome, type Home } from './home.ts';
+import { appVersion } from './installation.ts';
+import { AppLock } from './runs/app-lock.ts';
+import { RunCoordinator } from './runs/coordinator.ts';
+import { resolveDataDirectory } from './runs/data-directory.ts';
+import { EventOutbox, type AppListener } from './runs/event-outbox.ts';
+import { localNode } from './runs/local-node.ts';
+import { loadPresets } from './runs/presets.ts';
+import { parseSpecText, specToYaml } from './runs/spec-text.ts';
+import { exportRun } from './store/run-export.ts';
+import { RunStore } from './store/run-store.ts';
+import { parseExperimentSpec } from '../shared/experiment-spec.ts';
+
+/** How often to look whether another process has written to the database. */
+const DISCOVERY_MS = 1000;
+
+export interface AppCore {
+  readonly api: AppApi;
+  /** Adds a listener; what it returns takes it away. */
+  onEvent(listener: AppListener): () => void;
+  /** Where the host can be reached, for the message a second one gets. Without a token. */
+  announce(url: string): void;
+  /** Lets go of everything. Runs go on under their supervisor. */
+  close(): Promise<void>;
+}
+
+export interface AppCoreOptions {
+  readonly home: Home;
+  readonly host: AppInfo['host'];
+}
+
+/**
+ * @throws GradwireError `APP_ALREADY_RUNNING`, `HOME_UNUSABLE`, and what opening the
+ * database throws
+ */
+export async function createAppCore({ home, host }: AppCoreOptions): Promise<AppCore> {
+  await openHome(home);
+  const lock = AppLock.acquire(home, host);
+  let store: RunStore;
+  try {
+    store = RunStore.open(home.database);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+  const outbox = new EventOutbox();
+  let closing: Promise<void> | undefined;
+  const report = (error: unknown): void => {
+    if (closing === undefined) outbox.notice(toErrorData(error));
+  };
+  const coordinator = new RunCoordinator({
+    store,
+    nodes: [localNode(home)],
+    scope: 'all',
+    events: {
+      changed: (summary) => {
+        outbox.changed(summary);
+      },
+      records: (run, entries) => {
+        outbox.records(run, entries);
+      },
+      notice: (error) => {
+        outbox.notice(error);
+      },
+    },
+  });
+  // Commands share the database: what they launch is found, and shown, as it happens.
+  const discovery = setInterval(() => {
+    try {
+      if (store.changedElsewhere()) coordinator.discover().catch(report);
+    } catch (error) {
+      report(error);
+    }
+  }, DISCOVERY_MS);
+  const recovery = coordinator.recover().catch(report);
+
+  const api: AppApi = {
+    info: () =>
+      Promise.resolve({
+        version: appVersion(),
+        host,
+        platform: process.platform,
+        cores: os.availableParallelism(),
+        hostname: os.hostname(),
+        home: home.directory,
+      }),
+    catalogue: () => coordinator.catalogue(),
+    presets: loadPresets,
+    checkSpec: async (text) => {
+      try {
+        const spec = await coordinator.validate(parseSpecText(text, 'spec'));
+        return { ok: true, spec, yaml: specToYaml(spec) };
+      } catch (thrown) {
+        const error: ErrorData = toErrorData(thrown);
+        if (error.kind !== 'input') throw thrown;
+        return { ok: false, error };
+      }
+    },
+    specToYaml: (spec) => Promise.resolve(specToYaml(spec)),
+    launch: async (raw) => {
+      // A window has no working directory: relative paths begin at the user's home.
+      const spec = resolveDataDirectory(parseExperimentSpec(raw), os.homedir());
+      return coordinator.launch(spec);
+    },
+    relaunch: (run) => coordinator.relaunch(run),
+    stop: (run) => coordinator.stop(run),
+    switchPlan: (run, change, { residual }) =>
+      coordinator.switchPlan(run, {
+        change: change as Parameters<typeof coordinator.switchPlan>[1]['change'],
+        ...(residual === undefined ? {} : { residual }),
+      }),
+    // The calls that only read are async for their errors: they reject, never throw.
+    runs: async (query) => store.list(query),
+    run: async (id) => store.detail(id),
+    iterations: async (run, range) => store.iterations(run, range),
+    setDeleted: async (run, deleted) => {
+      outbox.changed(store.setDeleted(run, deleted));
+    },
+    exportRun: async (run, format) => [...exportRun(store, run, format)].join(''),
+    watch: async (run) => {
+      const detail = store.detail(run);
+      outbox.watch(run);
+      return detail;
+    },
+    unwatch: async (run) => {
+      outbox.unwatch(run);
+    },
+  };
+
+  return {
+    api,
+    onEvent: (listener) => outbox.listen(listener),
+    announce: (url) => {
+      lock.announce(url);
+    },
+    close: () => {
+      closing ??= (async () => {
+        clearInterval(discovery);
+        await coordinator.close();
+        await recovery;
+        outbox.close();
+        store.close();
+        lock.release();
+      })();
+      return closing;
+    },
+  };
+}

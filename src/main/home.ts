@@ -1,0 +1,114 @@
+/**
+ * The home directory: everything that Gradwire keeps on this computer. It is private to
+ * the user (mode 0700) because whoever can open its socket can start processes.
+ *
+ *   gradwire.db      runs and their records (SQLite)
+ *   runs/            journals, owned by the supervisor
+ *   supervisor.sock  where the supervisor listens; elsewhere when the path is too long
+ *   supervisor.log   the supervisor's stderr
+ *   app.lock         held by the one window or server that uses this home
+ *   app.json         who holds it
+ */
+import { createHash } from 'node:crypto';
+import { lstat, mkdir } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { failure, inputError } from '../shared/errors.ts';
+
+/** `sockaddr_un.sun_path` holds 104 bytes on macOS and 108 on Linux, its end included. */
+const MAX_SOCKET_PATH_BYTES = 103;
+
+export interface Home {
+  readonly directory: string;
+  readonly database: string;
+  readonly runs: string;
+  /** A Unix socket's path; on Windows a named pipe. */
+  readonly socket: string;
+  readonly supervisorLog: string;
+  readonly lock: string;
+  readonly lockHolder: string;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Where the home is: `$GRADWIRE_HOME`, else the platform's directory for user data. */
+export function resolveHome(
+  environment: Environment = process.env,
+  platform: NodeJS.Platform = process.platform,
+): Home {
+  const chosen = environment['GRADWIRE_HOME'];
+  const directory =
+    chosen === undefined || chosen === ''
+      ? path.join(dataDirectory(environment, platform), 'gradwire')
+      : path.resolve(chosen);
+  return {
+    directory,
+    database: path.join(directory, 'gradwire.db'),
+    runs: path.join(directory, 'runs'),
+    socket: socketPath(directory, platform),
+    supervisorLog: path.join(directory, 'supervisor.log'),
+    lock: path.join(directory, 'app.lock'),
+    lockHolder: path.join(directory, 'app.json'),
+  };
+}
+
+/**
+ * Makes the home's directories where they are missing.
+ * @throws GradwireError `HOME_UNUSABLE`
+ */
+export async function openHome(home: Home = resolveHome()): Promise<Home> {
+  await makePrivate(home.directory);
+  if (process.platform !== 'win32' && path.dirname(home.socket) !== home.directory) {
+    const directory = path.dirname(home.socket);
+    await makePrivate(directory);
+    await checkOwner(directory);
+  }
+  return home;
+}
+
+function dataDirectory(environment: Environment, platform: NodeJS.Platform): string {
+  const user = os.homedir();
+  if (platform === 'darwin') return path.join(user, 'Library', 'Application Support');
+  if (platform === 'win32') {
+    return environment['LOCALAPPDATA'] ?? path.join(user, 'AppData', 'Local');
+  }
+  const xdg = environment['XDG_DATA_HOME'];
+  // The XDG specification: a relative path there is invalid and to be ignored.
+  return xdg !== undefined && path.isAbsolute(xdg)
+    ? xdg
+    : path.join(user, '.local', 'share');
+}
+
+function socketPath(directory: string, platform: NodeJS.Platform): string {
+  const hash = createHash('sha256').update(directory).digest('hex').slice(0, 16);
+  if (platform === 'win32') return `\\\\.\\pipe\\gradwire-${hash}`;
+  const inside = path.join(directory, 'supervisor.sock');
+  return Buffer.byteLength(inside) <= MAX_SOCKET_PATH_BYTES
+    ? inside
+    : path.join(os.tmpdir(), `gradwire-${hash}`, 'supervisor.sock');
+}
+
+async function makePrivate(directory: string): Promise<void> {
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    throw inputError('HOME_UNUSABLE', `cannot make ${directory}: ${reason(cause)}`, {
+      next: 'Set GRADWIRE_HOME to a directory that you may write to.',
+    });
+  }
+}
+
+/** A directory of shared temporary space may have been put there by somebody else. */
+async function checkOwner(directory: string): Promise<void> {
+  const entry = await lstat(directory);
+  const mine = process.getuid === undefined || entry.uid === process.getuid();
+  if (!entry.isDirectory() || !mine || (entry.mode & 0o077) !== 0) {
+    throw failure('HOME_UNUSABLE', `${directory} is not a private directory of yours`, {
+      next: 'Remove it, or set GRADWIRE_HOME to a shorter path.',
+    });
+  }
+}
+
+function reason(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

@@ -1,0 +1,248 @@
+/**
+ * The control protocol over one stream, seen from main: waits for the supervisor's hello,
+ * matches replies to requests by id, and hands on what is pushed. Every request has a
+ * deadline; when the stream ends, all that wait fail with `SUPERVISOR_LOST`.
+ */
+import type { Duplex } from 'node:stream';
+import { z } from 'zod';
+import {
+  failure,
+  GradwireError,
+  isErrorData,
+  type ErrorData,
+} from '../../shared/errors.ts';
+import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
+import {
+  PROTOCOL_VERSION,
+  type PushMessage,
+  type RequestMessage,
+  type SupervisorHello,
+  type SupervisorMethod,
+  type SupervisorRequests,
+} from '../../shared/protocol/supervisor.ts';
+
+const HELLO_DEADLINE_MS = 5000;
+/** For the other side to close after us. */
+const CLOSE_DEADLINE_MS = 500;
+const REQUEST_DEADLINE_MS = 15_000;
+
+/** Enough of a message to know what it is; records are validated by the store. */
+const envelope = z.discriminatedUnion('type', [
+  z.looseObject({ type: z.literal('hello'), protocol: z.int() }),
+  z.object({ type: z.literal('reply'), id: z.int(), body: z.unknown() }),
+  z.object({
+    type: z.literal('error'),
+    id: z.int(),
+    error: z.custom<ErrorData>((value) => isErrorData(value)),
+  }),
+  z.looseObject({
+    type: z.literal('records'),
+    run: z.string(),
+    entries: z.array(z.unknown()),
+  }),
+  z.looseObject({ type: z.literal('run'), run: z.looseObject({ run: z.string() }) }),
+]);
+
+export interface ConnectionHandlers {
+  push(message: PushMessage): void;
+  /** Once, when the stream has ended for whatever reason but `close`. */
+  lost(error: GradwireError): void;
+}
+
+interface Waiting {
+  readonly resolve: (body: unknown) => void;
+  readonly reject: (error: Error) => void;
+  readonly deadline: NodeJS.Timeout;
+}
+
+export class ControlConnection {
+  readonly hello: SupervisorHello;
+  readonly #stream: Duplex;
+  readonly #handlers: ConnectionHandlers;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #closed: Promise<void>;
+  #nextId = 1;
+  #end: GradwireError | undefined;
+
+  private constructor(
+    stream: Duplex,
+    hello: SupervisorHello,
+    handlers: ConnectionHandlers,
+  ) {
+    this.#stream = stream;
+    this.hello = hello;
+    this.#handlers = handlers;
+    this.#closed = new Promise((resolve) => stream.once('close', resolve));
+  }
+
+  /**
+   * Waits for the hello on a fresh stream, which this owns from now on.
+   * @throws GradwireError `PROTOCOL_MISMATCH`, `SUPERVISOR_LOST`, `SUPERVISOR_TIMEOUT`
+   */
+  static open(
+    stream: Duplex,
+    handlers: ConnectionHandlers,
+  ): Promise<ControlConnection> {
+    return new Promise((resolve, reject) => {
+      const decoder = new FrameDecoder();
+      let connection: ControlConnection | undefined;
+      const fail = (error: GradwireError): void => {
+        clearTimeout(deadline);
+        if (connection === undefined) reject(error);
+        else connection.#lose(error);
+        stream.destroy();
+      };
+      const deadline = setTimeout(() => {
+        fail(
+          failure('SUPERVISOR_TIMEOUT', `no hello within ${HELLO_DEADLINE_MS} ms`, {
+            next: 'Try again; if it stays so, end the "gradwire supervisor" process.',
+          }),
+        );
+      }, HELLO_DEADLINE_MS);
+      stream.on('data', (chunk: Uint8Array) => {
+        try {
+          for (const raw of decoder.push(chunk)) {
+            const message = parseMessage(raw);
+            if (connection !== undefined) connection.#receive(message);
+            else {
+              const hello = checkHello(message);
+              clearTimeout(deadline);
+              connection = new ControlConnection(stream, hello, handlers);
+              resolve(connection);
+            }
+          }
+        } catch (error) {
+          if (!(error instanceof GradwireError)) throw error;
+          fail(error);
+        }
+      });
+      stream.on('error', (cause) => {
+        fail(lost(cause.message));
+      });
+      stream.on('close', () => {
+        fail(lost('the connection was closed'));
+      });
+    });
+  }
+
+  /**
+   * @throws GradwireError what the supervisor answered, `SUPERVISOR_TIMEOUT`,
+   * `SUPERVISOR_LOST`
+   */
+  request<M extends SupervisorMethod>(
+    method: M,
+    body: SupervisorRequests[M]['request'],
+    deadlineMs = REQUEST_DEADLINE_MS,
+  ): Promise<SupervisorRequests[M]['reply']> {
+    if (this.#end !== undefined) return Promise.reject(this.#end);
+    return new Promise((resolve, reject) => {
+      const id = this.#nextId++;
+      const deadline = setTimeout(() => {
+        this.#waiting.delete(id);
+        reject(
+          failure('SUPERVISOR_TIMEOUT', `no answer to ${method} in ${deadlineMs} ms`, {
+            place: this.hello.host,
+            next: 'Is that machine overloaded? See supervisor.log in the home directory.',
+          }),
+        );
+      }, deadlineMs);
+      this.#waiting.set(id, {
+        resolve: resolve as (body: unknown) => void,
+        reject,
+        deadline,
+      });
+      const message: RequestMessage<M> = { type: 'request', id, method, body };
+      this.#stream.write(encodeFrame(message));
+    });
+  }
+
+  /**
+   * Ends the connection: what has been sent arrives, what waits for an answer fails.
+   * Resolves when it is closed.
+   */
+  async close(): Promise<void> {
+    this.#finish(lost('the connection was closed'));
+    this.#stream.end();
+    const patience = setTimeout(() => this.#stream.destroy(), CLOSE_DEADLINE_MS);
+    await this.#closed;
+    clearTimeout(patience);
+  }
+
+  #receive(message: z.infer<typeof envelope>): void {
+    switch (message.type) {
+      case 'reply':
+        this.#take(message.id)?.resolve(message.body);
+        return;
+      case 'error':
+        this.#take(message.id)?.reject(new GradwireError(message.error));
+        return;
+      case 'records':
+      case 'run':
+        if (this.#end === undefined) {
+          this.#handlers.push(message as unknown as PushMessage);
+        }
+        return;
+      case 'hello':
+        throw failure('PROTOCOL_MISMATCH', 'a second hello on one connection');
+      default:
+        message satisfies never;
+    }
+  }
+
+  /** Whoever waits for an answer; nobody, when it comes after its deadline. */
+  #take(id: number): Waiting | undefined {
+    const waiting = this.#waiting.get(id);
+    if (waiting === undefined) return undefined;
+    this.#waiting.delete(id);
+    clearTimeout(waiting.deadline);
+    return waiting;
+  }
+
+  #lose(error: GradwireError): void {
+    if (this.#end !== undefined) return;
+    this.#finish(error);
+    this.#handlers.lost(error);
+  }
+
+  #finish(error: GradwireError): void {
+    this.#end ??= error;
+    for (const { reject, deadline } of this.#waiting.values()) {
+      clearTimeout(deadline);
+      reject(error);
+    }
+    this.#waiting.clear();
+  }
+}
+
+function parseMessage(raw: unknown): z.infer<typeof envelope> {
+  const parsed = envelope.safeParse(raw);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0]!;
+  throw failure(
+    'PROTOCOL_MISMATCH',
+    `a message that this Gradwire does not know: ${issue.path.join('.')} ${issue.message}`,
+    { next: 'Use the same version of Gradwire on both sides.' },
+  );
+}
+
+function checkHello(message: z.infer<typeof envelope>): SupervisorHello {
+  if (message.type !== 'hello') {
+    throw failure('PROTOCOL_MISMATCH', `${message.type} came before the hello`);
+  }
+  const hello = message as unknown as SupervisorHello;
+  if (hello.protocol !== PROTOCOL_VERSION) {
+    throw failure(
+      'PROTOCOL_MISMATCH',
+      `the supervisor (process ${hello.pid}, version ${hello.version}) speaks protocol ` +
+        `${hello.protocol}, this Gradwire ${PROTOCOL_VERSION}`,
+      { next: 'Let its runs end or stop them with its own version, then try again.' },
+    );
+  }
+  return hello;
+}
+
+function lost(reason: string): GradwireError {
+  return failure('SUPERVISOR_LOST', `lost the supervisor: ${reason}`, {
+    next: 'Runs go on without it; "gradwire runs list" finds them again.',
+  });
+}

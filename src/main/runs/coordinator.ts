@@ -1,0 +1,504 @@
+/**
+ * The run coordinator: launches runs on supervisors, follows them, and stores what they
+ * record. A record is acknowledged only once it is committed, and after any interruption
+ * a run is followed from the last one stored, so that nothing is lost and nothing is
+ * stored twice, whichever of the processes involved was killed.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Catalogue } from '../../shared/catalogue.ts';
+import {
+  failure,
+  GradwireError,
+  inputError,
+  toErrorData,
+  type ErrorData,
+} from '../../shared/errors.ts';
+import type { PlanSwitch } from '../../shared/exchange-plan.ts';
+import {
+  parseExperimentSpec,
+  type ExperimentSpec,
+} from '../../shared/experiment-spec.ts';
+import { nearest } from '../../shared/nearest.ts';
+import type {
+  PushMessage,
+  SupervisedRun,
+  SwitchRequest,
+} from '../../shared/protocol/supervisor.ts';
+import type { JournalEntry } from '../../shared/records.ts';
+import type { RunSummary } from '../../shared/rpc.ts';
+import { hasEnded } from '../store/run-row.ts';
+import type { RunStore } from '../store/run-store.ts';
+import { NodeLink, type NodeAccess } from './node-link.ts';
+import { RecordIntake } from './record-intake.ts';
+import { newRunId } from './run-id.ts';
+import { scheduleAsItHappened } from './switch-schedule.ts';
+
+/** Beside the run's own timeout: building models, loading data, connecting ranks. */
+const START_ALLOWANCE_MS = 60_000;
+/** How long the record of a failed launch may take to come out of the journal. */
+const LAST_RECORD_MS = 3000;
+const STORE_RETRY_MS = 2000;
+
+export interface CoordinatorEvents {
+  /** A run was made, or its state or counters changed. */
+  changed(summary: RunSummary): void;
+  /** Records that are stored now, in order, each once. */
+  records(run: string, entries: readonly JournalEntry[]): void;
+  /** Trouble that no caller waits for. */
+  notice(error: ErrorData): void;
+}
+
+export interface CoordinatorOptions {
+  readonly store: RunStore;
+  /** The nodes there are; a run's first one leads it and owns its plan switches. */
+  readonly nodes: readonly NodeAccess[];
+  readonly events: CoordinatorEvents;
+  /** `all`: follow every run that a supervisor has. `own`: those asked for. */
+  readonly scope: 'all' | 'own';
+}
+
+interface Follower {
+  readonly intake: RecordIntake;
+  /** Where the journal ended when the run was subscribed to. */
+  target: number;
+  readonly caughtUp: PromiseWithResolvers<void>;
+}
+
+export class RunCoordinator {
+  readonly #store: RunStore;
+  readonly #events: CoordinatorEvents;
+  readonly #scope: 'all' | 'own';
+  readonly #links = new Map<string, NodeLink>();
+  readonly #followers = new Map<string, Follower>();
+  readonly #endings = new Map<string, PromiseWithResolvers<RunSummary>>();
+  readonly #retries = new Set<NodeJS.Timeout>();
+  #closed = false;
+
+  constructor(options: CoordinatorOptions) {
+    this.#store = options.store;
+    this.#events = options.events;
+    this.#scope = options.scope;
+    for (const access of options.nodes) {
+      const link: NodeLink = new NodeLink(access, {
+        push: (message) => {
+          this.#receive(link, message);
+        },
+        restored: () => this.#synchronise(link),
+        wanted: () => this.#scope === 'all' || this.#followers.size > 0,
+        trouble: (error) => {
+          this.#events.notice(error);
+        },
+      });
+      this.#links.set(access.name, link);
+    }
+  }
+
+  /** What the leading node's agent can do. */
+  async catalogue(): Promise<Catalogue> {
+    return (await this.#lead().connect()).hello.catalogue;
+  }
+
+  /** Pids of the supervisors that are connected now. */
+  supervisors(): readonly number[] {
+    return [...this.#links.values()].flatMap(
+      (link) => link.connection?.hello.pid ?? [],
+    );
+  }
+
+  /**
+   * The spec as it would run: structure, nodes, and every name and parameter checked by
+   * the agent. @throws GradwireError of kind input
+   */
+  async validate(
+    raw: unknown,
+    switches: readonly SwitchRequest[] = [],
+    place?: string,
+  ): Promise<ExperimentSpec> {
+    const spec = parseExperimentSpec(raw, place);
+    const [lead] = this.#linksOf(spec);
+    return (await lead!.request('validate', { spec, switches })).spec;
+  }
+
+  /** Validates and starts a run. Resolves when its first iteration begins. */
+  async launch(
+    raw: unknown,
+    switches: readonly SwitchRequest[] = [],
+  ): Promise<RunSummary> {
+    const { id } = await this.create(raw, switches);
+    return this.begin(id);
+  }
+
+  /** Validates a run and gives it its row; `begin` starts it. */
+  async create(
+    raw: unknown,
+    switches: readonly SwitchRequest[] = [],
+    place?: string,
+  ): Promise<RunSummary> {
+    const spec = await this.validate(raw, switches, place);
+    const summary = this.#store.create({
+      id: newRunId(),
+      spec,
+      switches,
+      createdAt: Date.now(),
+      launcher: process.pid,
+    });
+    this.#events.changed(summary);
+    return summary;
+  }
+
+  /**
+   * Starts the ranks of a created run. When that fails, the run is stored as failed.
+   * @throws GradwireError whatever kept it from starting
+   */
+  async begin(id: string): Promise<RunSummary> {
+    const spec = this.#store.spec(id);
+    const switches = this.#store.switches(id);
+    const links = this.#linksOf(spec);
+    const lead = links[0]!;
+    const deadline = START_ALLOWANCE_MS + spec.timeoutSeconds * 1000;
+    const secret = randomBytes(32);
+    try {
+      const shares = assignRanks(spec.world.ranks, links);
+      const prepared = await Promise.all(
+        shares.map(([link, ranks]) =>
+          link.request('prepare', { run: id, spec, switches, ranks, secret }, deadline),
+        ),
+      );
+      await this.#follow(lead, id);
+      const addresses = prepared
+        .flatMap((reply) => reply.addresses)
+        .sort((a, b) => a.rank - b.rank)
+        .map(({ address }) => address);
+      await Promise.all(
+        shares.map(([link]) => link.request('begin', { run: id, addresses }, deadline)),
+      );
+      return this.#store.summary(id);
+    } catch (thrown) {
+      await this.#abandon(lead, id, toErrorData(thrown));
+      throw thrown;
+    }
+  }
+
+  /** The same spec and the same switches, as they happened. */
+  async relaunch(id: string): Promise<RunSummary> {
+    const detail = this.#store.detail(id);
+    const switches = scheduleAsItHappened(detail, this.#store.switches(id));
+    return this.launch(detail.spec, switches);
+  }
+
+  /** @throws GradwireError what is wrong with the change, before any rank hears of it */
+  async switchPlan(id: string, request: SwitchRequest): Promise<PlanSwitch> {
+    const summary = this.#store.summary(id);
+    if (hasEnded(summary.state)) {
+      throw inputError('RUN_ENDED', `run ${id} has ended (${summary.state})`, {
+        next: 'Launch it again to switch while it runs.',
+      });
+    }
+    const { switch: planned } = await this.#leadOf(id).request('switch', {
+      run: id,
+      ...request,
+    });
+    return planned;
+  }
+
+  /** Ends a run after its current iteration; nothing to do where it has ended. */
+  async stop(id: string): Promise<void> {
+    if (hasEnded(this.#store.summary(id).state)) return;
+    const deadline = START_ALLOWANCE_MS + this.#store.spec(id).timeoutSeconds * 1000;
+    await this.#leadOf(id).request('stop', { run: id }, deadline);
+  }
+
+  /** Follows a run that is going on, until it ends. */
+  async follow(id: string): Promise<void> {
+    if (hasEnded(this.#store.summary(id).state)) return;
+    const link = this.#leadOf(id);
+    const { runs } = await link.request('runs', {});
+    if (runs.some(({ run }) => run === id)) await this.#follow(link, id);
+    else this.#lose(id);
+  }
+
+  /** Resolves with the run as it is when it has ended and everything is stored. */
+  ended(id: string): Promise<RunSummary> {
+    const summary = this.#store.summary(id);
+    if (hasEnded(summary.state)) return Promise.resolve(summary);
+    let ending = this.#endings.get(id);
+    if (ending === undefined) {
+      ending = Promise.withResolvers();
+      this.#endings.set(id, ending);
+    }
+    return ending.promise;
+  }
+
+  /**
+   * Finds what happened while nobody followed: runs that have not ended in the store are
+   * followed again, or failed where the supervisor does not know them; runs that only
+   * the supervisor knows are taken in. Resolves when all journals have been caught up.
+   * Where nothing is open and no supervisor runs, none is started.
+   */
+  async recover(): Promise<void> {
+    for (const link of this.#links.values()) {
+      if (this.#store.unended().length > 0) await link.connect();
+      else if ((await link.find()) === undefined) continue;
+      await this.#synchronise(link, true);
+    }
+    await Promise.all(
+      [...this.#followers.values()].map(({ caughtUp }) => caughtUp.promise),
+    );
+  }
+
+  /**
+   * Follows runs that have appeared in the store since, launched by another process.
+   */
+  async discover(): Promise<void> {
+    const strange = new Set(
+      this.#store
+        .unended()
+        .map(({ id }) => id)
+        .filter((id) => !this.#followers.has(id)),
+    );
+    if (strange.size === 0) return;
+    for (const link of this.#links.values()) {
+      const { runs } = await link.request('runs', {});
+      for (const run of runs) if (strange.has(run.run)) await this.#takeIn(link, run);
+    }
+  }
+
+  /** Whether a supervisor that is connected now has a run that goes on. */
+  async hasLiveRuns(): Promise<boolean> {
+    for (const link of this.#links.values()) {
+      if (link.connection === undefined) continue;
+      const { runs } = await link.connection.request('runs', {});
+      if (runs.some(({ phase }) => phase !== 'ended')) return true;
+    }
+    return false;
+  }
+
+  /** Stores what has arrived and lets go of the supervisors. Runs go on. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const retry of this.#retries) clearTimeout(retry);
+    for (const { intake } of this.#followers.values()) intake.close();
+    await Promise.all([...this.#links.values()].map((link) => link.close()));
+    this.#followers.clear();
+  }
+
+  #lead(): NodeLink {
+    return this.#links.values().next().value!;
+  }
+
+  #leadOf(id: string): NodeLink {
+    return this.#linksOf(this.#store.spec(id))[0]!;
+  }
+
+  /** @throws GradwireError `NODE_UNKNOWN` */
+  #linksOf(spec: ExperimentSpec): readonly NodeLink[] {
+    return spec.world.nodes.map((name) => {
+      const link = this.#links.get(name);
+      if (link !== undefined) return link;
+      const suggestion = nearest(name, this.#links.keys());
+      throw inputError('NODE_UNKNOWN', `there is no node "${name}"`, {
+        place: 'world.nodes',
+        next:
+          suggestion === undefined
+            ? `Nodes: ${[...this.#links.keys()].join(', ')}.`
+            : `Did you mean "${suggestion}"?`,
+      });
+    });
+  }
+
+  #receive(link: NodeLink, message: PushMessage): void {
+    if (message.type === 'records') {
+      this.#followers.get(message.run)?.intake.push(message.entries);
+      return;
+    }
+    const { run } = message;
+    if (this.#scope !== 'all' || run.phase === 'ended') return;
+    void this.#takeIn(link, run).catch((error: unknown) => {
+      this.#trouble(error);
+    });
+  }
+
+  /** Follows a run that a supervisor has, and gives it a row where it has none. */
+  async #takeIn(link: NodeLink, supervised: SupervisedRun): Promise<void> {
+    const { run, spec, createdAt, phase, lastSequence } = supervised;
+    if (!this.#store.has(run)) {
+      this.#events.changed(
+        this.#store.create({ id: run, spec, switches: [], createdAt }),
+      );
+    }
+    if (!hasEnded(this.#store.summary(run).state)) await this.#follow(link, run);
+    else if (phase === 'ended' && this.#store.lastSequence(run) >= lastSequence) {
+      // Its acknowledgement was lost: without it the journal would stay for ever.
+      this.#acknowledge(link, run, lastSequence);
+    }
+  }
+
+  async #synchronise(
+    link: NodeLink,
+    everything = this.#scope === 'all',
+  ): Promise<void> {
+    const followed = [...this.#followers.keys()];
+    for (const { intake } of this.#followers.values()) intake.close();
+    this.#followers.clear();
+    const { runs } = await link.request('runs', {});
+    for (const run of runs) {
+      if (everything || followed.includes(run.run)) await this.#takeIn(link, run);
+    }
+    // Ended, stored and forgotten while this link was down, all by another process.
+    for (const id of followed) {
+      const summary = this.#store.summary(id);
+      if (!this.#followers.has(id) && hasEnded(summary.state)) this.#changed(summary);
+    }
+    const known = new Set(runs.map(({ run }) => run));
+    for (const run of this.#store.unended()) {
+      const relevant = everything || followed.includes(run.id);
+      // One that another process is about to start is not lost.
+      const launching = run.starting && isAlive(run.launcher);
+      if (relevant && !launching && !known.has(run.id)) this.#lose(run.id);
+    }
+  }
+
+  async #follow(link: NodeLink, id: string): Promise<void> {
+    if (this.#followers.has(id)) return;
+    let summary = this.#store.summary(id);
+    const follower: Follower = {
+      intake: new RecordIntake(this.#store.lastSequence(id), {
+        store: (entries) => {
+          summary = this.#store.append(id, entries);
+        },
+        stored: (entries, last) => {
+          this.#events.records(id, entries);
+          this.#acknowledge(link, id, last);
+          if (last >= follower.target) follower.caughtUp.resolve();
+          this.#changed(summary);
+        },
+        failed: (error) => {
+          this.#followers.delete(id);
+          follower.caughtUp.resolve();
+          this.#trouble(error);
+          if (error instanceof GradwireError) this.#followLater(link, id);
+        },
+      }),
+      target: Infinity,
+      caughtUp: Promise.withResolvers(),
+    };
+    this.#followers.set(id, follower);
+    try {
+      const { lastSequence } = await link.request('subscribe', {
+        run: id,
+        after: follower.intake.stored,
+      });
+      follower.target = lastSequence;
+      if (follower.intake.stored >= lastSequence) follower.caughtUp.resolve();
+    } catch (error) {
+      follower.caughtUp.resolve();
+      if (this.#followers.get(id) === follower) this.#followers.delete(id);
+      throw error;
+    }
+  }
+
+  /** The store could not take records, because the disk is full perhaps: try again. */
+  #followLater(link: NodeLink, id: string): void {
+    if (this.#closed) return;
+    const retry = setTimeout(() => {
+      this.#retries.delete(retry);
+      void this.#follow(link, id).catch((error: unknown) => {
+        this.#trouble(error);
+      });
+    }, STORE_RETRY_MS);
+    this.#retries.add(retry);
+  }
+
+  #acknowledge(link: NodeLink, run: string, sequence: number): void {
+    link.connection
+      ?.request('acknowledge', { run, sequence })
+      .catch((error: unknown) => {
+        // Lost with its connection: a later one, or the next recovery, says the same.
+        if (!(error instanceof GradwireError)) throw error;
+      });
+  }
+
+  /** The run never began: its journal's last record if there is one, else the error. */
+  async #abandon(link: NodeLink, id: string, error: ErrorData): Promise<void> {
+    const { promise: late, resolve } = Promise.withResolvers<null>();
+    const patience = setTimeout(() => {
+      resolve(null);
+    }, LAST_RECORD_MS);
+    try {
+      const reply = await link.connection?.request('runs', {}, LAST_RECORD_MS);
+      const run = reply?.runs.find((candidate) => candidate.run === id);
+      if (run !== undefined) {
+        if (run.phase !== 'ended') await this.#stopAbandoned(link, id);
+        await this.#follow(link, id);
+        await Promise.race([this.ended(id), late]);
+      }
+    } catch (second) {
+      // The first error is the one to report; this one tells only that no record comes.
+      if (!(second instanceof GradwireError)) throw second;
+    } finally {
+      clearTimeout(patience);
+    }
+    this.#followers.get(id)?.intake.close();
+    this.#followers.delete(id);
+    this.#changed(this.#store.fail(id, error, Date.now()));
+  }
+
+  async #stopAbandoned(link: NodeLink, id: string): Promise<void> {
+    try {
+      await link.connection?.request('stop', { run: id }, LAST_RECORD_MS);
+    } catch (error) {
+      // It may have ended in between; the record that is awaited next tells.
+      if (!(error instanceof GradwireError)) throw error;
+    }
+  }
+
+  #lose(id: string): void {
+    const error = failure(
+      'RUN_LOST',
+      `the supervisor does not know run ${id}: it ended without its last records`,
+      {
+        next: `What was stored is kept. Launch it again: gradwire runs relaunch ${id}.`,
+      },
+    );
+    this.#changed(this.#store.fail(id, error.toData(), Date.now()));
+  }
+
+  #changed(summary: RunSummary): void {
+    this.#events.changed(summary);
+    if (!hasEnded(summary.state)) return;
+    this.#followers.delete(summary.id);
+    this.#endings.get(summary.id)?.resolve(summary);
+    this.#endings.delete(summary.id);
+  }
+
+  #trouble(error: unknown): void {
+    if (!this.#closed) this.#events.notice(toErrorData(error));
+  }
+}
+
+/** Contiguous shares of the ranks, as even as they can be, the first nodes the larger. */
+function assignRanks(
+  ranks: number,
+  links: readonly NodeLink[],
+): readonly (readonly [NodeLink, readonly number[]])[] {
+  let next = 0;
+  return links
+    .map((link, index): readonly [NodeLink, readonly number[]] => {
+      const share =
+        Math.floor(ranks / links.length) + (index < ranks % links.length ? 1 : 0);
+      const first = next;
+      next += share;
+      return [link, Array.from({ length: share }, (_, offset) => first + offset)];
+    })
+    .filter(([, share]) => share.length > 0);
+}
+
+function isAlive(pid: number | undefined): boolean {
+  if (pid === undefined) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

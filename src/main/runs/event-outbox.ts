@@ -1,0 +1,85 @@
+/**
+ * What the renderer hears: changed runs and new records of watched runs, gathered and
+ * sent at most ten times a second; notices at once. Records around the moment of `watch`
+ * may come twice: skip what its answer's `lastSequence` covers. Who watches is counted by
+ * the host, which knows its windows; here a run is watched or not.
+ */
+import type { ErrorData } from '../../shared/errors.ts';
+import type { JournalEntry } from '../../shared/records.ts';
+import type { AppEvents, RunSummary } from '../../shared/rpc.ts';
+
+const INTERVAL_MS = 100;
+
+export type AppListener = <E extends keyof AppEvents>(
+  event: E,
+  ...args: Parameters<AppEvents[E]>
+) => void;
+
+export class EventOutbox {
+  readonly #listeners = new Set<AppListener>();
+  readonly #watched = new Set<string>();
+  readonly #changed = new Map<string, RunSummary>();
+  readonly #records = new Map<string, JournalEntry[]>();
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  listen(listener: AppListener): () => void {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  watch(run: string): void {
+    this.#watched.add(run);
+  }
+
+  unwatch(run: string): void {
+    this.#watched.delete(run);
+    this.#records.delete(run);
+  }
+
+  changed(summary: RunSummary): void {
+    this.#changed.set(summary.id, summary);
+    this.#schedule();
+  }
+
+  records(run: string, entries: readonly JournalEntry[]): void {
+    if (!this.#watched.has(run)) return;
+    const waiting = this.#records.get(run);
+    if (waiting === undefined) this.#records.set(run, [...entries]);
+    else for (const entry of entries) waiting.push(entry);
+    this.#schedule();
+  }
+
+  notice(error: ErrorData): void {
+    this.#emit('notice', error);
+  }
+
+  /** Sends what waits, then nothing more. */
+  close(): void {
+    this.#flush();
+    this.#closed = true;
+  }
+
+  #schedule(): void {
+    if (this.#closed) return;
+    this.#timer ??= setTimeout(() => {
+      this.#flush();
+    }, INTERVAL_MS);
+  }
+
+  #flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    // Records first: when a run is seen to have ended, its last ones have been seen.
+    for (const [run, entries] of this.#records) this.#emit('records', run, entries);
+    this.#records.clear();
+    for (const summary of this.#changed.values()) this.#emit('runChanged', summary);
+    this.#changed.clear();
+  }
+
+  #emit<E extends keyof AppEvents>(event: E, ...args: Parameters<AppEvents[E]>): void {
+    for (const listener of this.#listeners) listener(event, ...args);
+  }
+}

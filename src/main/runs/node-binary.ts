@@ -1,0 +1,44 @@
+/**
+ * The Node that runs the supervisor: this process's own where it is Node 24 or newer and
+ * not Electron, else the one that npm installed as a package for this machine.
+ */
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { failure } from '../../shared/errors.ts';
+
+const REQUIRED_MAJOR = 24;
+
+/** @throws GradwireError `NODE_MISSING` */
+export function nodeBinary(
+  versions: NodeJS.ProcessVersions = process.versions,
+): string {
+  const major = Number(versions.node.split('.')[0]);
+  if (versions['electron'] === undefined && major >= REQUIRED_MAJOR) {
+    return process.execPath;
+  }
+  const installed = packagedNode();
+  if (installed !== undefined) return installed;
+  throw failure(
+    'NODE_MISSING',
+    `npm installed no Node ${REQUIRED_MAJOR} for ${process.platform}-${process.arch}`,
+    { next: `Install Node ${REQUIRED_MAJOR} or newer and start Gradwire with it.` },
+  );
+}
+
+/** The binary of the package `node-<platform>-<arch>`, where npm installed it. */
+export function packagedNode(): string | undefined {
+  const system = process.platform === 'win32' ? 'win' : process.platform;
+  const require = createRequire(import.meta.url);
+  let manifest: string;
+  try {
+    manifest = require.resolve(`node-${system}-${process.arch}/package.json`);
+  } catch {
+    return undefined; // no such package for this machine: the caller says what to do
+  }
+  const binary = process.platform === 'win32' ? 'node.exe' : 'node';
+  const file = path
+    .join(path.dirname(manifest), 'bin', binary)
+    .replace(`app.asar${path.sep}`, `app.asar.unpacked${path.sep}`);
+  return existsSync(file) ? file : undefined;
+}

@@ -1,0 +1,147 @@
+/**
+ * The link to one node's supervisor: one connection at a time, made when first needed and
+ * again, with growing pauses, when it is lost while somebody relies on it.
+ */
+import {
+  failure,
+  GradwireError,
+  toErrorData,
+  type ErrorData,
+} from '../../shared/errors.ts';
+import type {
+  PushMessage,
+  SupervisorMethod,
+  SupervisorRequests,
+} from '../../shared/protocol/supervisor.ts';
+import type { ConnectionHandlers, ControlConnection } from './control-connection.ts';
+
+const FIRST_RETRY_MS = 100;
+const LONGEST_RETRY_MS = 5000;
+
+/** How the supervisor of a node is reached. */
+export interface NodeAccess {
+  readonly name: string;
+  /** Connects to the supervisor that runs; undefined when none does. */
+  find(handlers: ConnectionHandlers): Promise<ControlConnection | undefined>;
+  /** Connects, and starts one where none runs. */
+  ensure(handlers: ConnectionHandlers): Promise<ControlConnection>;
+}
+
+export interface LinkEvents {
+  push(message: PushMessage): void;
+  /** After a connection that was lost has been made again. */
+  restored(): Promise<void>;
+  /** Whether a lost connection is to be made again without being asked. */
+  wanted(): boolean;
+  /** An attempt to restore the connection failed; more follow. */
+  trouble(error: ErrorData): void;
+}
+
+export class NodeLink {
+  readonly name: string;
+  readonly #access: NodeAccess;
+  readonly #events: LinkEvents;
+  #connection: ControlConnection | undefined;
+  #connecting: Promise<ControlConnection> | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #retryPause = FIRST_RETRY_MS;
+  #closed = false;
+
+  constructor(access: NodeAccess, events: LinkEvents) {
+    this.name = access.name;
+    this.#access = access;
+    this.#events = events;
+  }
+
+  /** The connection if there is one now. */
+  get connection(): ControlConnection | undefined {
+    return this.#connection;
+  }
+
+  /** The connection, made where there is none; callers at the same time share it. */
+  connect(): Promise<ControlConnection> {
+    if (this.#connection !== undefined) return Promise.resolve(this.#connection);
+    this.#connecting ??= this.#adopt(this.#access.ensure(this.#handlers())).finally(
+      () => {
+        this.#connecting = undefined;
+      },
+    );
+    return this.#connecting;
+  }
+
+  /** As `connect`, but starts no supervisor. */
+  async find(): Promise<ControlConnection | undefined> {
+    if (this.#connection !== undefined) return this.#connection;
+    if (this.#connecting !== undefined) return this.#connecting;
+    const found = await this.#access.find(this.#handlers());
+    return found === undefined ? undefined : this.#adopt(Promise.resolve(found));
+  }
+
+  async request<M extends SupervisorMethod>(
+    method: M,
+    body: SupervisorRequests[M]['request'],
+    deadlineMs?: number,
+  ): Promise<SupervisorRequests[M]['reply']> {
+    const connection = await this.connect();
+    return connection.request(method, body, deadlineMs);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#retry);
+    // One that is being made is closed by #adopt when it is there.
+    await this.#connecting?.catch((error: unknown) => {
+      if (!(error instanceof GradwireError)) throw error;
+    });
+    await this.#connection?.close();
+    this.#connection = undefined;
+  }
+
+  #handlers(): ConnectionHandlers {
+    return {
+      push: (message) => {
+        this.#events.push(message);
+      },
+      lost: () => {
+        this.#connection = undefined;
+        if (!this.#closed && this.#events.wanted()) this.#retryLater();
+      },
+    };
+  }
+
+  async #adopt(opening: Promise<ControlConnection>): Promise<ControlConnection> {
+    const connection = await opening;
+    if (this.#closed) {
+      await connection.close();
+      throw failure('SUPERVISOR_LOST', 'closed while it was being connected');
+    }
+    if (this.#connection !== undefined) {
+      // find and connect at the same time: the first one stays.
+      await connection.close();
+      return this.#connection;
+    }
+    this.#connection = connection;
+    return connection;
+  }
+
+  #retryLater(): void {
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(() => {
+      void this.#restore();
+    }, this.#retryPause);
+    this.#retryPause = Math.min(this.#retryPause * 2, LONGEST_RETRY_MS);
+  }
+
+  async #restore(): Promise<void> {
+    try {
+      await this.connect();
+      await this.#events.restored();
+      this.#retryPause = FIRST_RETRY_MS;
+    } catch (error) {
+      if (this.#closed) return;
+      if (!(error instanceof GradwireError)) throw error;
+      this.#events.trouble(toErrorData(error));
+      if (this.#events.wanted() && this.#connection === undefined) this.#retryLater();
+    }
+  }
+}

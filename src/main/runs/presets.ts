@@ -1,0 +1,62 @@
+/**
+ * The presets that come with Gradwire: one YAML file each under resources/presets, which
+ * is an ordinary spec. Its name without the ending is the preset's id.
+ */
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { inputError } from '../../shared/errors.ts';
+import { parseExperimentSpec } from '../../shared/experiment-spec.ts';
+import { nearest } from '../../shared/nearest.ts';
+import type { Preset } from '../../shared/rpc.ts';
+import { installationRoot } from '../installation.ts';
+import { parseSpecText } from './spec-text.ts';
+
+const ENDING = '.yaml';
+/** What a newcomer should see first. */
+const FIRST = 'quickstart';
+
+export interface PresetText {
+  readonly id: string;
+  readonly yaml: string;
+}
+
+function presetDirectory(): string {
+  return path.join(installationRoot(), 'resources', 'presets');
+}
+
+/** Ids of all presets, the quickstart first, then by name. */
+export async function presetIds(): Promise<readonly string[]> {
+  const files = await readdir(presetDirectory());
+  return files
+    .filter((file) => file.endsWith(ENDING))
+    .map((file) => file.slice(0, -ENDING.length))
+    .sort((a, b) => Number(b === FIRST) - Number(a === FIRST) || a.localeCompare(b));
+}
+
+/** @throws GradwireError `PRESET_UNKNOWN` */
+export async function readPreset(id: string): Promise<PresetText> {
+  const ids = await presetIds();
+  if (!ids.includes(id)) {
+    const suggestion = nearest(id, ids);
+    throw inputError('PRESET_UNKNOWN', `there is no preset or file "${id}"`, {
+      next:
+        suggestion === undefined
+          ? `Presets: ${ids.join(', ')}.`
+          : `Did you mean "${suggestion}"?`,
+    });
+  }
+  const yaml = await readFile(path.join(presetDirectory(), `${id}${ENDING}`), 'utf8');
+  return { id, yaml };
+}
+
+/** All presets, parsed. One that is not a valid spec is a defect of the installation. */
+export async function loadPresets(): Promise<readonly Preset[]> {
+  return Promise.all(
+    (await presetIds()).map(async (id) => {
+      const { yaml } = await readPreset(id);
+      const place = `preset ${id}`;
+      const spec = parseExperimentSpec(parseSpecText(yaml, place), place);
+      return { id, title: spec.name, description: spec.description ?? '', spec, yaml };
+    }),
+  );
+}

@@ -1,0 +1,95 @@
+/**
+ * From pushed records to stored ones, for one run: gathers what arrives into batches (at
+ * most 100 ms or 500 records), stores each in one transaction, then reports it stored.
+ * Delivery is at-least-once: what came before is skipped, a gap is a defect.
+ */
+import type { JournalEntry } from '../../shared/records.ts';
+
+const BATCH_PAUSE_MS = 100;
+const BATCH_RECORDS = 500;
+
+export interface IntakeOutlet {
+  /** Stores a batch; throws when it cannot. */
+  store(entries: readonly JournalEntry[]): void;
+  /** A batch has been stored; its last sequence may be acknowledged. */
+  stored(entries: readonly JournalEntry[], last: number): void;
+  /**
+   * A batch could not be stored and has been dropped here: it is in the journal. Nothing
+   * more is taken; begin again with a new intake after the last one stored.
+   */
+  failed(error: unknown): void;
+}
+
+export class RecordIntake {
+  readonly #outlet: IntakeOutlet;
+  #received: number;
+  #stored: number;
+  #batch: JournalEntry[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  /** @param stored the last sequence that the store has */
+  constructor(stored: number, outlet: IntakeOutlet) {
+    this.#received = stored;
+    this.#stored = stored;
+    this.#outlet = outlet;
+  }
+
+  /** The last sequence that has been stored. */
+  get stored(): number {
+    return this.#stored;
+  }
+
+  push(entries: readonly JournalEntry[]): void {
+    if (this.#closed) return;
+    for (const entry of entries) {
+      if (entry.sequence <= this.#received) continue;
+      if (entry.sequence !== this.#received + 1) {
+        const gap = `record ${entry.sequence} follows ${this.#received}`;
+        this.#fail(new Error(`internal: ${gap}`));
+        return;
+      }
+      this.#received = entry.sequence;
+      this.#batch.push(entry);
+    }
+    const last = this.#batch.at(-1)?.record.type;
+    if (this.#batch.length >= BATCH_RECORDS || last === 'done' || last === 'failed') {
+      this.flush();
+    } else if (this.#batch.length > 0) {
+      this.#timer ??= setTimeout(() => {
+        this.flush();
+      }, BATCH_PAUSE_MS);
+    }
+  }
+
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const batch = this.#batch;
+    const last = batch.at(-1);
+    if (last === undefined) return;
+    this.#batch = [];
+    try {
+      this.#outlet.store(batch);
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
+    this.#stored = last.sequence;
+    this.#outlet.stored(batch, last.sequence);
+  }
+
+  /** Stores what is waiting and takes no more. */
+  close(): void {
+    this.flush();
+    this.#closed = true;
+  }
+
+  #fail(error: unknown): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#batch = [];
+    this.#closed = true;
+    this.#outlet.failed(error);
+  }
+}

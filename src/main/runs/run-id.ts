@@ -1,0 +1,16 @@
+/**
+ * A run's id: eight letters and digits that cannot be mistaken for one another when read
+ * aloud or typed (Crockford's base 32), 40 random bits. Any beginning that is unique
+ * names the run on the command line.
+ */
+import { randomInt } from 'node:crypto';
+
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+const LENGTH = 8;
+
+export function newRunId(): string {
+  return Array.from(
+    { length: LENGTH },
+    () => ALPHABET[randomInt(ALPHABET.length)]!,
+  ).join('');
+}

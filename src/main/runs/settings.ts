@@ -1,0 +1,130 @@
+/**
+ * Settings on the command line. `--set key=value` changes a spec before it is validated;
+ * `--switch ITER:key=value[,key=value]…` schedules a change of the exchange plan. Keys
+ * are dotted paths, values are YAML.
+ */
+import { parse } from 'yaml';
+import { inputError } from '../../shared/errors.ts';
+import { PLAN_KEYS, RESIDUAL_POLICIES } from '../../shared/exchange-plan.ts';
+import type { JsonValue } from '../../shared/json.ts';
+import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
+
+interface Setting {
+  readonly path: readonly string[];
+  readonly value: JsonValue;
+}
+
+/**
+ * The raw spec with all settings applied; the given one is left as it is. Naming another
+ * method drops the parameters of the one that the spec had: they are not the new one's.
+ * @throws GradwireError `SETTING_INVALID`
+ */
+export function applySettings(raw: unknown, settings: readonly string[]): unknown {
+  const result = structuredClone(raw) as Record<string, unknown>;
+  const parsed = settings.map((text) => parseSetting(text, '--set', 'SETTING_INVALID'));
+  const method = parsed.findLast(({ path }) => path.join('.') === 'exchange.method');
+  if (method !== undefined) dropParameters(result, method.value);
+  for (const [index, { path, value }] of parsed.entries()) {
+    let target = result;
+    for (const [depth, key] of path.slice(0, -1).entries()) {
+      const next = Object.hasOwn(target, key) ? target[key] : undefined;
+      if (next !== undefined && !isRecord(next)) {
+        const section = path.slice(0, depth + 1).join('.');
+        throw inputError('SETTING_INVALID', `"${section}" has no keys of its own`, {
+          place: `--set ${settings[index]!}`,
+          next: `Set "${section}" itself.`,
+        });
+      }
+      target = (target[key] = next ?? {}) as Record<string, unknown>;
+    }
+    target[path.at(-1)!] = value;
+  }
+  return result;
+}
+
+/**
+ * `50:method=topk,ratio=0.01` as a request. `residual` is flush or drop: what becomes of
+ * a residual that the new method cannot take over.
+ * @throws GradwireError `SWITCH_INVALID`
+ */
+export function parseSwitch(text: string): SwitchRequest {
+  const place = `--switch ${text}`;
+  const colon = text.indexOf(':');
+  const at = colon < 0 ? NaN : Number(text.slice(0, colon));
+  if (!Number.isSafeInteger(at) || at < 1 || text.slice(0, colon).trim() === '') {
+    const given = colon < 0 ? 'there is none' : `not "${text.slice(0, colon)}"`;
+    throw inputError('SWITCH_INVALID', `the iteration must be 1 or more, ${given}`, {
+      place,
+      next: 'Write it as --switch 50:method=topk,ratio=0.01.',
+    });
+  }
+  return { at, ...parseChange(text.slice(colon + 1), place) };
+}
+
+/**
+ * `method=topk,ratio=0.01` as the change of a switch.
+ * @throws GradwireError `SWITCH_INVALID`
+ */
+export function parseChange(
+  text: string,
+  place: string,
+): Pick<SwitchRequest, 'change' | 'residual'> {
+  const change: Record<string, JsonValue> = {};
+  let residual: SwitchRequest['residual'];
+  // A comma separates only where a key follows: YAML's own commas stay in their value.
+  for (const part of text.split(/,(?=\s*[A-Za-z][\w.]*\s*=)/)) {
+    const { path, value } = parseSetting(part, place, 'SWITCH_INVALID');
+    const key = path.join('.');
+    if (key === 'residual') {
+      residual = RESIDUAL_POLICIES.find((policy) => policy === value);
+      if (residual === undefined) {
+        throw inputError('SWITCH_INVALID', `residual is ${JSON.stringify(value)}`, {
+          place,
+          next: `It is one of: ${RESIDUAL_POLICIES.join(', ')}.`,
+        });
+      }
+    } else change[key] = value;
+  }
+  return { change, ...(residual === undefined ? {} : { residual }) };
+}
+
+function parseSetting(text: string, place: string, code: string): Setting {
+  const equals = text.indexOf('=');
+  const path = text
+    .slice(0, Math.max(equals, 0))
+    .split('.')
+    .map((key) => key.trim());
+  if (equals < 0 || path.includes('') || path.includes('__proto__')) {
+    throw inputError(code, `"${text}" is not key=value`, {
+      place,
+      next: 'Write it as key=value, for example exchange.method=topk.',
+    });
+  }
+  try {
+    return {
+      path,
+      value: (parse(text.slice(equals + 1), { logLevel: 'error' }) ??
+        null) as JsonValue,
+    };
+  } catch (cause) {
+    const reason = (cause as Error).message.split('\n')[0]!.replace(/:$/, '');
+    throw inputError(code, `the value of "${path.join('.')}" is not YAML: ${reason}`, {
+      place,
+      next: 'Quote it, once for the shell and once for YAML.',
+    });
+  }
+}
+
+function dropParameters(raw: Record<string, unknown>, method: JsonValue): void {
+  const exchange = raw['exchange'];
+  if (!isRecord(exchange) || exchange['method'] === method) return;
+  raw['exchange'] = Object.fromEntries(
+    Object.entries(exchange).filter(([key]) =>
+      (PLAN_KEYS as readonly string[]).includes(key),
+    ),
+  );
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

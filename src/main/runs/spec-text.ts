@@ -1,0 +1,96 @@
+/**
+ * Specs as text. YAML or JSON (which is YAML) becomes a raw value, or one error that
+ * names line and column; a spec becomes YAML, a section to a line.
+ */
+import { readFile, stat } from 'node:fs/promises';
+import { Document, isMap, LineCounter, parseDocument } from 'yaml';
+import { inputError } from '../../shared/errors.ts';
+
+const MAX_SPEC_BYTES = 1_000_000;
+
+/**
+ * @param place what the text is called in errors: a file's path, "spec"
+ * @throws GradwireError `SPEC_UNREADABLE`
+ */
+export function parseSpecText(text: string, place: string): unknown {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  // A warning is a tag that YAML does not know: its value would be taken for another.
+  const problem = document.errors[0] ?? document.warnings[0];
+  if (problem !== undefined) {
+    const { line, col } = lines.linePos(problem.pos[0]);
+    throw unreadable(
+      `not YAML or JSON: ${problem.message.split('\n')[0]!.trim()}`,
+      `${place}:${line}:${col}`,
+    );
+  }
+  let raw: unknown;
+  try {
+    raw = document.toJS({ maxAliasCount: 100 });
+  } catch (cause) {
+    throw unreadable(`not YAML or JSON: ${(cause as Error).message}`, place);
+  }
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
+    throw unreadable(
+      `a spec is a mapping of keys to values, this is ${describe(raw)}`,
+      place,
+    );
+  }
+  return raw;
+}
+
+/** @throws GradwireError `SPEC_UNREADABLE` */
+export async function readSpecFile(file: string): Promise<unknown> {
+  let text: string;
+  try {
+    const { size } = await stat(file);
+    if (size > MAX_SPEC_BYTES) {
+      throw unreadable(
+        `${size} bytes are too many: the limit is ${MAX_SPEC_BYTES}`,
+        file,
+      );
+    }
+    text = await readFile(file, 'utf8');
+  } catch (cause) {
+    if (cause instanceof Error && 'syscall' in cause) {
+      throw unreadable(`cannot read the spec: ${systemReason(cause)}`, file);
+    }
+    throw cause;
+  }
+  return parseSpecText(text, file);
+}
+
+/** A raw or validated spec as YAML text. */
+export function specToYaml(spec: unknown): string {
+  const document = new Document(spec);
+  if (isMap(document.contents)) {
+    for (const { value } of document.contents.items)
+      if (isMap(value)) value.flow = true;
+  }
+  return document.toString({ lineWidth: 100, flowCollectionPadding: true });
+}
+
+function unreadable(message: string, place: string): Error {
+  return inputError('SPEC_UNREADABLE', message, {
+    place,
+    next: 'Give a YAML or JSON file; "gradwire presets" shows examples.',
+  });
+}
+
+function describe(raw: unknown): string {
+  if (raw === null || raw === undefined) return 'empty';
+  return Array.isArray(raw) ? 'a list' : `the ${typeof raw} ${JSON.stringify(raw)}`;
+}
+
+function systemReason(error: Error & { code?: unknown }): string {
+  switch (error.code) {
+    case 'ENOENT':
+      return 'there is no such file';
+    case 'EISDIR':
+      return 'it is a directory';
+    case 'EACCES':
+      return 'permission denied';
+    default:
+      return error.message;
+  }
+}

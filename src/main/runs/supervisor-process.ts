@@ -1,0 +1,164 @@
+/**
+ * The supervisor of this computer: connect to the one that listens, or start one. It is
+ * detached, with a log file for its output, so that it outlives whoever started it; it
+ * ends by itself when it has neither a client nor a live run.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { closeSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
+import net from 'node:net';
+import { failure, GradwireError } from '../../shared/errors.ts';
+import type { Home } from '../home.ts';
+import { agentBundle } from '../installation.ts';
+import { ControlConnection, type ConnectionHandlers } from './control-connection.ts';
+import { nodeBinary } from './node-binary.ts';
+
+/** From the start of the process until it listens. */
+const START_DEADLINE_MS = 10_000;
+const FIRST_PAUSE_MS = 10;
+const LONGEST_PAUSE_MS = 100;
+const LOG_LIMIT_BYTES = 1_000_000;
+const LOG_TAIL_LINES = 5;
+
+/**
+ * A connection to the supervisor that listens on the home's socket, if there is one.
+ * @throws GradwireError `PROTOCOL_MISMATCH`, `SUPERVISOR_TIMEOUT`, `SUPERVISOR_UNREACHABLE`
+ */
+export async function connectSupervisor(
+  home: Home,
+  handlers: ConnectionHandlers,
+): Promise<ControlConnection | undefined> {
+  const socket = await dial(home.socket);
+  if (socket === undefined) return undefined;
+  try {
+    return await ControlConnection.open(socket, handlers);
+  } catch (error) {
+    // It was on its way out: to whoever asks, none listens.
+    if (error instanceof GradwireError && error.code === 'SUPERVISOR_LOST') {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+/**
+ * A connection to the home's supervisor, which is started where none listens.
+ * @throws GradwireError as `connectSupervisor`, and `SUPERVISOR_START_FAILED`
+ */
+export async function ensureSupervisor(
+  home: Home,
+  handlers: ConnectionHandlers,
+): Promise<ControlConnection> {
+  const running = await connectSupervisor(home, handlers);
+  if (running !== undefined) return running;
+
+  const logStart = rotateLog(home.supervisorLog);
+  const child = startSupervisor(home);
+  const exit = watchExit(child);
+  const deadline = performance.now() + START_DEADLINE_MS;
+  let pause = FIRST_PAUSE_MS;
+  for (;;) {
+    // Asked before the attempt: where another process won the race for the socket, ours
+    // has ended and the attempt after that finds the winner.
+    const ended = exit.reason;
+    const connection = await connectSupervisor(home, handlers);
+    if (connection !== undefined) return connection;
+    if (ended !== undefined || performance.now() > deadline) {
+      const tail = logTail(home.supervisorLog, logStart);
+      const how = ended ?? `it did not listen within ${START_DEADLINE_MS / 1000} s`;
+      throw failure(
+        'SUPERVISOR_START_FAILED',
+        `the supervisor did not start: ${how}${tail === '' ? '' : `: ${tail}`}`,
+        { place: home.socket, next: `Its log is ${home.supervisorLog}.` },
+      );
+    }
+    await Promise.race([
+      exit.happened,
+      new Promise((resolve) => setTimeout(resolve, pause)),
+    ]);
+    pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+  }
+}
+
+function dial(path: string): Promise<net.Socket | undefined> {
+  return new Promise((resolve, reject) => {
+    const socket = net.connect(path);
+    socket.once('connect', () => {
+      socket.removeAllListeners('error');
+      resolve(socket);
+    });
+    socket.once('error', (cause: NodeJS.ErrnoException) => {
+      // No socket, or one that a dead supervisor left behind.
+      if (cause.code === 'ENOENT' || cause.code === 'ECONNREFUSED') resolve(undefined);
+      else {
+        reject(
+          failure('SUPERVISOR_UNREACHABLE', `cannot connect: ${cause.message}`, {
+            place: path,
+            next: 'Check that the home directory is yours to read and write.',
+          }),
+        );
+      }
+    });
+  });
+}
+
+function startSupervisor(home: Home): ChildProcess {
+  const log = openSync(home.supervisorLog, 'a', 0o600);
+  try {
+    const child = spawn(
+      nodeBinary(),
+      [agentBundle('supervisor.js'), '--home', home.directory, '--socket', home.socket],
+      {
+        argv0: 'gradwire supervisor',
+        cwd: home.directory,
+        detached: true,
+        stdio: ['ignore', log, log],
+        windowsHide: true,
+      },
+    );
+    child.unref();
+    return child;
+  } finally {
+    closeSync(log);
+  }
+}
+
+function watchExit(child: ChildProcess): {
+  readonly reason: string | undefined;
+  readonly happened: Promise<void>;
+} {
+  let reason: string | undefined;
+  const happened = new Promise<void>((resolve) => {
+    child.once('error', (error) => {
+      reason = error.message;
+      resolve();
+    });
+    child.once('exit', (code, signal) => {
+      reason = signal === null ? `it ended with code ${code}` : `it ended by ${signal}`;
+      resolve();
+    });
+  });
+  return {
+    get reason() {
+      return reason;
+    },
+    happened,
+  };
+}
+
+/** Keeps the log bounded: one old generation. Answers with the length of the current. */
+function rotateLog(file: string): number {
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  if (size <= LOG_LIMIT_BYTES) return size;
+  renameSync(file, `${file}.1`);
+  return 0;
+}
+
+function logTail(file: string, from: number): string {
+  return readFileSync(file)
+    .subarray(from)
+    .toString('utf8')
+    .trim()
+    .split('\n')
+    .slice(-LOG_TAIL_LINES)
+    .join(' | ');
+}

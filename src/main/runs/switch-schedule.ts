@@ -1,0 +1,27 @@
+/**
+ * The schedule with which a run is launched again: every switch that happened, at the
+ * fence where it happened, and those scheduled at launch that the run did not live to see.
+ */
+import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
+import type { RunDetail } from '../../shared/rpc.ts';
+
+export function scheduleAsItHappened(
+  run: Pick<RunDetail, 'events' | 'iterations'>,
+  launched: readonly SwitchRequest[],
+): readonly SwitchRequest[] {
+  const happened = run.events
+    .filter((event) => event.type === 'switch')
+    .map(({ fence, to, residual }): SwitchRequest & { at: number } => ({
+      at: fence,
+      change: {
+        method: to.method,
+        collective: to.collective,
+        bucketBytes: to.bucketBytes,
+        ...to.parameters,
+      },
+      ...(residual === 'dropped' ? { residual: 'drop' } : {}),
+    }));
+  const reached = Math.max(run.iterations, ...happened.map(({ at }) => at + 1));
+  const pending = launched.filter(({ at }) => at !== undefined && at >= reached);
+  return [...happened, ...pending];
+}

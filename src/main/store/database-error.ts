@@ -1,0 +1,39 @@
+/**
+ * What SQLite reports, as coded errors. Only what the world can do to a database is
+ * translated (damage, a full disk, a lock); a constraint that fails or SQL that does not
+ * parse is a defect of ours and stays what it is.
+ */
+import Database from 'better-sqlite3';
+import { failure } from '../../shared/errors.ts';
+
+/** The error to throw in place of what a database call threw. */
+export function databaseError(thrown: unknown, file: string): unknown {
+  if (!(thrown instanceof Database.SqliteError)) return thrown;
+  const primary = thrown.code.split('_').slice(0, 2).join('_');
+  const detail = `${file}: ${thrown.message} (${thrown.code})`;
+  switch (primary) {
+    case 'SQLITE_CORRUPT':
+    case 'SQLITE_NOTADB':
+      return failure('DATABASE_CORRUPT', `the run history is damaged: ${detail}`, {
+        next: 'Move that file away to begin with an empty history; nothing else uses it.',
+      });
+    case 'SQLITE_FULL':
+    case 'SQLITE_IOERR':
+    case 'SQLITE_READONLY':
+      return failure('DATABASE_WRITE_FAILED', `cannot write ${detail}`, {
+        next: 'Make room on that disk; running experiments go on and are stored later.',
+      });
+    case 'SQLITE_CANTOPEN':
+    case 'SQLITE_PERM':
+      return failure('DATABASE_UNREADABLE', `cannot open ${detail}`, {
+        next: 'Check that the file and its directory are yours to read and write.',
+      });
+    case 'SQLITE_BUSY':
+    case 'SQLITE_LOCKED':
+      return failure('DATABASE_BUSY', `another process holds ${detail}`, {
+        next: 'Close other programs that have the file open, then try again.',
+      });
+    default:
+      return thrown;
+  }
+}

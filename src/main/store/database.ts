@@ -1,0 +1,73 @@
+/**
+ * Opens the database: write-ahead log, foreign keys, full synchronisation (a record is
+ * acknowledged to the supervisor's journal once it is committed, so a commit must hold
+ * through a power cut) and migrations by `user_version`. Several processes may have it
+ * open: the app and any number of commands.
+ */
+import Database from 'better-sqlite3';
+import { failure } from '../../shared/errors.ts';
+import { databaseError } from './database-error.ts';
+import { runsMigration } from './migrations/001-runs.ts';
+
+/** In order; a database at `user_version` n has had the first n. Never edit, only add. */
+const migrations: readonly string[] = [runsMigration];
+
+export const DATABASE_VERSION = migrations.length;
+
+const BUSY_TIMEOUT_MS = 5000;
+
+/**
+ * @throws GradwireError `DATABASE_TOO_NEW`, `DATABASE_CORRUPT`, `DATABASE_UNREADABLE`,
+ * `DATABASE_WRITE_FAILED`, `DATABASE_BUSY`
+ */
+export function openDatabase(file: string): Database.Database {
+  let database: Database.Database | undefined;
+  try {
+    database = new Database(file, { timeout: BUSY_TIMEOUT_MS });
+    useWriteAheadLog(database);
+    database.pragma('synchronous = FULL');
+    database.pragma('foreign_keys = ON');
+    migrate(database, file);
+    return database;
+  } catch (thrown) {
+    database?.close();
+    throw databaseError(thrown, file);
+  }
+}
+
+/**
+ * SQLite does not wait for its busy timeout where two connections change the journal
+ * mode of a new file at once; the loser finds the change made when it looks again.
+ */
+function useWriteAheadLog(database: Database.Database): void {
+  const deadline = performance.now() + BUSY_TIMEOUT_MS;
+  for (;;) {
+    try {
+      database.pragma('journal_mode = WAL');
+      return;
+    } catch (error) {
+      const busy =
+        error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
+      if (!busy || performance.now() > deadline) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+    }
+  }
+}
+
+function migrate(database: Database.Database, file: string): void {
+  const apply = database.transaction(() => {
+    const version = database.pragma('user_version', { simple: true }) as number;
+    if (version > DATABASE_VERSION) {
+      throw failure(
+        'DATABASE_TOO_NEW',
+        `${file} has version ${version}, this Gradwire knows up to ${DATABASE_VERSION}`,
+        { next: 'Update Gradwire, or set GRADWIRE_HOME to another directory.' },
+      );
+    }
+    for (const migration of migrations.slice(version)) database.exec(migration);
+    database.pragma(`user_version = ${DATABASE_VERSION}`);
+  });
+  const version = database.pragma('user_version', { simple: true }) as number;
+  // Immediate: of two processes that find an old database, the second waits and sees.
+  if (version !== DATABASE_VERSION) apply.immediate();
+}

@@ -1,0 +1,54 @@
+/** A run's row in the database, and the summary that it makes. */
+import type { ErrorData } from '../../shared/errors.ts';
+import type { RunState, RunSummary } from '../../shared/rpc.ts';
+
+export interface RunRow {
+  readonly number: number;
+  readonly id: string;
+  readonly name: string;
+  /** ExperimentSpec as JSON. */
+  readonly spec: string;
+  /** The switches asked for at launch, SwitchRequest[] as JSON. */
+  readonly switches: string;
+  /** The process that launched it, as long as the run is starting. */
+  readonly launcher: number | null;
+  readonly state: RunState;
+  readonly created_at: number;
+  readonly ended_at: number | null;
+  readonly error: string | null;
+  readonly deleted: number;
+  readonly last_sequence: number;
+  readonly iterations: number;
+  readonly iterations_planned: number;
+  readonly ranks: number;
+  readonly model: string;
+  readonly dataset: string;
+  /** string[] as JSON. */
+  readonly methods: string;
+  readonly loss: number | null;
+  readonly metric: number | null;
+}
+
+export function summaryOf(row: RunRow): RunSummary {
+  return {
+    id: row.id,
+    name: row.name,
+    state: row.state,
+    createdAt: row.created_at,
+    ...(row.ended_at === null ? {} : { endedAt: row.ended_at }),
+    iterations: row.iterations,
+    iterationsPlanned: row.iterations_planned,
+    ranks: row.ranks,
+    model: row.model,
+    dataset: row.dataset,
+    methods: JSON.parse(row.methods) as string[],
+    ...(row.loss === null ? {} : { loss: row.loss }),
+    ...(row.metric === null ? {} : { metric: row.metric }),
+    ...(row.error === null ? {} : { error: JSON.parse(row.error) as ErrorData }),
+    deleted: row.deleted !== 0,
+  };
+}
+
+export function hasEnded(state: RunState): boolean {
+  return state === 'completed' || state === 'stopped' || state === 'failed';
+}

@@ -1,0 +1,375 @@
+/**
+ * The run store: every run and its records. Appending is idempotent by (run, sequence),
+ * so records that are delivered again, or to two processes at once, are stored once; the
+ * run's summary is kept up in the same transaction. Every record is validated on its way
+ * in: one that does not fit its schema is a defect and is reported as one.
+ */
+import type Database from 'better-sqlite3';
+import { failure, inputError, type ErrorData } from '../../shared/errors.ts';
+import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
+import {
+  runRecordSchema,
+  type IterationRecord,
+  type JournalEntry,
+  type RunRecord,
+} from '../../shared/records.ts';
+import type { RunDetail, RunSummary } from '../../shared/rpc.ts';
+import { databaseError } from './database-error.ts';
+import { openDatabase } from './database.ts';
+import { hasEnded, summaryOf, type RunRow } from './run-row.ts';
+import { prepareStatements, type Statements } from './statements.ts';
+
+export interface NewRun {
+  readonly id: string;
+  readonly spec: ExperimentSpec;
+  readonly switches: readonly SwitchRequest[];
+  readonly createdAt: number;
+  /** The process that is going to start it; absent when a supervisor runs it already. */
+  readonly launcher?: number | undefined;
+}
+
+export interface RunQuery {
+  readonly search?: string | undefined;
+  readonly limit?: number | undefined;
+  readonly offset?: number | undefined;
+  /** True: only the deleted ones. Otherwise only the others. */
+  readonly deleted?: boolean | undefined;
+}
+
+export type EventRecord = Exclude<RunRecord, IterationRecord>;
+
+/** A run that has not ended, as far as the store knows. */
+export interface UnendedRun {
+  readonly id: string;
+  readonly starting: boolean;
+  readonly launcher: number | undefined;
+}
+
+export class RunStore {
+  readonly #file: string;
+  readonly #database: Database.Database;
+  readonly #statements: Statements;
+  #dataVersion: number | undefined;
+
+  private constructor(file: string, database: Database.Database) {
+    this.#file = file;
+    this.#database = database;
+    this.#statements = prepareStatements(database);
+  }
+
+  /** @throws GradwireError as `openDatabase` does */
+  static open(file: string): RunStore {
+    const database = openDatabase(file);
+    try {
+      return new RunStore(file, database);
+    } catch (thrown) {
+      database.close();
+      throw databaseError(thrown, file);
+    }
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  create(run: NewRun): RunSummary {
+    return this.#guard(() => {
+      this.#statements.createRun.run({
+        id: run.id,
+        name: run.spec.name,
+        spec: JSON.stringify(run.spec),
+        switches: JSON.stringify(run.switches),
+        launcher: run.launcher ?? null,
+        created_at: run.createdAt,
+        iterations_planned: run.spec.iterations,
+        ranks: run.spec.world.ranks,
+        model: run.spec.workload.model,
+        dataset: run.spec.workload.dataset,
+        methods: JSON.stringify([run.spec.exchange.method]),
+      });
+      return this.summary(run.id);
+    });
+  }
+
+  /**
+   * Stores what is new among the entries, which must be in order and without a gap to
+   * what is stored, and answers with the run as it is then. All or nothing.
+   */
+  append(id: string, entries: readonly JournalEntry[]): RunSummary {
+    return this.#guard(() =>
+      this.#database
+        .transaction(() => {
+          const row = this.#row(id);
+          const fresh = entries.filter((entry) => entry.sequence > row.last_sequence);
+          if (fresh.length === 0) return summaryOf(row);
+          let sequence = row.last_sequence;
+          for (const entry of fresh) {
+            if (entry.sequence !== sequence + 1) {
+              throw new Error(
+                `internal: run ${id}: record ${entry.sequence} follows ${sequence}`,
+              );
+            }
+            sequence = entry.sequence;
+            this.#insert(row, entry);
+          }
+          this.#statements.setLastSequence.run(sequence, row.number);
+          this.#advance(row);
+          return this.summary(id);
+        })
+        .immediate(),
+    );
+  }
+
+  /** Ends a run that no record will end; a run that has ended stays as it is. */
+  fail(id: string, error: ErrorData, at: number): RunSummary {
+    return this.#guard(() => {
+      this.#statements.failRun.run(JSON.stringify(error), at, id);
+      return this.summary(id);
+    });
+  }
+
+  /** @throws GradwireError `RUN_UNKNOWN` */
+  summary(id: string): RunSummary {
+    return this.#guard(() => summaryOf(this.#row(id)));
+  }
+
+  has(id: string): boolean {
+    return this.#guard(() => this.#statements.runById.get(id) !== undefined);
+  }
+
+  lastSequence(id: string): number {
+    return this.#guard(() => this.#row(id).last_sequence);
+  }
+
+  spec(id: string): ExperimentSpec {
+    return this.#guard(() => JSON.parse(this.#row(id).spec) as ExperimentSpec);
+  }
+
+  /** The switches that were asked for when the run was launched. */
+  switches(id: string): readonly SwitchRequest[] {
+    return this.#guard(() => JSON.parse(this.#row(id).switches) as SwitchRequest[]);
+  }
+
+  detail(id: string): RunDetail {
+    // One transaction: the events and the last sequence belong to the same moment.
+    return this.#guard(() =>
+      this.#database.transaction(() => {
+        const row = this.#row(id);
+        return {
+          ...summaryOf(row),
+          spec: JSON.parse(row.spec) as ExperimentSpec,
+          events: this.#statements.events
+            .all(row.number)
+            .map(({ record }) => JSON.parse(record) as EventRecord),
+          lastSequence: row.last_sequence,
+        };
+      })(),
+    );
+  }
+
+  /** Newest first. */
+  list(query: RunQuery = {}): readonly RunSummary[] {
+    const words = (query.search ?? '').replace(/[\\%_]/g, '\\$&');
+    return this.#guard(() =>
+      this.#statements.listRuns
+        .all({
+          deleted: query.deleted === true ? 1 : 0,
+          search: `%${words}%`,
+          limit: query.limit ?? 100,
+          offset: query.offset ?? 0,
+        })
+        .map(summaryOf),
+    );
+  }
+
+  unended(): readonly UnendedRun[] {
+    return this.#guard(() =>
+      this.#statements.unendedRuns.all().map((row) => ({
+        id: row.id,
+        starting: row.state === 'starting',
+        launcher: row.launcher ?? undefined,
+      })),
+    );
+  }
+
+  /**
+   * The id that begins with the given letters.
+   * @throws GradwireError `RUN_UNKNOWN`, `RUN_AMBIGUOUS`
+   */
+  resolve(prefix: string): string {
+    const ids = this.#guard(() =>
+      this.#statements.idsByPrefix.all(prefix, prefix.length).map((row) => row.id),
+    );
+    if (ids.length === 0 || prefix === '') throw unknownRun(prefix);
+    if (ids.length > 1 && !ids.includes(prefix)) {
+      throw inputError('RUN_AMBIGUOUS', `several runs begin with "${prefix}"`, {
+        next: `Give more of one of: ${ids.slice(0, 5).join(', ')}.`,
+      });
+    }
+    return ids.includes(prefix) ? prefix : ids[0]!;
+  }
+
+  /** Whether another process has committed anything since this was last asked. */
+  changedElsewhere(): boolean {
+    return this.#guard(() => {
+      const version = this.#database.pragma('data_version', { simple: true }) as number;
+      const changed = version !== this.#dataVersion;
+      this.#dataVersion = version;
+      return changed;
+    });
+  }
+
+  /** Iteration records with from ≤ iteration < to, every `stride`-th, by iteration, rank. */
+  iterations(
+    id: string,
+    range: { readonly from: number; readonly to: number; readonly stride: number },
+  ): readonly JournalEntry[] {
+    return this.#guard(() =>
+      this.#statements.iterations
+        .all({ run: this.#row(id).number, ...range })
+        .map(({ sequence, record }) => ({
+          sequence,
+          record: JSON.parse(record) as RunRecord,
+        })),
+    );
+  }
+
+  /**
+   * All iteration records by iteration and rank, a page at a time: between two pages the
+   * database is free for others, and no more than a page is held.
+   */
+  *allIterations(id: string): Generator<IterationRecord> {
+    const run = this.#guard(() => this.#row(id).number);
+    let iteration = -1;
+    let rank = -1;
+    for (;;) {
+      const page = this.#guard(() =>
+        this.#statements.iterationsAfter.all({ run, iteration, rank }),
+      );
+      if (page.length === 0) return;
+      for (const { record } of page) yield JSON.parse(record) as IterationRecord;
+      ({ iteration, rank } = page.at(-1)!);
+    }
+  }
+
+  setDeleted(id: string, deleted: boolean): RunSummary {
+    return this.#guard(() => {
+      const row = this.#row(id);
+      if (deleted && !hasEnded(row.state)) {
+        throw inputError('RUN_NOT_ENDED', `run ${id} is still going`, {
+          next: 'Stop it first.',
+        });
+      }
+      this.#statements.setDeleted.run(deleted ? 1 : 0, row.number);
+      return this.summary(id);
+    });
+  }
+
+  #insert(run: RunRow, entry: JournalEntry): void {
+    const parsed = runRecordSchema.safeParse(entry.record);
+    if (!parsed.success) {
+      const issue = parsed.error.issues[0];
+      throw new Error(
+        `internal: run ${run.id}: record ${entry.sequence} is not valid: ` +
+          `${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`,
+      );
+    }
+    const record = parsed.data;
+    const json = JSON.stringify(record);
+    if (record.type === 'iteration') {
+      const { iteration, rank } = record;
+      this.#statements.insertIteration.run(
+        run.number,
+        iteration,
+        rank,
+        entry.sequence,
+        json,
+      );
+      return;
+    }
+    this.#statements.insertEvent.run(run.number, entry.sequence, json);
+    this.#apply(run, record);
+  }
+
+  /** What an event changes in its run's summary. */
+  #apply(run: RunRow, record: EventRecord): void {
+    switch (record.type) {
+      case 'started':
+        this.#statements.setRunning.run(run.number);
+        return;
+      case 'evaluation':
+        this.#statements.setMetric.run(record.metric, run.number);
+        return;
+      case 'switch': {
+        const { methods } = this.#statements.runById.get(run.id)!;
+        const used = JSON.parse(methods) as string[];
+        if (used.at(-1) === record.to.method) return;
+        used.push(record.to.method);
+        this.#statements.setMethods.run(JSON.stringify(used), run.number);
+        return;
+      }
+      case 'done':
+        this.#statements.endRun.run(
+          record.reason,
+          record.at,
+          record.metric ?? null,
+          null,
+          run.number,
+        );
+        return;
+      case 'failed':
+        this.#statements.endRun.run(
+          'failed',
+          record.at,
+          null,
+          JSON.stringify(record.error),
+          run.number,
+        );
+        return;
+      case 'divergence':
+      case 'notice':
+        return;
+      default:
+        record satisfies never;
+    }
+  }
+
+  /** Moves the count of iterations that every rank has finished, and their last loss. */
+  #advance(run: RunRow): void {
+    let finished = run.iterations;
+    let loss: number | null = null;
+    for (const row of this.#statements.finishedFrom.all({
+      run: run.number,
+      from: run.iterations,
+    })) {
+      if (row.iteration !== finished || row.ranks !== run.ranks) break;
+      finished++;
+      loss = row.loss;
+    }
+    if (loss !== null) this.#statements.setProgress.run(finished, loss, run.number);
+  }
+
+  #row(id: string): RunRow {
+    const row = this.#statements.runById.get(id);
+    if (row === undefined) throw unknownRun(id);
+    return row;
+  }
+
+  #guard<T>(action: () => T): T {
+    if (!this.#database.open) {
+      throw failure('DATABASE_CLOSED', `${this.#file} has been closed`);
+    }
+    try {
+      return action();
+    } catch (thrown) {
+      throw databaseError(thrown, this.#file);
+    }
+  }
+}
+
+function unknownRun(id: string): Error {
+  return inputError('RUN_UNKNOWN', `there is no run "${id}"`, {
+    next: 'See: gradwire runs list.',
+  });
+}

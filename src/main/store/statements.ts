@@ -1,0 +1,89 @@
+/** The store's SQL, prepared once for a connection. */
+import type Database from 'better-sqlite3';
+import type { RunRow } from './run-row.ts';
+
+const PAGE = 1000;
+
+export type Statements = ReturnType<typeof prepareStatements>;
+
+export function prepareStatements(database: Database.Database) {
+  return {
+    createRun: database.prepare(`
+      INSERT INTO runs (id, name, spec, switches, launcher, state, created_at,
+        iterations_planned, ranks, model, dataset, methods)
+      VALUES (@id, @name, @spec, @switches, @launcher, 'starting', @created_at,
+        @iterations_planned, @ranks, @model, @dataset, @methods)`),
+    runById: database.prepare<[string], RunRow>('SELECT * FROM runs WHERE id = ?'),
+    idsByPrefix: database.prepare<[string, number], { id: string }>(`
+      SELECT id FROM runs WHERE substr(id, 1, ?2) = ?1
+      ORDER BY created_at DESC LIMIT 100`),
+    listRuns: database.prepare<
+      [{ deleted: number; search: string; limit: number; offset: number }],
+      RunRow
+    >(`
+      SELECT * FROM runs
+      WHERE deleted = @deleted
+        AND (name || ' ' || id || ' ' || model || ' ' || dataset || ' ' || methods
+          || ' ' || state) LIKE @search ESCAPE '\\'
+      ORDER BY created_at DESC, number DESC LIMIT @limit OFFSET @offset`),
+    unendedRuns: database.prepare<[], RunRow>(
+      `SELECT * FROM runs WHERE state IN ('starting', 'running') ORDER BY number`,
+    ),
+    insertIteration: database.prepare<[number, number, number, number, string]>(`
+      INSERT INTO iterations (run, iteration, rank, sequence, record)
+      VALUES (?, ?, ?, ?, ?)`),
+    insertEvent: database.prepare<[number, number, string]>(
+      'INSERT INTO events (run, sequence, record) VALUES (?, ?, ?)',
+    ),
+    events: database.prepare<[number], { record: string }>(
+      'SELECT record FROM events WHERE run = ? ORDER BY sequence',
+    ),
+    iterations: database.prepare<
+      [{ run: number; from: number; to: number; stride: number }],
+      { sequence: number; record: string }
+    >(`
+      SELECT sequence, record FROM iterations
+      WHERE run = @run AND iteration >= @from AND iteration < @to
+        AND iteration % @stride = 0
+      ORDER BY iteration, rank`),
+    iterationsAfter: database.prepare<
+      [{ run: number; iteration: number; rank: number }],
+      { iteration: number; rank: number; record: string }
+    >(`
+      SELECT iteration, rank, record FROM iterations
+      WHERE run = @run AND (iteration, rank) > (@iteration, @rank)
+      ORDER BY iteration, rank LIMIT ${PAGE}`),
+    finishedFrom: database.prepare<
+      [{ run: number; from: number }],
+      { iteration: number; ranks: number; loss: number }
+    >(`
+      SELECT iteration, count(*) AS ranks, avg(record ->> '$.loss') AS loss
+      FROM iterations WHERE run = @run AND iteration >= @from
+      GROUP BY iteration ORDER BY iteration`),
+    setLastSequence: database.prepare<[number, number]>(
+      'UPDATE runs SET last_sequence = ? WHERE number = ?',
+    ),
+    setProgress: database.prepare<[number, number, number]>(
+      'UPDATE runs SET iterations = ?, loss = ? WHERE number = ?',
+    ),
+    setMetric: database.prepare<[number, number]>(
+      'UPDATE runs SET metric = ? WHERE number = ?',
+    ),
+    setMethods: database.prepare<[string, number]>(
+      'UPDATE runs SET methods = ? WHERE number = ?',
+    ),
+    setRunning: database.prepare<[number]>(
+      `UPDATE runs SET state = 'running', launcher = NULL WHERE number = ?`,
+    ),
+    endRun: database.prepare<[string, number, number | null, string | null, number]>(`
+      UPDATE runs SET state = ?, ended_at = ?, metric = coalesce(?, metric),
+        error = ?, launcher = NULL
+      WHERE number = ?`),
+    failRun: database.prepare<[string, number, string]>(`
+      UPDATE runs SET state = 'failed', error = ?, ended_at = ?, launcher = NULL
+      WHERE id = ? AND state IN ('starting', 'running')`),
+    setDeleted: database.prepare<[number, number]>(
+      'UPDATE runs SET deleted = ? WHERE number = ?',
+    ),
+  };
+}
