@@ -7,6 +7,7 @@
  * `dist/build-stamp` records that a full build has ended; bin/gradwire.js compares it
  * with the sources.
  */
+import { build as electronBuild } from 'electron-vite';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -117,11 +118,7 @@ const builders: Record<Part, () => Promise<void>> = {
     await viteBuild(nodeBundle({ serve: 'src/main/serve/main.ts' }, 'serve'));
   },
   desktop: async () => {
-    await run(
-      process.execPath,
-      [path.join(root, 'node_modules/electron-vite/bin/electron-vite.js'), 'build'],
-      { cwd: root },
-    );
+    await electronBuild({ root, logLevel: 'warn' });
   },
 };
 

@@ -1,0 +1,51 @@
+/**
+ * `npm test`: fetches what the tests need, builds, runs every project and ends with the
+ * totals alone on the last line: `N passed, N failed`. Arguments go to vitest.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { assertChromiumStarts, ensurePrerequisites } from './prerequisites.ts';
+
+interface Report {
+  readonly numPassedTests: number;
+  readonly numFailedTests: number;
+  readonly numPendingTests: number;
+  readonly success: boolean;
+}
+
+const root = path.join(import.meta.dirname, '..');
+const results = path.join(root, 'test-results');
+const reportFile = path.join(results, 'report.json');
+
+function node(args: readonly string[]): number {
+  return spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' }).status ?? 1;
+}
+
+try {
+  ensurePrerequisites();
+  assertChromiumStarts();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+}
+
+if (node(['scripts/build.ts', '--quiet']) !== 0) process.exit(1);
+
+rmSync(reportFile, { force: true });
+mkdirSync(results, { recursive: true });
+const status = node([
+  'node_modules/vitest/vitest.mjs',
+  'run',
+  '--reporter=default',
+  '--reporter=json',
+  `--outputFile.json=${reportFile}`,
+  ...process.argv.slice(2),
+]);
+const report = JSON.parse(readFileSync(reportFile, 'utf8')) as Report;
+const skipped = report.numPendingTests > 0 ? `, ${report.numPendingTests} skipped` : '';
+console.log(
+  `${report.numPassedTests} passed, ${report.numFailedTests} failed${skipped}`,
+);
+// A file that fails to load fails the run without failing a test.
+process.exit(status !== 0 || report.numFailedTests > 0 || !report.success ? 1 : 0);

@@ -1,0 +1,478 @@
+/**
+ * The exchange engine: from this rank's gradient to the average over all ranks. It owns
+ * the residual, the compressors of the plan in force and the streams; it runs in the
+ * engine thread and works on the shared arena.
+ *
+ * One exchange: every bucket, in order of readiness, is compensated and compressed and
+ * at once given to its collective, so that bucket i is on the wire while bucket i + 1
+ * is being compressed. Beside it travels the control message of the iteration, with
+ * which the ranks agree on switches and on stopping.
+ */
+import { failure, type ErrorData } from '../../shared/errors.ts';
+import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
+import type { CollectiveDefinition } from '../collectives/collective.ts';
+import { broadcast } from '../collectives/broadcast.ts';
+import { TransportCommunicator } from '../collectives/communicator.ts';
+import { gather } from '../collectives/gather.ts';
+import { payloadRegion } from '../collectives/payload-region.ts';
+import { chooseCollective, findCollective } from '../collectives/registry.ts';
+import { smallAllreduce, type SmallOperation } from '../collectives/small-allreduce.ts';
+import type {
+  Combined,
+  CommunicationRequest,
+  Compressor,
+  ExchangeStatistics,
+  MethodDefinition,
+  Payload,
+} from '../compression/method.ts';
+import { findMethod } from '../compression/registry.ts';
+import type { Arena, Region, Vector } from '../kernels/arena.ts';
+import type { Kernels } from '../kernels/kernels.ts';
+import { ByteLedger, type LedgerLine } from '../profile/byte-ledger.ts';
+import type { PhaseClock } from '../profile/phase-clock.ts';
+import { type ExchangeProfile } from '../profile/phase-clock.ts';
+import type { Transport } from '../transport/transport.ts';
+import { planBuckets, type Bucket, type FlatTensor } from './buckets.ts';
+import { PlanSchedule } from './plan-schedule.ts';
+import { planTransition, type Transition } from './residual-transition.ts';
+import {
+  bucketStream,
+  CONTROL_STREAM,
+  RESIDUAL_STREAM,
+  SUMMARY_STREAM,
+  WEIGHTS_STREAM,
+} from './streams.ts';
+
+export interface EngineOptions {
+  readonly arena: Arena;
+  readonly kernels: Kernels;
+  readonly transport: Transport;
+  readonly clock: PhaseClock;
+  readonly tensors: readonly FlatTensor[];
+  /** The flat gradient in the arena: input and, averaged, output of an exchange. */
+  readonly gradient: Vector;
+  readonly seed: number;
+  readonly plan: ExchangePlan;
+  readonly switches: readonly PlanSwitch[];
+}
+
+export interface ExchangeResult {
+  readonly profile: ExchangeProfile;
+  readonly bytes: LedgerLine & { readonly payload: number };
+  readonly statistics: ExchangeStatistics;
+  readonly residualNorm?: number | undefined;
+  readonly epoch: number;
+  readonly method: string;
+  /** The collective that carried the largest bucket. */
+  readonly collective: string;
+  /** All ranks agreed to stop after this iteration. */
+  readonly stop: boolean;
+}
+
+export interface Fence {
+  readonly planSwitch: PlanSwitch;
+  readonly from: ExchangePlan;
+  readonly transition: Transition;
+}
+
+/** Reading the residual costs a pass over it: once in this many iterations. */
+const RESIDUAL_NORM_EVERY = 10;
+
+interface BucketExchange {
+  readonly bucket: Bucket;
+  readonly compressor: Compressor;
+  readonly collective: CollectiveDefinition | undefined;
+  readonly gradient: Vector;
+}
+
+export class ExchangeEngine {
+  readonly #options: EngineOptions;
+  readonly #schedule: PlanSchedule;
+  readonly #ledger: ByteLedger;
+  readonly #communicators = new Map<number, TransportCommunicator>();
+  #method: MethodDefinition;
+  #residual: (Region & Vector) | undefined;
+  #exchanges: readonly BucketExchange[] = [];
+  /** A residual of an earlier method that the next exchange must flush. */
+  #flush: (Region & Vector) | undefined;
+  #stopRequested = false;
+  #payloadBytes = 0;
+
+  constructor(options: EngineOptions) {
+    this.#options = options;
+    this.#schedule = new PlanSchedule(options.plan, options.switches);
+    this.#ledger = new ByteLedger(options.transport.counters);
+    this.#method = findMethod(options.plan.method);
+    this.#adopt(options.plan);
+  }
+
+  get method(): MethodDefinition {
+    return this.#method;
+  }
+
+  get plan(): ExchangePlan {
+    return this.#schedule.plan;
+  }
+
+  learn(planSwitch: PlanSwitch): void {
+    this.#schedule.learn(planSwitch);
+  }
+
+  /** End after the iteration in which every rank has heard that one rank wants it. */
+  requestStop(): void {
+    this.#stopRequested = true;
+  }
+
+  /**
+   * The switches that take effect before this iteration. The engine has moved to the new
+   * plan when it returns; weights that must be averaged are the caller's to bring.
+   */
+  fence(iteration: number): readonly Fence[] {
+    let from = this.#schedule.plan;
+    return this.#schedule.advance(iteration).map((planSwitch) => {
+      const next = findMethod(planSwitch.plan.method);
+      const transition = planTransition(this.#method, next, planSwitch.residual);
+      this.#retire(transition);
+      this.#method = next;
+      this.#adopt(planSwitch.plan);
+      const fence = { planSwitch, from, transition };
+      from = planSwitch.plan;
+      return fence;
+    });
+  }
+
+  /**
+   * Average the gradient over the ranks, in place.
+   * @throws GradwireError `GRADIENT_NOT_FINITE`, the transport's errors
+   */
+  async exchange(iteration: number): Promise<ExchangeResult> {
+    const { clock, transport, kernels } = this.#options;
+    clock.begin();
+    this.#payloadBytes = 0;
+    const control = this.#agree();
+    const running: Promise<ExchangeStatistics>[] = [];
+    try {
+      for (const [index, exchange] of this.#exchanges.entries()) {
+        // Let sockets make progress between the compression of one bucket and the next.
+        if (index > 0) await new Promise(setImmediate);
+        this.#assertFinite(exchange, iteration);
+        running.push(this.#exchangeBucket(exchange, iteration));
+      }
+      const statistics = await Promise.all(running);
+      await this.#flushResidual();
+      const stop = await control;
+      const residual = this.#residual;
+      const residualNorm =
+        residual !== undefined && iteration % RESIDUAL_NORM_EVERY === 0
+          ? clock.measure('compress', () => Math.sqrt(kernels.squaredNorm(residual)))
+          : undefined;
+      return {
+        profile: clock.end(),
+        bytes: {
+          ...this.#ledger.close(transport.counters),
+          payload: this.#payloadBytes,
+        },
+        statistics: addStatistics(statistics),
+        residualNorm,
+        epoch: this.#schedule.epoch,
+        method: this.#method.id,
+        collective: this.#largestCollective(),
+        stop,
+      };
+    } catch (error) {
+      // What is still in flight fails with the transport; its errors repeat this one.
+      void Promise.allSettled([control, ...running]);
+      throw error;
+    }
+  }
+
+  /** The average over ranks of a vector in the arena, in place, by a dense collective. */
+  async average(vector: Vector): Promise<ExchangeProfile> {
+    const { clock } = this.#options;
+    clock.begin();
+    await this.#averageDense(WEIGHTS_STREAM, vector);
+    return clock.end();
+  }
+
+  /**
+   * How far the replicas have drifted apart: max over ranks of ‖wᵢ − w̄‖ / ‖w̄‖ (0 where
+   * all weights are 0). The vector stays as it is.
+   */
+  async divergence(weights: Vector): Promise<number> {
+    const { arena, kernels } = this.#options;
+    const mean = arena.allocateVector(weights.length);
+    try {
+      kernels.copy(mean, weights);
+      await this.#averageDense(WEIGHTS_STREAM, mean);
+      const norm = Math.sqrt(kernels.squaredNorm(mean));
+      const distance = Math.sqrt(kernels.squaredDistance(weights, mean));
+      const [largest] = await this.summarize(
+        [norm === 0 ? 0 : distance / norm],
+        ['max'],
+      );
+      return largest!;
+    } finally {
+      arena.release(mean);
+    }
+  }
+
+  /** Elementwise sum, minimum or maximum of a few numbers over ranks. */
+  async summarize(
+    values: readonly number[],
+    operations: readonly SmallOperation[],
+  ): Promise<readonly number[]> {
+    return await smallAllreduce(
+      this.#communicator(SUMMARY_STREAM, 0, 0),
+      Float64Array.from(values),
+      operations,
+    ).then((result) => [...result]);
+  }
+
+  /** Bytes by which the run's ledger is off; both 0 unless there is a bug. */
+  ledgerImbalance(): { sent: number; received: number } {
+    return this.#ledger.totals(this.#options.transport.counters);
+  }
+
+  abort(error: ErrorData): void {
+    this.#options.transport.abort(error);
+  }
+
+  /** One control message: the newest epoch known everywhere, and whether to stop. */
+  async #agree(): Promise<boolean> {
+    const [epoch, stop] = await smallAllreduce(
+      this.#communicator(CONTROL_STREAM, 0, 0),
+      Float64Array.of(this.#schedule.knownEpoch, this.#stopRequested ? 1 : 0),
+      ['min', 'max'],
+    );
+    this.#schedule.agree(epoch!);
+    return stop === 1;
+  }
+
+  #assertFinite({ bucket, gradient }: BucketExchange, iteration: number): void {
+    const { clock, kernels, transport } = this.#options;
+    const index = clock.measure('compress', () => kernels.firstNonFinite(gradient));
+    if (index < 0) return;
+    const tensor = bucket.tensors.findLast(({ start }) => start <= index);
+    const value = this.#options.arena.f32(gradient)[index];
+    throw failure(
+      'GRADIENT_NOT_FINITE',
+      `the gradient of tensor ${tensor?.name ?? '?'} is ${value} at element ` +
+        `${index - (tensor?.start ?? 0)} in iteration ${iteration}`,
+      {
+        place: `rank ${transport.rank}`,
+        rank: transport.rank,
+        next: 'Lower the learning rate or look at the data of this rank.',
+      },
+    );
+  }
+
+  async #exchangeBucket(
+    exchange: BucketExchange,
+    iteration: number,
+  ): Promise<ExchangeStatistics> {
+    const { clock } = this.#options;
+    const { compressor, gradient } = exchange;
+    const communicate = (request: CommunicationRequest): Promise<Combined> =>
+      this.#communicate(exchange, request);
+    if (compressor.exchange !== undefined) {
+      return await compressor.exchange(gradient, iteration, communicate);
+    }
+    const encoded = clock.measure('compress', () =>
+      compressor.encode(gradient, iteration),
+    );
+    const payload = encoded instanceof Promise ? await encoded : encoded;
+    const operation = this.#method.reducible ? 'reduce' : 'gather';
+    const combined = await communicate({ operation, payload });
+    const decoded = clock.measure('decompress', () =>
+      compressor.decode(combined, gradient, iteration),
+    );
+    return decoded instanceof Promise ? await decoded : decoded;
+  }
+
+  async #communicate(
+    exchange: BucketExchange,
+    request: CommunicationRequest,
+  ): Promise<Combined> {
+    const { bucket, collective } = exchange;
+    const { payload } = request;
+    this.#payloadBytes += payloadRegion(payload).bytes;
+    const stream = bucketStream(bucket.index);
+    switch (request.operation) {
+      case 'reduce': {
+        if (collective === undefined) {
+          throw new Error(`internal: ${this.#method.id} reduces without a collective`);
+        }
+        const communicator = this.#communicator(
+          stream,
+          collective.code,
+          kindCode(payload),
+        );
+        return await collective.run(communicator, payload);
+      }
+      case 'gather':
+        return await gather.run(
+          this.#communicator(stream, gather.code, kindCode(payload)),
+          payload,
+        );
+      case 'broadcast':
+        return await broadcast.run(
+          this.#communicator(stream, broadcast.code, kindCode(payload)),
+          payload,
+          request.root,
+        );
+      default:
+        return request satisfies never;
+    }
+  }
+
+  /** Add the average of a retired residual to the averaged gradient. */
+  async #flushResidual(): Promise<void> {
+    const residual = this.#flush;
+    if (residual === undefined) return;
+    const { arena, clock, kernels, gradient } = this.#options;
+    this.#flush = undefined;
+    await this.#averageDense(RESIDUAL_STREAM, residual);
+    clock.measure('apply', () => {
+      kernels.add(gradient, residual);
+    });
+    arena.release(residual);
+  }
+
+  async #averageDense(stream: number, vector: Vector): Promise<void> {
+    const { arena, clock, kernels, transport } = this.#options;
+    const payload: Payload = {
+      kind: 'dense',
+      length: vector.length,
+      data: { offset: vector.offset, bytes: 4 * vector.length },
+    };
+    const collective = chooseCollective('dense', {
+      ranks: transport.size,
+      length: vector.length,
+      payloadBytes: payload.data.bytes,
+    });
+    const combined = await collective.run(
+      this.#communicator(stream, collective.code, kindCode(payload)),
+      payload,
+    );
+    if (combined.form !== 'dense') throw new Error('internal: a dense sum is dense');
+    clock.measure('decompress', () => {
+      if (combined.data.offset !== vector.offset) {
+        arena.f32(vector).set(arena.f32({ ...vector, offset: combined.data.offset }));
+      }
+      kernels.scale(vector, 1 / transport.size);
+    });
+  }
+
+  #communicator(
+    stream: number,
+    operation: number,
+    dtype: number,
+  ): TransportCommunicator {
+    let communicator = this.#communicators.get(stream);
+    if (communicator === undefined) {
+      const { arena, clock, kernels, transport } = this.#options;
+      communicator = new TransportCommunicator({
+        arena,
+        kernels,
+        transport,
+        stream,
+        reduce: (work) => clock.measure('reduce', work),
+        ledger: this.#ledger,
+      });
+      this.#communicators.set(stream, communicator);
+    }
+    return communicator.begin({ epoch: this.#schedule.epoch, operation, dtype });
+  }
+
+  #adopt(plan: ExchangePlan): void {
+    const { arena, kernels, transport, tensors, gradient, seed } = this.#options;
+    const method = this.#method;
+    if (method.residual !== 'none' && this.#residual === undefined) {
+      this.#residual = arena.allocateVector(gradient.length);
+      kernels.fill(this.#residual, 0);
+    }
+    const residual = this.#residual;
+    this.#exchanges = planBuckets(tensors, plan.bucketBytes).map((bucket) => ({
+      bucket,
+      gradient: slice(gradient, bucket),
+      collective: this.#collectiveFor(plan, bucket),
+      compressor: method.create({
+        length: bucket.length,
+        tensors: bucket.tensors,
+        parameters: plan.parameters,
+        seed,
+        rank: transport.rank,
+        world: transport.size,
+        bucket: bucket.index,
+        arena,
+        kernels,
+        residual: residual === undefined ? undefined : slice(residual, bucket),
+      }),
+    }));
+  }
+
+  #collectiveFor(plan: ExchangePlan, bucket: Bucket): CollectiveDefinition | undefined {
+    if (!this.#method.reducible) return undefined;
+    if (plan.collective !== 'auto') return findCollective(plan.collective);
+    const { payload } = this.#method;
+    return chooseCollective(payload, {
+      ranks: this.#options.transport.size,
+      length: bucket.length,
+      payloadBytes: payload === 'scalars' ? 8 : 4 * bucket.length,
+    });
+  }
+
+  /** Close the compressors of the plan that ends, and see to its residual. */
+  #retire(transition: Transition): void {
+    for (const { compressor } of this.#exchanges) compressor[Symbol.dispose]();
+    this.#exchanges = [];
+    const residual = this.#residual;
+    if (residual === undefined || transition.residual === 'kept') return;
+    this.#residual = undefined;
+    const { arena, kernels } = this.#options;
+    if (transition.residual === 'dropped') {
+      arena.release(residual);
+    } else if (this.#flush === undefined) {
+      this.#flush = residual;
+    } else {
+      // Two methods retired at one fence: one exchange flushes what both kept back.
+      kernels.add(this.#flush, residual);
+      arena.release(residual);
+    }
+  }
+
+  #largestCollective(): string {
+    let largest: BucketExchange | undefined;
+    for (const exchange of this.#exchanges) {
+      if (largest === undefined || exchange.bucket.length > largest.bucket.length) {
+        largest = exchange;
+      }
+    }
+    return largest?.collective?.id ?? 'allgather';
+  }
+}
+
+function slice(vector: Vector, { start, length }: Bucket): Vector {
+  return { offset: vector.offset + 4 * start, length };
+}
+
+const KIND_CODES = { dense: 1, sparse: 2, quantized: 3, scalars: 4 } as const;
+
+function kindCode({ kind }: Payload): number {
+  return KIND_CODES[kind];
+}
+
+function addStatistics(all: readonly ExchangeStatistics[]): ExchangeStatistics {
+  return { nnzLocal: total('nnzLocal'), nnzReduced: total('nnzReduced') };
+
+  /** A sum over buckets; absent unless every bucket observed it. */
+  function total(key: keyof ExchangeStatistics): number | undefined {
+    let sum = 0;
+    for (const statistics of all) {
+      const value = statistics[key];
+      if (value === undefined) return undefined;
+      sum += value;
+    }
+    return sum;
+  }
+}

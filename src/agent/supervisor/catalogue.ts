@@ -1,0 +1,24 @@
+/** What this agent can do, made from its registries. */
+import type { Catalogue } from '../../shared/catalogue.ts';
+import { describeCollectives } from '../collectives/registry.ts';
+import { describeMethods } from '../compression/registry.ts';
+import { collectivesOfMethod } from '../exchange/resolve-plan.ts';
+import {
+  describeDatasets,
+  describeModels,
+  describeOptimizers,
+} from '../training/create-trainer.ts';
+
+export function makeCatalogue(): Catalogue {
+  return {
+    methods: describeMethods().map((method) => ({
+      ...method,
+      collectives: collectivesOfMethod(method.id),
+    })),
+    collectives: describeCollectives(),
+    models: describeModels(),
+    datasets: describeDatasets(),
+    optimizers: describeOptimizers(),
+    backends: ['auto', 'wasm', 'webgpu'],
+  };
+}

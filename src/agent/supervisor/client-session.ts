@@ -1,0 +1,207 @@
+/**
+ * One connected main: answers its requests and pushes the runs that it follows. A
+ * subscriber that does not drain is not fed from memory: it is taken off the live feed
+ * and catches up from the journal when its socket has drained, so nothing is lost and
+ * nothing piles up.
+ */
+import { hostname, availableParallelism } from 'node:os';
+import type { Socket } from 'node:net';
+import { inputError, toErrorData } from '../../shared/errors.ts';
+import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
+import {
+  PROTOCOL_VERSION,
+  type FromSupervisor,
+  type RequestMessage,
+  type SupervisorMethod,
+  type SupervisorRequests,
+} from '../../shared/protocol/supervisor.ts';
+import { makeCatalogue } from './catalogue.ts';
+import type { RunTable } from './run-table.ts';
+import type { RestoredRun } from './restored-run.ts';
+import type { SupervisedRun } from './supervised-run.ts';
+import { validateLaunch } from './validate-launch.ts';
+
+/** Bytes waiting in a subscriber's socket beyond which it is taken off the live feed. */
+const BEHIND_BYTES = 4 * 2 ** 20;
+
+type Handlers = {
+  readonly [M in SupervisorMethod]: (
+    request: SupervisorRequests[M]['request'],
+  ) => SupervisorRequests[M]['reply'] | Promise<SupervisorRequests[M]['reply']>;
+};
+
+interface Subscription {
+  readonly run: SupervisedRun | RestoredRun;
+  /** Everything up to here has been sent. */
+  sent: number;
+  live: boolean;
+  readonly stop: () => void;
+}
+
+export class ClientSession {
+  readonly #socket: Socket;
+  readonly #runs: RunTable;
+  readonly #subscriptions = new Map<string, Subscription>();
+  /** Runs that this client prepared and has not begun: they die with it. */
+  readonly #unbegun = new Set<SupervisedRun>();
+  readonly #handlers: Handlers;
+
+  constructor(socket: Socket, runs: RunTable, version: string) {
+    this.#socket = socket;
+    this.#runs = runs;
+    this.#handlers = this.#makeHandlers();
+    const decoder = new FrameDecoder();
+    socket.on('data', (chunk) => {
+      try {
+        for (const message of decoder.push(chunk))
+          this.#handle(message as RequestMessage);
+      } catch {
+        socket.destroy(); // not our protocol: nothing to answer to
+      }
+    });
+    this.#send({
+      type: 'hello',
+      protocol: PROTOCOL_VERSION,
+      version,
+      pid: process.pid,
+      host: hostname(),
+      cores: availableParallelism(),
+      catalogue: makeCatalogue(),
+    });
+  }
+
+  /** The client is gone. Its runs go on. */
+  close(): void {
+    for (const { stop } of this.#subscriptions.values()) stop();
+    this.#subscriptions.clear();
+    for (const run of this.#unbegun) {
+      run.abort(
+        inputError('RUN_ABANDONED', 'the app ended before the run began').toData(),
+      );
+    }
+  }
+
+  #handle(message: RequestMessage): void {
+    const answer = async (): Promise<void> => {
+      try {
+        const handler = this.#handlers[message.method] as
+          ((request: unknown) => unknown) | undefined;
+        if (handler === undefined) {
+          throw inputError('REQUEST_UNKNOWN', `unknown request "${message.method}"`);
+        }
+        const body = await handler(message.body);
+        this.#send({ type: 'reply', id: message.id, body });
+      } catch (error) {
+        this.#send({ type: 'error', id: message.id, error: toErrorData(error) });
+      }
+    };
+    void answer();
+  }
+
+  #makeHandlers(): Handlers {
+    const runs = this.#runs;
+    return {
+      validate: ({ spec, switches }) => {
+        const launch = validateLaunch(spec, switches);
+        return { spec: launch.spec, switches: launch.switches };
+      },
+      prepare: async (request) => {
+        const run = runs.create(request);
+        this.#unbegun.add(run);
+        try {
+          const addresses = await run.prepared;
+          return {
+            addresses: [...addresses].map(([rank, address]) => ({ rank, address })),
+          };
+        } catch (error) {
+          this.#unbegun.delete(run);
+          throw error;
+        }
+      },
+      begin: ({ run: id, addresses }) => {
+        const run = runs.find(id);
+        run.begin(addresses);
+        for (const unbegun of this.#unbegun) {
+          if (unbegun === run) this.#unbegun.delete(unbegun);
+        }
+        return {};
+      },
+      switch: ({ run, ...request }) => ({ switch: runs.find(run).switch(request) }),
+      stop: async ({ run: id }) => {
+        await runs.find(id).stop();
+        return {};
+      },
+      subscribe: ({ run: id, after }) => {
+        const run = runs.find(id);
+        this.#subscribe(id, run, after);
+        return { lastSequence: run.journal.lastSequence };
+      },
+      unsubscribe: ({ run }) => {
+        this.#subscriptions.get(run)?.stop();
+        this.#subscriptions.delete(run);
+        return {};
+      },
+      acknowledge: ({ run, sequence }) => {
+        runs.acknowledge(run, sequence);
+        return {};
+      },
+      runs: () => ({ runs: runs.list() }),
+    };
+  }
+
+  #subscribe(id: string, run: SupervisedRun | RestoredRun, after: number): void {
+    this.#subscriptions.get(id)?.stop();
+    const subscription: Subscription = {
+      run,
+      sent: after,
+      live: false,
+      stop: run.follow({
+        entries: (entries) => {
+          if (!subscription.live) return;
+          this.#send({ type: 'records', run: id, entries });
+          subscription.sent = entries.at(-1)!.sequence;
+          if (this.#socket.writableLength > BEHIND_BYTES) {
+            subscription.live = false;
+            this.#socket.once('drain', () => {
+              void this.#catchUp(id, subscription);
+            });
+          }
+        },
+        changed: () => {
+          if (subscription.live) this.#send({ type: 'run', run: run.state });
+        },
+      }),
+    };
+    this.#subscriptions.set(id, subscription);
+    void this.#catchUp(id, subscription);
+  }
+
+  /** From the journal until the subscriber has everything, then live. */
+  async #catchUp(id: string, subscription: Subscription): Promise<void> {
+    const { run } = subscription;
+    const current = (): boolean => this.#subscriptions.get(id) === subscription;
+    try {
+      for await (const entries of run.journal.readAfter(subscription.sent)) {
+        if (!current() || this.#socket.destroyed) return;
+        this.#send({ type: 'records', run: id, entries });
+        subscription.sent = entries.at(-1)!.sequence;
+        while (this.#socket.writableLength > BEHIND_BYTES && !this.#socket.destroyed) {
+          await new Promise((resolve) => {
+            this.#socket.once('drain', resolve).once('close', resolve);
+          });
+        }
+      }
+    } catch (error) {
+      if (!current()) return;
+      // A journal that cannot be read must not look like a run without records.
+      this.#socket.destroy(error instanceof Error ? error : undefined);
+      return;
+    }
+    subscription.live = true;
+    this.#send({ type: 'run', run: run.state });
+  }
+
+  #send(message: FromSupervisor): void {
+    if (!this.#socket.destroyed) this.#socket.write(encodeFrame(message));
+  }
+}

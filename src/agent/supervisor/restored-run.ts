@@ -1,0 +1,60 @@
+/**
+ * A run whose supervisor died: found again by its journal. It has ended, for workers die
+ * with their supervisor; if its journal does not say how, it failed.
+ */
+import { failure, type GradwireError } from '../../shared/errors.ts';
+import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import type { SupervisedRun as SupervisedRunState } from '../../shared/protocol/supervisor.ts';
+import { endsRun } from '../../shared/records.ts';
+import type { Journal } from './journal.ts';
+
+export class RestoredRun {
+  readonly state: SupervisedRunState;
+  readonly journal: Journal;
+  readonly ended = Promise.resolve(undefined);
+
+  constructor(run: string, spec: ExperimentSpec, createdAt: number, journal: Journal) {
+    const last = journal.lastRecord;
+    if (last === undefined || !endsRun(last)) {
+      const error = failure(
+        'SUPERVISOR_LOST',
+        'the supervisor of this run died, and its workers with it',
+        { next: 'Everything up to its last record is stored. Launch it again.' },
+      );
+      journal.append([{ type: 'failed', at: Date.now(), error: error.toData() }]);
+    }
+    this.journal = journal;
+    this.state = {
+      run,
+      phase: 'ended',
+      spec,
+      createdAt,
+      lastSequence: journal.lastSequence,
+    };
+  }
+
+  begin(): never {
+    throw ended();
+  }
+
+  switch(): never {
+    throw ended();
+  }
+
+  stop(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  abort(): void {
+    // Ended already.
+  }
+
+  /** Nothing will be added. */
+  follow(): () => void {
+    return () => undefined;
+  }
+}
+
+function ended(): GradwireError {
+  return failure('RUN_ENDED', 'the run has ended', { next: 'Launch it again.' });
+}

@@ -1,0 +1,334 @@
+/**
+ * A run on this node: its workers, its journal and whoever follows it. States only move
+ * forward: preparing → running → ended. However it ends, all its workers are gone before
+ * its last record is journalled.
+ */
+import { hostname } from 'node:os';
+import { failure, toErrorData, type ErrorData } from '../../shared/errors.ts';
+import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
+import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import type {
+  RankAddress,
+  RunPhase,
+  SupervisedRun as SupervisedRunState,
+  SwitchRequest,
+} from '../../shared/protocol/supervisor.ts';
+import {
+  endsRun,
+  type DoneRecord,
+  type JournalEntry,
+  type RunRecord,
+} from '../../shared/records.ts';
+import { resolvePlan } from '../exchange/resolve-plan.ts';
+import type { Journal } from './journal.ts';
+import { rootCause, isConsequence, type FailureReport } from './root-cause.ts';
+import { WorkerProcess, type WorkerEvent } from './worker-process.ts';
+
+export interface RunOptions {
+  readonly run: string;
+  readonly spec: ExperimentSpec;
+  readonly plan: ExchangePlan;
+  readonly switches: readonly PlanSwitch[];
+  readonly ranks: readonly number[];
+  readonly secret: Uint8Array;
+  readonly journal: Journal;
+  readonly threads: number;
+}
+
+export interface RunListener {
+  entries(entries: readonly JournalEntry[]): void;
+  changed(): void;
+}
+
+/** How long to wait for the report that explains the loss of a peer. */
+const EXPLANATION_MS = 400;
+const PREPARE_MS = 60_000;
+const STOP_MS = 15_000;
+
+export class SupervisedRun {
+  readonly #options: RunOptions;
+  readonly #workers = new Map<number, WorkerProcess>();
+  readonly #listeners = new Set<RunListener>();
+  readonly #addresses = new Map<number, RankAddress>();
+  readonly #ready = new Map<number, { backend: string; parameters: number }>();
+  readonly #finished = new Set<number>();
+  readonly #reports: FailureReport[] = [];
+  readonly #createdAt = Date.now();
+  readonly #prepared = Promise.withResolvers<ReadonlyMap<number, RankAddress>>();
+  readonly #ended = Promise.withResolvers<ErrorData | undefined>();
+  #timer: NodeJS.Timeout | undefined;
+  #phase: RunPhase = 'preparing';
+  #newest: ExchangePlan;
+  #epoch: number;
+  #done: DoneRecord | undefined;
+  #failing = false;
+
+  constructor(options: RunOptions) {
+    this.#options = options;
+    this.#newest = options.plan;
+    this.#epoch = options.switches.length;
+    this.#prepared.promise.catch(() => undefined);
+    this.#deadline(PREPARE_MS, () =>
+      failure('RUN_NOT_BEGUN', 'the run was prepared but never begun', {
+        next: 'Launch it again.',
+      }),
+    );
+    for (const rank of options.ranks) {
+      const worker = new WorkerProcess(options.run, rank, (event) => {
+        this.#receive(rank, event);
+      });
+      this.#workers.set(rank, worker);
+      worker.send({
+        type: 'configure',
+        run: options.run,
+        rank,
+        spec: options.spec,
+        plan: options.plan,
+        switches: options.switches,
+        secret: options.secret,
+        listen: '127.0.0.1',
+        threads: options.threads,
+      });
+    }
+  }
+
+  get state(): SupervisedRunState {
+    return {
+      run: this.#options.run,
+      phase: this.#phase,
+      spec: this.#options.spec,
+      lastSequence: this.#options.journal.lastSequence,
+      createdAt: this.#createdAt,
+    };
+  }
+
+  get journal(): Journal {
+    return this.#options.journal;
+  }
+
+  /** All ranks listen. @throws (rejects) what went wrong first */
+  get prepared(): Promise<ReadonlyMap<number, RankAddress>> {
+    return this.#prepared.promise;
+  }
+
+  /** Resolves when the run has ended, with the error it ended with, if any. */
+  get ended(): Promise<ErrorData | undefined> {
+    return this.#ended.promise;
+  }
+
+  begin(addresses: readonly RankAddress[]): void {
+    if (this.#phase !== 'preparing') {
+      throw failure('RUN_STATE', `the run is ${this.#phase}, not preparing`);
+    }
+    clearTimeout(this.#timer);
+    this.#phase = 'running';
+    for (const worker of this.#workers.values()) {
+      worker.send({ type: 'begin', addresses });
+    }
+    this.#changed();
+  }
+
+  /** Validate a switch, give it its epoch and tell every rank. */
+  switch(request: SwitchRequest): PlanSwitch {
+    if (this.#phase === 'ended' || this.#failing || this.#done !== undefined) {
+      throw failure('RUN_ENDED', 'the run has ended: there is nothing to switch', {
+        next: 'Launch it again.',
+      });
+    }
+    const plan = resolvePlan(request.change, this.#newest);
+    const planSwitch: PlanSwitch = {
+      epoch: ++this.#epoch,
+      notBefore: request.at ?? 0,
+      plan,
+      residual: request.residual ?? 'flush',
+    };
+    this.#newest = plan;
+    for (const worker of this.#workers.values()) {
+      worker.send({ type: 'switch', switch: planSwitch });
+    }
+    return planSwitch;
+  }
+
+  /** End after the current iteration. Resolves when the run has ended. */
+  async stop(): Promise<void> {
+    if (this.#phase === 'preparing') {
+      this.#report({
+        kind: 'report',
+        error: failure('RUN_STOPPED', 'the run was stopped before it began').toData(),
+      });
+    } else if (this.#phase === 'running' && !this.#failing) {
+      for (const worker of this.#workers.values()) worker.send({ type: 'stop' });
+      this.#deadline(STOP_MS, () =>
+        failure('STOP_TIMEOUT', `the ranks did not stop within ${STOP_MS / 1000} s`, {
+          next: 'They were killed; what was recorded until then is stored.',
+        }),
+      );
+    }
+    await this.ended;
+  }
+
+  /** End at once, because of this error. */
+  abort(error: ErrorData): void {
+    this.#report({ kind: 'report', error });
+  }
+
+  follow(listener: RunListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #receive(rank: number, event: WorkerEvent): void {
+    switch (event.type) {
+      case 'listening':
+        this.#addresses.set(rank, event.address);
+        if (this.#addresses.size === this.#options.ranks.length) {
+          this.#prepared.resolve(this.#addresses);
+        }
+        return;
+      case 'ready':
+        this.#ready.set(rank, event);
+        if (this.#ready.size === this.#options.ranks.length) this.#started();
+        return;
+      case 'records':
+        this.#store(event.records);
+        return;
+      case 'finished':
+        this.#finished.add(rank);
+        return;
+      case 'failed':
+        this.#report({ kind: 'report', error: { rank, ...event.error } });
+        return;
+      case 'broken':
+        this.#report({ kind: 'report', error: { ...event.error, rank } });
+        return;
+      case 'exit':
+        this.#exited(rank, event);
+        return;
+      default:
+        event satisfies never;
+    }
+  }
+
+  #started(): void {
+    const [first] = this.#ready.values();
+    this.#store([
+      {
+        type: 'started',
+        at: Date.now(),
+        ranks: this.#options.spec.world.ranks,
+        backend: first!.backend,
+        parameters: first!.parameters,
+        plan: { ...this.#options.plan },
+        processes: [...this.#workers.values()].map(({ rank, pid }) => ({
+          rank,
+          pid,
+          node: hostname(),
+        })),
+      },
+    ]);
+  }
+
+  #store(records: readonly RunRecord[]): void {
+    if (this.#phase === 'ended') return;
+    // The run is done when all of its processes are: its last record waits for them.
+    const done = records.find((record) => record.type === 'done');
+    if (done !== undefined) this.#done = done;
+    const rest = records.filter((record) => !endsRun(record));
+    if (rest.length === 0 || this.#failing) return;
+    try {
+      this.#tell(this.#options.journal.append(rest));
+    } catch (error) {
+      this.#report({ kind: 'report', error: toErrorData(error) });
+    }
+  }
+
+  #exited(rank: number, exit: Extract<WorkerEvent, { type: 'exit' }>): void {
+    if (!this.#finished.has(rank) && !this.#failing) {
+      this.#report({ kind: 'death', error: deathOf(rank, exit) });
+    }
+    if ([...this.#workers.values()].every((worker) => worker.exited)) this.#end();
+  }
+
+  #report(report: FailureReport): void {
+    if (this.#phase === 'ended') return;
+    this.#reports.push(report);
+    if (this.#failing) return;
+    if (!isConsequence(report)) this.#kill();
+    else if (this.#reports.length === 1) {
+      // Give the rank that caused it a moment to say why.
+      this.#deadline(EXPLANATION_MS, () => undefined);
+    }
+  }
+
+  /** A timer of the run; when it fires the run fails with this error, if any. */
+  #deadline(ms: number, reason: () => ReturnType<typeof failure> | undefined): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      const error = reason()?.toData();
+      if (error !== undefined) this.#reports.push({ kind: 'report', error });
+      this.#kill();
+    }, ms);
+  }
+
+  #kill(): void {
+    this.#failing = true;
+    for (const worker of this.#workers.values()) {
+      if (!worker.exited) worker.kill();
+    }
+    if ([...this.#workers.values()].every((worker) => worker.exited)) this.#end();
+  }
+
+  #end(): void {
+    if (this.#phase === 'ended') return;
+    clearTimeout(this.#timer);
+    const error =
+      rootCause(this.#reports) ??
+      (this.#done === undefined
+        ? failure('RUN_INCOMPLETE', 'all ranks ended without a result').toData()
+        : undefined);
+    const last: RunRecord =
+      error === undefined ? this.#done! : { type: 'failed', at: Date.now(), error };
+    this.#phase = 'ended';
+    this.#prepared.reject(failure('RUN_ENDED', 'the run ended', error));
+    try {
+      this.#tell(this.#options.journal.append([last]));
+      this.#options.journal.close();
+    } catch (cause) {
+      const unwritten: RunRecord =
+        error === undefined
+          ? { type: 'failed', at: Date.now(), error: toErrorData(cause) }
+          : last;
+      this.#tell([this.#options.journal.appendUnwritten(unwritten)]);
+    }
+    this.#ended.resolve(error);
+    this.#changed();
+  }
+
+  #tell(entries: readonly JournalEntry[]): void {
+    for (const listener of this.#listeners) listener.entries(entries);
+  }
+
+  #changed(): void {
+    for (const listener of this.#listeners) listener.changed();
+  }
+}
+
+function deathOf(
+  rank: number,
+  { code, signal, stderr }: Extract<WorkerEvent, { type: 'exit' }>,
+): ErrorData {
+  const how = signal === null ? `exited with code ${code}` : `was killed by ${signal}`;
+  const tail = stderr.trim().split('\n').slice(-3).join(' | ');
+  return failure(
+    'WORKER_DIED',
+    `the process of rank ${rank} ${how}${tail === '' ? '' : `: ${tail}`}`,
+    {
+      place: hostname(),
+      rank,
+      next:
+        signal === 'SIGKILL'
+          ? 'Was it killed by hand, or for lack of memory (dmesg)? Launch the run again.'
+          : 'Launch the run again; if it happens again, report it.',
+    },
+  ).toData();
+}

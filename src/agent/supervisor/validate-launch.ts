@@ -1,0 +1,61 @@
+/**
+ * A spec and its switch schedule, checked against everything this agent knows, before a
+ * process is started: structure, names, parameters, the data directory.
+ */
+import { inputError } from '../../shared/errors.ts';
+import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
+import {
+  parseExperimentSpec,
+  type ExperimentSpec,
+} from '../../shared/experiment-spec.ts';
+import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
+import { resolvePlan } from '../exchange/resolve-plan.ts';
+import { checkWorkload } from '../training/create-trainer.ts';
+
+export interface Launch {
+  readonly spec: ExperimentSpec;
+  readonly plan: ExchangePlan;
+  /** In the order in which they take effect; epochs 1, 2, … */
+  readonly switches: readonly PlanSwitch[];
+}
+
+export function validateLaunch(
+  raw: unknown,
+  requests: readonly SwitchRequest[] = [],
+): Launch {
+  const parsed = parseExperimentSpec(raw);
+  const plan = resolvePlan(parsed.exchange);
+  checkWorkload(parsed.workload, parsed.optimizer);
+  // The spec as it will run: every parameter of the method is written out.
+  const spec: ExperimentSpec = {
+    ...parsed,
+    exchange: {
+      method: plan.method,
+      ...plan.parameters,
+      collective: plan.collective,
+      bucketBytes: plan.bucketBytes,
+    },
+  };
+  return { spec, plan, switches: resolveSchedule(plan, requests, spec.iterations) };
+}
+
+function resolveSchedule(
+  plan: ExchangePlan,
+  requests: readonly SwitchRequest[],
+  iterations: number,
+): readonly PlanSwitch[] {
+  let before = plan;
+  return requests
+    .toSorted((a, b) => (a.at ?? 0) - (b.at ?? 0))
+    .map(({ change, at = 0, residual = 'flush' }, index) => {
+      if (at >= iterations) {
+        throw inputError(
+          'SWITCH_TOO_LATE',
+          `switch at iteration ${at}, but the run has ${iterations}`,
+          { place: 'switch', next: `Give an iteration below ${iterations}.` },
+        );
+      }
+      before = resolvePlan(change, before);
+      return { epoch: index + 1, notBefore: at, plan: before, residual };
+    });
+}

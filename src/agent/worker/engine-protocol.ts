@@ -1,0 +1,73 @@
+/**
+ * Between the trainer thread (the worker's main thread) and the engine thread: calls
+ * with an id, answered once and in any order, and orders without an answer. Bulk data
+ * never travels here: it lies in the shared arena.
+ */
+import type { ErrorData } from '../../shared/errors.ts';
+import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
+import type { RankAddress } from '../../shared/protocol/supervisor.ts';
+import type { SmallOperation } from '../collectives/small-allreduce.ts';
+import type { FlatTensor } from '../exchange/buckets.ts';
+import type { ExchangeResult, Fence } from '../exchange/exchange-engine.ts';
+import type { Vector } from '../kernels/arena.ts';
+import type { ExchangeProfile } from '../profile/phase-clock.ts';
+
+export interface EngineCalls {
+  /** Allocate the arena and listen for peers on an ephemeral port of `host`. */
+  listen: {
+    request: { host: string };
+    reply: { memory: WebAssembly.Memory; address: RankAddress };
+  };
+  /** Connect to all peers and take up the plan; the fences before iteration 0. */
+  connect: {
+    request: {
+      run: string;
+      rank: number;
+      seed: number;
+      addresses: readonly RankAddress[];
+      secret: Uint8Array;
+      timeoutMs: number;
+      tensors: readonly FlatTensor[];
+      plan: ExchangePlan;
+      switches: readonly PlanSwitch[];
+    };
+    reply: { gradient: Vector; fences: readonly Fence[] };
+  };
+  /** Average the gradient in the arena; the fences before the next iteration. */
+  exchange: {
+    request: { iteration: number };
+    reply: { result: ExchangeResult; fences: readonly Fence[] };
+  };
+  allocate: { request: { length: number }; reply: { vector: Vector } };
+  average: { request: { vector: Vector }; reply: { profile: ExchangeProfile } };
+  divergence: { request: { vector: Vector }; reply: { value: number } };
+  summarize: {
+    request: { values: readonly number[]; operations: readonly SmallOperation[] };
+    reply: { values: readonly number[] };
+  };
+  /** Everything sent and received: by how many bytes the ledger is off. */
+  balance: {
+    request: Record<string, never>;
+    reply: { sent: number; received: number };
+  };
+  close: { request: Record<string, never>; reply: Record<string, never> };
+}
+
+export type EngineCall = keyof EngineCalls;
+
+export type ToEngine =
+  | {
+      [C in EngineCall]: {
+        readonly type: 'call';
+        readonly id: number;
+        readonly call: C;
+        readonly request: EngineCalls[C]['request'];
+      };
+    }[EngineCall]
+  | { readonly type: 'learn'; readonly planSwitch: PlanSwitch }
+  | { readonly type: 'stop' }
+  | { readonly type: 'abort'; readonly error: ErrorData };
+
+export type FromEngine =
+  | { readonly type: 'reply'; readonly id: number; readonly reply: unknown }
+  | { readonly type: 'error'; readonly id: number; readonly error: ErrorData };

@@ -1,0 +1,162 @@
+/**
+ * One rank's life, told by its supervisor: configured, connected, trained, finished. Any
+ * error ends it: peers are told why, the supervisor gets the coded error, the process
+ * exits.
+ */
+import { toErrorData, type ErrorData } from '../../shared/errors.ts';
+import type { PlanSwitch } from '../../shared/exchange-plan.ts';
+import type { FromWorker, ToWorker } from '../../shared/protocol/worker.ts';
+import { findMethod } from '../compression/registry.ts';
+import { Arena } from '../kernels/arena.ts';
+import { createTrainer } from '../training/create-trainer.ts';
+import type { Trainer } from '../training/trainer.ts';
+import { EngineClient } from './engine-client.ts';
+import { RecordSender } from './record-sender.ts';
+import { TrainingLoop } from './training-loop.ts';
+
+type Configuration = Extract<ToWorker, { type: 'configure' }>;
+
+export interface SessionOptions {
+  readonly engineThread: URL;
+  readonly send: (message: FromWorker) => void;
+  /** Called once, when there is nothing left to do. */
+  readonly exit: (code: number) => void;
+}
+
+export class WorkerSession {
+  readonly #options: SessionOptions;
+  readonly #records: RecordSender;
+  #engine: EngineClient | undefined;
+  #configuration: Configuration | undefined;
+  #trainer: Promise<Trainer> | undefined;
+  #memory: WebAssembly.Memory | undefined;
+  #connected = false;
+  /** Orders that came before the engine was connected. */
+  readonly #early: PlanSwitch[] = [];
+  #stopEarly = false;
+  #ended = false;
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.#records = new RecordSender(options.send);
+  }
+
+  handle(message: ToWorker): void {
+    switch (message.type) {
+      case 'configure':
+        this.#guard(this.#configure(message));
+        return;
+      case 'begin':
+        this.#guard(this.#begin(message));
+        return;
+      case 'switch':
+        if (this.#connected) this.#engine?.learn(message.switch);
+        else this.#early.push(message.switch);
+        return;
+      case 'stop':
+        if (this.#connected) this.#engine?.requestStop();
+        else this.#stopEarly = true;
+        return;
+      default:
+        message satisfies never;
+    }
+  }
+
+  fail(error: ErrorData): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#records.flush();
+    this.#engine?.abort(error);
+    this.#options.send({ type: 'failed', error });
+    this.#options.exit(1);
+  }
+
+  #guard(work: Promise<void>): void {
+    work.catch((error: unknown) => {
+      const data = toErrorData(error);
+      const rank = this.#configuration?.rank;
+      this.fail({ ...data, place: data.place ?? `rank ${rank ?? '?'}` });
+    });
+  }
+
+  async #configure(configuration: Configuration): Promise<void> {
+    this.#configuration = configuration;
+    const { spec, rank, threads } = configuration;
+    const engine = new EngineClient(this.#options.engineThread);
+    this.#engine = engine;
+    const listening = engine.call('listen', { host: configuration.listen });
+    // The model is built while the others start up and addresses travel.
+    const trainer = createTrainer({
+      model: spec.workload.model,
+      dataset: spec.workload.dataset,
+      dataDirectory: spec.workload.data,
+      batchPerRank: spec.workload.batchPerRank,
+      rank,
+      world: spec.world.ranks,
+      seed: spec.seed,
+      backend: spec.backend,
+      threads,
+      optimizer: spec.optimizer,
+      iterations: spec.iterations,
+    });
+    this.#trainer = trainer;
+    trainer.catch(() => {
+      // Reported by #begin or below; this keeps an early failure from being unhandled.
+    });
+    const { memory, address } = await listening;
+    this.#memory = memory;
+    this.#options.send({ type: 'listening', address });
+    await trainer;
+  }
+
+  async #begin({ addresses }: Extract<ToWorker, { type: 'begin' }>): Promise<void> {
+    const configuration = this.#configuration;
+    const engine = this.#engine;
+    if (configuration === undefined || engine === undefined) {
+      throw new Error('internal: begin before configure');
+    }
+    const trainer = await this.#trainer!;
+    const { spec, rank } = configuration;
+    const { gradient, fences } = await engine.call('connect', {
+      run: configuration.run,
+      rank,
+      seed: spec.seed,
+      addresses,
+      secret: configuration.secret,
+      timeoutMs: spec.timeoutSeconds * 1000,
+      tensors: trainer.tensors,
+      plan: configuration.plan,
+      switches: configuration.switches,
+    });
+    this.#connected = true;
+    for (const planSwitch of this.#early) engine.learn(planSwitch);
+    if (this.#stopEarly) engine.requestStop();
+    this.#options.send({
+      type: 'ready',
+      backend: trainer.backend,
+      parameters: trainer.length,
+    });
+    const loop = new TrainingLoop(
+      {
+        rank,
+        spec,
+        trainer,
+        engine,
+        arena: new Arena(this.#memory),
+        gradient,
+        fences,
+        report: (record) => {
+          this.#records.push(record);
+        },
+      },
+      (method) => findMethod(method).replicas === 'drift',
+    );
+    await loop.run(configuration.plan);
+    this.#ended = true;
+    this.#records.flush();
+    await engine.close();
+    trainer.close();
+    this.#options.send({ type: 'finished' });
+    this.#options.exit(0);
+  }
+}

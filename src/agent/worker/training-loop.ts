@@ -1,0 +1,270 @@
+/**
+ * The training loop of one rank: batch, gradient, exchange, update, record; fences,
+ * evaluations and re-synchronisation in between. Every rank runs the same steps in the
+ * same order; whatever decides a branch is agreed on by all ranks first.
+ */
+import { createHash } from 'node:crypto';
+import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import type { RunRecord } from '../../shared/records.ts';
+import type { Fence } from '../exchange/exchange-engine.ts';
+import type { Arena, Vector } from '../kernels/arena.ts';
+import type { ExchangeProfile } from '../profile/phase-clock.ts';
+import type { StepResult, Trainer } from '../training/trainer.ts';
+import type { EngineClient } from './engine-client.ts';
+import { makeIterationRecord } from './iteration-record.ts';
+
+export interface LoopOptions {
+  readonly rank: number;
+  readonly spec: ExperimentSpec;
+  readonly trainer: Trainer;
+  readonly engine: EngineClient;
+  readonly arena: Arena;
+  /** Where the engine expects the flat gradient. */
+  readonly gradient: Vector;
+  /** The fences before iteration 0. */
+  readonly fences: readonly Fence[];
+  readonly report: (record: RunRecord) => void;
+}
+
+/** What the plan's parameters ask of the loop, for methods whose replicas drift. */
+interface DriftSettings {
+  readonly drifts: boolean;
+  readonly divergenceEvery: number;
+  readonly resyncEvery: number;
+}
+
+/** Iterations between two records of the drift, unless the method says otherwise. */
+const DIVERGENCE_EVERY = 50;
+
+export class TrainingLoop {
+  readonly #options: LoopOptions;
+  readonly #gradient: Float32Array;
+  #weights: Vector | undefined;
+  #state: Vector | undefined;
+  #drift: DriftSettings;
+  #lastEvaluation: { iteration: number; metric: number } | undefined;
+
+  constructor(options: LoopOptions, drifts: (method: string) => boolean) {
+    this.#options = options;
+    this.#gradient = options.arena.f32(options.gradient);
+    this.#drifts = drifts;
+    this.#drift = this.#driftSettings(options.spec.exchange.method, {});
+  }
+
+  readonly #drifts: (method: string) => boolean;
+
+  /** @param plan the plan before the first fence */
+  async run(plan: { method: string; parameters: object }): Promise<void> {
+    const { spec, trainer, engine, rank } = this.#options;
+    this.#drift = this.#driftSettings(plan.method, plan.parameters);
+    let { fences } = this.#options;
+    for (let iteration = 0; ; iteration++) {
+      const at = Date.now();
+      const start = performance.now();
+      const averages = await this.#passFences(fences, iteration);
+      const afterFence = performance.now();
+      trainer.loadBatch(iteration);
+      const loaded = performance.now();
+      const step = await trainer.computeGradient(this.#gradient);
+      const computed = performance.now();
+      const { result, fences: next } = await engine.call('exchange', { iteration });
+      const exchanged = performance.now();
+      await trainer.applyGradient(this.#gradient, iteration);
+      const end = performance.now();
+      this.#options.report(
+        makeIterationRecord({
+          rank,
+          iteration,
+          length: trainer.length,
+          lr: trainer.learningRate(iteration),
+          marks: {
+            at,
+            wall: end - start,
+            data: loaded - afterFence,
+            compute: computed - loaded,
+            apply: end - exchanged,
+          },
+          step,
+          exchange: result,
+          averages,
+        }),
+      );
+      this.#reportImbalance(result.bytes.imbalance, iteration);
+      const last = result.stop || iteration + 1 === spec.iterations;
+      if (!last) await this.#maintain(iteration);
+      fences = next;
+      if (last) {
+        await this.#finish(iteration, step, result.stop);
+        return;
+      }
+    }
+  }
+
+  async #passFences(
+    fences: readonly Fence[],
+    iteration: number,
+  ): Promise<readonly ExchangeProfile[]> {
+    const averages: ExchangeProfile[] = [];
+    for (const { planSwitch, from, transition } of fences) {
+      if (transition.resynchronize) {
+        await this.#reportDivergence(iteration);
+        averages.push(...(await this.#resynchronize()));
+      }
+      const { plan } = planSwitch;
+      this.#drift = this.#driftSettings(plan.method, plan.parameters);
+      if (this.#options.rank === 0) {
+        this.#options.report({
+          type: 'switch',
+          at: Date.now(),
+          fence: iteration,
+          epoch: planSwitch.epoch,
+          from: { ...from },
+          to: { ...plan },
+          residual: transition.residual,
+          resynchronized: transition.resynchronize,
+        });
+      }
+    }
+    return averages;
+  }
+
+  /** What happens between iterations, outside their wall time. */
+  async #maintain(iteration: number): Promise<void> {
+    const { evaluateEvery } = this.#options.spec;
+    const done = iteration + 1;
+    if (evaluateEvery > 0 && done % evaluateEvery === 0)
+      await this.#evaluate(iteration);
+    const { drifts, divergenceEvery, resyncEvery } = this.#drift;
+    if (!drifts) return;
+    if (divergenceEvery > 0 && done % divergenceEvery === 0) {
+      await this.#reportDivergence(iteration);
+    }
+    if (resyncEvery > 0 && done % resyncEvery === 0) await this.#resynchronize();
+  }
+
+  async #evaluate(iteration: number): Promise<void> {
+    const { trainer, engine, rank, report } = this.#options;
+    const start = performance.now();
+    const { lossSum, correct, samples } = await trainer.evaluate();
+    const { values } = await engine.call('summarize', {
+      values: [lossSum, correct, samples],
+      operations: ['sum', 'sum', 'sum'],
+    });
+    const [loss, right, count] = values as [number, number, number];
+    this.#lastEvaluation = { iteration, metric: right / count };
+    if (rank !== 0) return;
+    report({
+      type: 'evaluation',
+      at: Date.now(),
+      iteration,
+      loss: loss / count,
+      metric: right / count,
+      samples: count,
+      wall: performance.now() - start,
+    });
+  }
+
+  async #reportDivergence(iteration: number): Promise<number> {
+    const { trainer, engine, arena, rank, report } = this.#options;
+    this.#weights ??= await this.#allocate(trainer.length);
+    await trainer.readWeights(arena.f32(this.#weights));
+    const { value } = await engine.call('divergence', { vector: this.#weights });
+    if (rank === 0) report({ type: 'divergence', at: Date.now(), iteration, value });
+    return value;
+  }
+
+  /**
+   * Replace weights and optimiser state by their averages over ranks. The state too:
+   * equal weights with unequal velocities would drift apart again at the next step.
+   */
+  async #resynchronize(): Promise<readonly ExchangeProfile[]> {
+    const { trainer, engine, arena } = this.#options;
+    this.#weights ??= await this.#allocate(trainer.length);
+    const weights = arena.f32(this.#weights);
+    await trainer.readWeights(weights);
+    const profiles = [await engine.call('average', { vector: this.#weights })];
+    await trainer.writeWeights(weights);
+    if (trainer.stateLength > 0) {
+      this.#state ??= await this.#allocate(trainer.stateLength);
+      const state = arena.f32(this.#state);
+      await trainer.readState(state);
+      profiles.push(await engine.call('average', { vector: this.#state }));
+      await trainer.writeState(state);
+    }
+    return profiles.map(({ profile }) => profile);
+  }
+
+  async #finish(iteration: number, step: StepResult, stopped: boolean): Promise<void> {
+    const { trainer, engine, rank, spec, report } = this.#options;
+    let divergence: number | undefined;
+    if (this.#drift.drifts) {
+      divergence = await this.#reportDivergence(iteration);
+      await this.#resynchronize();
+    }
+    await this.#evaluate(iteration);
+    const weights = new Float32Array(trainer.length);
+    await trainer.readWeights(weights);
+    const digest = createHash('sha256').update(weights).digest();
+    const consistent = await this.#agreeOnDigest(digest);
+    const { values } = await engine.call('summarize', {
+      values: [step.loss],
+      operations: ['sum'],
+    });
+    const { sent, received } = await engine.call('balance', {});
+    this.#reportImbalance(sent, iteration);
+    this.#reportImbalance(received, iteration);
+    if (rank !== 0) return;
+    report({
+      type: 'done',
+      at: Date.now(),
+      reason: stopped && iteration + 1 < spec.iterations ? 'stopped' : 'completed',
+      iterations: iteration + 1,
+      loss: values[0]! / spec.world.ranks,
+      ...(this.#lastEvaluation === undefined
+        ? {}
+        : { metric: this.#lastEvaluation.metric }),
+      consistent,
+      weights: digest.toString('hex'),
+      ...(divergence === undefined ? {} : { divergence }),
+    });
+  }
+
+  /** Whether all ranks have the same digest: then minimum and maximum are equal. */
+  async #agreeOnDigest(digest: Buffer): Promise<boolean> {
+    const words = Array.from({ length: digest.length / 4 }, (_, i) =>
+      digest.readUInt32LE(4 * i),
+    );
+    const { values } = await this.#options.engine.call('summarize', {
+      values: [...words, ...words],
+      operations: [
+        ...words.map(() => 'min' as const),
+        ...words.map(() => 'max' as const),
+      ],
+    });
+    return words.every((_, i) => values[i] === values[words.length + i]);
+  }
+
+  async #allocate(length: number): Promise<Vector> {
+    return (await this.#options.engine.call('allocate', { length })).vector;
+  }
+
+  #driftSettings(method: string, parameters: object): DriftSettings {
+    const {
+      divergenceEvery = DIVERGENCE_EVERY,
+      resyncEvery = 0,
+    }: { divergenceEvery?: number; resyncEvery?: number } = parameters;
+    return { drifts: this.#drifts(method), divergenceEvery, resyncEvery };
+  }
+
+  #reportImbalance(bytes: number, iteration: number): void {
+    if (bytes === 0) return;
+    this.#options.report({
+      type: 'notice',
+      at: Date.now(),
+      level: 'warning',
+      rank: this.#options.rank,
+      code: 'LEDGER_UNBALANCED',
+      message: `the byte ledger is off by ${bytes} bytes after iteration ${iteration}`,
+    });
+  }
+}

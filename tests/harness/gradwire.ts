@@ -1,0 +1,120 @@
+/** The real `gradwire` command as a process of its own, with a home of its own. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { RunRecord } from '../../src/shared/records.ts';
+import { processesMatching, until } from './processes.ts';
+
+const command = path.join(import.meta.dirname, '../../bin/gradwire.js');
+
+export interface Finished {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A command that runs: its JSON lines as they come, and its end. */
+export class RunningCommand {
+  readonly child: ChildProcess;
+  readonly records: RunRecord[] = [];
+  readonly finished: Promise<Finished>;
+  #stdout = '';
+  #stderr = '';
+  #line = '';
+  readonly #watchers = new Set<() => void>();
+
+  constructor(child: ChildProcess, keepRecords: boolean) {
+    this.child = child;
+    child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+      this.#stdout += text;
+      if (keepRecords) this.#parse(text);
+    });
+    child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+      this.#stderr += text;
+    });
+    this.finished = new Promise((resolve) => {
+      child.on('close', (code, signal) => {
+        resolve({ code, signal, stdout: this.#stdout, stderr: this.#stderr });
+        for (const watcher of this.#watchers) watcher();
+      });
+    });
+  }
+
+  get stderr(): string {
+    return this.#stderr;
+  }
+
+  /** The first record for which the condition holds, now or later. */
+  async record<R extends RunRecord>(
+    matches: (record: RunRecord) => record is R,
+  ): Promise<R> {
+    for (;;) {
+      const found = this.records.find(matches);
+      if (found !== undefined) return found;
+      if (this.child.exitCode !== null || this.child.signalCode !== null) {
+        throw new Error(`the command ended without the record: ${this.#stderr}`);
+      }
+      await new Promise<void>((resolve) => {
+        const watcher = (): void => {
+          this.#watchers.delete(watcher);
+          resolve();
+        };
+        this.#watchers.add(watcher);
+      });
+    }
+  }
+
+  #parse(text: string): void {
+    const lines = (this.#line + text).split('\n');
+    this.#line = lines.pop()!;
+    for (const line of lines) this.records.push(JSON.parse(line) as RunRecord);
+    for (const watcher of this.#watchers) watcher();
+  }
+}
+
+export class GradwireHome implements AsyncDisposable {
+  readonly directory: string;
+
+  constructor() {
+    this.directory = mkdtempSync(path.join(tmpdir(), 'gradwire-test-'));
+  }
+
+  start(args: readonly string[], options: { shell?: string } = {}): RunningCommand {
+    const env = { ...process.env, GRADWIRE_HOME: this.directory, NO_COLOR: '1' };
+    const argv = [process.execPath, command, ...args];
+    const child =
+      options.shell === undefined
+        ? spawn(argv[0]!, argv.slice(1), { env })
+        : spawn('bash', ['-c', `${options.shell}; exec "$@"`, 'bash', ...argv], {
+            env,
+          });
+    return new RunningCommand(child, args.includes('--json') && args[0] === 'run');
+  }
+
+  async run(args: readonly string[]): Promise<Finished> {
+    return await this.start(args).finished;
+  }
+
+  /** Supervisors of this home, and the workers of a run. */
+  supervisors(): readonly { pid: number }[] {
+    return processesMatching(`gradwire supervisor ${this.directory}`);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { pid } of this.supervisors()) {
+      try {
+        process.kill(pid, 'SIGTERM');
+      } catch {
+        // It ended by itself in between.
+      }
+    }
+    await until(
+      () => this.supervisors(),
+      (left) => left.length === 0,
+      'supervisors to end',
+    );
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import type {
+  FailedRecord,
+  RunRecord,
+  StartedRecord,
+} from '../../../src/shared/records.ts';
+import { GradwireHome, type RunningCommand } from '../../harness/gradwire.ts';
+import { processesMatching, until } from '../../harness/processes.ts';
+
+const isStarted = (record: RunRecord): record is StartedRecord =>
+  record.type === 'started';
+
+function failureOf(command: RunningCommand): FailedRecord['error'] {
+  const failed = command.records.find((record) => record.type === 'failed');
+  if (failed === undefined) throw new Error('the run has no failed record');
+  return failed.error;
+}
+
+function alive(pid: number): boolean {
+  return processesMatching('gradwire worker').some((entry) => entry.pid === pid);
+}
+
+/** One line, coded, no stack. */
+function expectOneLine(stderr: string, code: string): void {
+  expect(stderr.trim().split('\n')).toHaveLength(1);
+  expect(stderr).toMatch(new RegExp(`^gradwire: ${code}: `));
+  expect(stderr).not.toMatch(/\n\s+at /);
+}
+
+describe('a run that goes wrong', () => {
+  it('ends within 3 s, naming the rank, when a worker is killed at any moment', async () => {
+    for (let round = 0; round < 20; round++) {
+      await using home = new GradwireHome();
+      const command = home.start([
+        'run',
+        'quickstart',
+        '--json',
+        '--set',
+        'iterations=100000',
+        '--set',
+        `exchange.method=${['none', 'topk', 'a2sgd'][round % 3]}`,
+      ]);
+      const { processes } = await command.record(isStarted);
+      // Another iteration each time: in the middle of compute, of exchange, of apply.
+      await command.record(
+        (record): record is Extract<RunRecord, { type: 'iteration' }> =>
+          record.type === 'iteration' && record.iteration >= (round * 7) % 40,
+      );
+      const victim = processes[round % processes.length]!;
+      const killedAt = performance.now();
+      process.kill(victim.pid, 'SIGKILL');
+      const { code, stderr } = await command.finished;
+      expect(performance.now() - killedAt).toBeLessThan(3000);
+      expect(code).toBe(1);
+      expectOneLine(stderr, 'WORKER_DIED');
+      expect(failureOf(command)).toMatchObject({
+        code: 'WORKER_DIED',
+        rank: victim.rank,
+      });
+      expect(processes.filter(({ pid }) => alive(pid))).toEqual([]);
+      await until(
+        () => home.supervisors(),
+        (left) => left.length === 0,
+        'the supervisor to leave',
+        3000,
+      );
+    }
+  }, 180_000);
+
+  it('names tensor, rank and iteration of a gradient that is not finite', async () => {
+    await using home = new GradwireHome();
+    const command = home.start([
+      'run',
+      'quickstart',
+      '--json',
+      '--set',
+      'iterations=200',
+      '--set',
+      'optimizer.lr=1e30',
+    ]);
+    const { code, stderr } = await command.finished;
+    expect(code).toBe(1);
+    expectOneLine(stderr, 'GRADIENT_NOT_FINITE');
+    expect(failureOf(command)).toMatchObject({ code: 'GRADIENT_NOT_FINITE' });
+    expect(failureOf(command).message).toMatch(
+      /tensor \S+ is (NaN|-?Infinity).*iteration \d+/,
+    );
+    expect(failureOf(command).place).toMatch(/^rank \d$/);
+  });
+
+  it('says so when the disk takes no more, and keeps what was journalled', async () => {
+    await using home = new GradwireHome();
+    // A limit on the size of files stands in for a full disk: writes fail the same way.
+    const command = home.start(
+      ['run', 'quickstart', '--json', '--set', 'iterations=100000'],
+      {
+        shell: 'ulimit -f 600; trap "" XFSZ',
+      },
+    );
+    const { code, stderr } = await command.finished;
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/JOURNAL_WRITE_FAILED|DATABASE_WRITE_FAILED/);
+    expect(stderr).not.toMatch(/\n\s+at /);
+    expect(
+      command.records.filter((record) => record.type === 'iteration').length,
+    ).toBeGreaterThan(0);
+    await until(
+      () => home.supervisors(),
+      (left) => left.length === 0,
+      'the supervisor to leave',
+    );
+  });
+
+  it('loses nothing when the command is killed: the run goes on and is found again', async () => {
+    await using home = new GradwireHome();
+    const command = home.start([
+      'run',
+      'quickstart',
+      '--json',
+      '--set',
+      'iterations=400',
+    ]);
+    const { processes } = await command.record(isStarted);
+    process.kill(command.child.pid!, 'SIGKILL');
+    await command.finished;
+    expect(processes.every(({ pid }) => alive(pid))).toBe(true);
+    await until(
+      () => processes.filter(({ pid }) => alive(pid)),
+      (left) => left.length === 0,
+      'the run to end by itself',
+      30_000,
+    );
+    const list = await home.run(['runs', 'list', '--json']);
+    expect(list.code).toBe(0);
+    const [run] = list.stdout
+      .trim()
+      .split('\n')
+      .map(
+        (line) => JSON.parse(line) as { id: string; state: string; iterations: number },
+      );
+    expect(run).toMatchObject({ state: 'completed', iterations: 400 });
+    const exported = await home.run(['runs', 'export', run!.id, '--format', 'json']);
+    const { iterations } = JSON.parse(exported.stdout) as { iterations: unknown[] };
+    expect(iterations).toHaveLength(4 * 400);
+  });
+
+  it('takes its workers with it when the supervisor dies, and keeps what it journalled', async () => {
+    await using home = new GradwireHome();
+    const command = home.start([
+      'run',
+      'quickstart',
+      '--json',
+      '--set',
+      'iterations=100000',
+    ]);
+    const { processes } = await command.record(isStarted);
+    await command.record(
+      (record): record is Extract<RunRecord, { type: 'iteration' }> =>
+        record.type === 'iteration' && record.iteration === 20,
+    );
+    const [supervisor] = home.supervisors();
+    process.kill(supervisor!.pid, 'SIGKILL');
+    const { code, stderr } = await command.finished;
+    expect(code).toBe(1);
+    expect(stderr).toContain('SUPERVISOR_LOST');
+    await until(
+      () => processes.filter(({ pid }) => alive(pid)),
+      (left) => left.length === 0,
+      'workers to end',
+      3000,
+    );
+  });
+});

@@ -1,0 +1,170 @@
+import { describe, expect, it } from 'vitest';
+import { sumPhases } from '../../../src/shared/phases.ts';
+import type {
+  DoneRecord,
+  IterationRecord,
+  RunRecord,
+  SwitchRecord,
+} from '../../../src/shared/records.ts';
+import { GradwireHome } from '../../harness/gradwire.ts';
+
+interface Outcome {
+  readonly iterations: readonly IterationRecord[];
+  readonly switches: readonly SwitchRecord[];
+  readonly done: DoneRecord;
+  readonly records: readonly RunRecord[];
+}
+
+async function train(
+  settings: readonly string[],
+  switches: readonly string[] = [],
+): Promise<Outcome> {
+  await using home = new GradwireHome();
+  const command = home.start([
+    'run',
+    'quickstart',
+    '--json',
+    ...settings.flatMap((setting) => ['--set', setting]),
+    ...switches.flatMap((text) => ['--switch', text]),
+  ]);
+  const { code, stderr } = await command.finished;
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+  const { records } = command;
+  return {
+    records,
+    iterations: records.filter((record) => record.type === 'iteration'),
+    switches: records.filter((record) => record.type === 'switch'),
+    done: records.find((record) => record.type === 'done')!,
+  };
+}
+
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
+
+describe('a run of real processes', () => {
+  it.each([
+    [1, 'none', []],
+    [2, 'none', ['exchange.collective=recursive-doubling']],
+    [3, 'topk', ['exchange.ratio=0.01']],
+    [4, 'none', ['exchange.collective=ring', 'exchange.bucketBytes=100000']],
+    [5, 'topk', ['exchange.ratio=0.2', 'exchange.bucketBytes=100000']],
+    [5, 'a2sgd', []],
+  ] as const)(
+    'of %i ranks with %s ends with equal replicas',
+    async (ranks, method, more) => {
+      const iterations = 30;
+      const {
+        iterations: records,
+        done,
+        records: all,
+      } = await train([
+        `world.ranks=${ranks}`,
+        `iterations=${iterations}`,
+        `exchange.method=${method}`,
+        ...more,
+      ]);
+      expect(done).toMatchObject({ iterations, reason: 'completed', consistent: true });
+      expect(all.filter((record) => record.type === 'notice')).toEqual([]);
+      // One record for every rank and iteration, each once.
+      const seen = new Set(
+        records.map(({ rank, iteration }) => `${rank}/${iteration}`),
+      );
+      expect(seen.size).toBe(ranks * iterations);
+      expect(records).toHaveLength(ranks * iterations);
+      for (const record of records) {
+        const { bytes } = record;
+        expect(bytes.dense).toBe(4 * 199_210);
+        if (ranks === 1) expect(bytes.wireSent).toBe(0);
+        if (method === 'topk') expect(record.nnzLocal).toBeGreaterThan(0);
+        else if (method === 'a2sgd') expect(record.nnzLocal).toBeUndefined();
+      }
+      const off = records.map((record) =>
+        Math.abs(sumPhases(record.phases) / record.wall - 1),
+      );
+      expect(median(off)).toBeLessThan(0.02);
+      if (method === 'a2sgd') expect(done.divergence).toBeGreaterThan(0);
+      else expect(done.divergence).toBeUndefined();
+    },
+  );
+
+  it('sends what the algorithms’ formulas say', async () => {
+    const n = 199_210;
+    const { iterations } = await train(
+      ['iterations=30', 'exchange.method=none', 'exchange.collective=ring'],
+      ['10:method=topk,ratio=0.01', '20:method=a2sgd'],
+    );
+    const payloadSent = (method: string): number =>
+      median(
+        iterations
+          .filter((record) => record.method === method && record.iteration % 10 >= 2)
+          .map(({ bytes }) => bytes.wireSent - bytes.framingSent),
+      );
+    // A ring sends 2(P−1)/P·4n, an allgather of k pairs (P−1)·8k at most by one rank,
+    // two means 2·log₂P messages of 8 bytes; a few bytes of control come on top.
+    const control = 200;
+    expect(payloadSent('none')).toBeGreaterThanOrEqual(1.5 * 4 * n - 16);
+    expect(payloadSent('none')).toBeLessThanOrEqual(1.5 * 4 * n + 16 + control);
+    const k = Math.ceil(0.01 * n);
+    expect(payloadSent('topk')).toBeGreaterThanOrEqual(3 * 8 * (k - 1));
+    expect(payloadSent('topk')).toBeLessThanOrEqual(3 * 8 * k + control);
+    expect(payloadSent('a2sgd')).toBeLessThanOrEqual(control);
+  });
+
+  it('is the same, bit for bit, when it is run again', async () => {
+    const settings = ['iterations=40', 'exchange.method=topk', 'world.ranks=3'];
+    const schedule = ['15:method=none', '25:method=a2sgd', '30:method=topk,ratio=0.05'];
+    const first = await train(settings, schedule);
+    const second = await train(settings, schedule);
+    expect(second.done.weights).toBe(first.done.weights);
+    expect(second.done.loss).toBe(first.done.loss);
+  });
+
+  it('switches at exactly the iteration asked for, on every rank', async () => {
+    const { switches, iterations } = await train(
+      ['iterations=30'],
+      ['10:method=topk,ratio=0.05', '20:method=none'],
+    );
+    expect(switches.map(({ fence, residual }) => [fence, residual])).toEqual([
+      [10, 'none'],
+      [20, 'flushed'],
+    ]);
+    for (const { iteration, method, epoch } of iterations) {
+      const middle = iteration >= 10 && iteration < 20;
+      expect([iteration, method]).toEqual([iteration, middle ? 'topk' : 'none']);
+      expect(epoch).toBe(iteration < 10 ? 0 : middle ? 1 : 2);
+    }
+  });
+
+  it('keeps replicas bit-identical through 200 random switches', async () => {
+    // A fixed linear congruential sequence: the same switches in every run of the test.
+    let state = 12_345;
+    const random = (below: number): number => {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+      return Math.floor((state / 2 ** 32) * below);
+    };
+    const pick = <T>(values: readonly T[]): T => values[random(values.length)]!;
+    const iterations = 450;
+    const schedule = Array.from({ length: 200 }, (_, index) => {
+      const at = 1 + index * 2 + random(40);
+      const change = pick([
+        () => `method=none,collective=${pick(['ring', 'recursive-doubling', 'auto'])}`,
+        () => `method=topk,ratio=${pick([0.001, 0.01, 0.3, 1])}`,
+        () => 'method=a2sgd',
+        () => `bucketBytes=${pick([1, 50_000, 4_194_304])}`,
+      ])();
+      return `${at}:${change},residual=${pick(['flush', 'drop'])}`;
+    });
+    // It must end under a method that promises identical replicas.
+    const { done, switches, records } = await train(
+      [`iterations=${iterations}`, 'evaluateEvery=0', 'optimizer.lr=0.01'],
+      [...schedule, `${iterations - 5}:method=topk,ratio=0.01`],
+    );
+    expect(switches).toHaveLength(201);
+    expect(records.filter((record) => record.type === 'notice')).toEqual([]);
+    expect(done).toMatchObject({ consistent: true, iterations });
+    expect(done.divergence).toBeUndefined();
+    const drift = records.filter((record) => record.type === 'divergence');
+    expect(drift.length).toBeGreaterThan(0);
+    expect(drift.every(({ value }) => Number.isFinite(value))).toBe(true);
+  });
+});
