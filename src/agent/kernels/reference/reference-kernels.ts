@@ -66,10 +66,17 @@ class ReferenceKernels implements Kernels {
 
   selectTopK(x: Vector, k: number, out: Region): SparseStream {
     const values = this.#arena.f32(x);
-    const selected = Array.from(values.keys())
-      .sort((i, j) => Math.abs(values[j]!) - Math.abs(values[i]!) || i - j)
-      .slice(0, k)
-      .sort((i, j) => i - j);
+    const count = Math.min(k, values.length);
+    const magnitudes = Float32Array.from(values, Math.abs).sort().reverse();
+    const smallest = count === 0 ? Infinity : magnitudes[count - 1]!;
+    let ties = count - magnitudes.filter((magnitude) => magnitude > smallest).length;
+    const selected: number[] = [];
+    values.forEach((value, index) => {
+      const magnitude = Math.abs(value);
+      if (magnitude > smallest || (magnitude === smallest && ties-- > 0)) {
+        selected.push(index);
+      }
+    });
     return this.#write(
       out,
       selected,

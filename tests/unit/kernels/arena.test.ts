@@ -1,0 +1,51 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { Arena, type Region } from '../../../src/agent/kernels/arena.ts';
+
+it('hands out aligned regions that never overlap, and takes them back', () => {
+  const steps = fc.array(
+    fc.oneof(
+      fc.record({ allocate: fc.nat({ max: 5000 }) }),
+      fc.record({ release: fc.nat({ max: 50 }) }),
+    ),
+    { maxLength: 80 },
+  );
+  fc.assert(
+    fc.property(steps, (all) => {
+      const arena = new Arena();
+      const live: Region[] = [];
+      for (const step of all) {
+        if ('allocate' in step) {
+          const region = arena.allocate(step.allocate);
+          expect(region.offset % 16).toBe(0);
+          expect(region.bytes).toBeGreaterThanOrEqual(step.allocate);
+          expect(region.offset + region.bytes).toBeLessThanOrEqual(
+            arena.buffer.byteLength,
+          );
+          live.push(region);
+          const sorted = live.toSorted((a, b) => a.offset - b.offset);
+          sorted.reduce((before, after) => {
+            expect(before.offset + before.bytes).toBeLessThanOrEqual(after.offset);
+            return after;
+          });
+        } else if (live.length > 0) {
+          arena.release(live.splice(step.release % live.length, 1)[0]!);
+        }
+      }
+    }),
+  );
+});
+
+it('joins what is released, so that a run in pieces serves a whole one again', () => {
+  const arena = new Arena();
+  const pieces = Array.from({ length: 8 }, () => arena.allocate(1000));
+  arena.allocate(16);
+  for (const index of [3, 1, 2, 7, 0, 5, 6, 4]) arena.release(pieces[index]!);
+  expect(arena.allocate(8 * 1008).offset).toBe(pieces[0]!.offset);
+});
+
+it('says that it is exhausted where memory cannot grow', () => {
+  expect(() => new Arena().allocate(2 ** 33)).toThrow(
+    expect.objectContaining({ code: 'ARENA_EXHAUSTED' }),
+  );
+});
