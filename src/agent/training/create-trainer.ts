@@ -1,0 +1,36 @@
+/**
+ * The entry to training: what there is to train, whether a workload can be trained, and
+ * from a workload's names to a ready trainer.
+ */
+import { openJaxRuntime } from './jax-runtime.ts';
+import { JaxTrainer } from './jax-trainer.ts';
+import type { Trainer, TrainerOptions } from './trainer.ts';
+import { findWorkload } from './workload.ts';
+
+export {
+  checkWorkload,
+  describeDatasets,
+  describeModels,
+  describeOptimizers,
+} from './workload.ts';
+
+/**
+ * A trainer with its data loaded, its functions not yet compiled: the first call of
+ * each pays for that (some 60 ms on wasm).
+ * @throws GradwireError as `findWorkload`; `DATA_*` where the data set cannot be read;
+ * `BACKEND_UNAVAILABLE`.
+ */
+export async function createTrainer(options: TrainerOptions): Promise<Trainer> {
+  const { model, dataset, optimizer } = findWorkload({
+    model: options.model,
+    dataset: options.dataset,
+    optimizer: options.optimizer.kind,
+  });
+  const shard = await dataset.open({
+    rank: options.rank,
+    world: options.world,
+    directory: options.dataDirectory,
+  });
+  const runtime = await openJaxRuntime(options);
+  return new JaxTrainer({ runtime, model, optimizer, shard, options });
+}

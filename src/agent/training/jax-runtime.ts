@@ -1,0 +1,136 @@
+/**
+ * jax-js in Node: chooses the backend, prepares what the library looks for in a
+ * browser, and loads it once per process.
+ *
+ * Verified with @jax-js/jax 0.1.25 and webgpu 0.6: the library reads
+ * `navigator.hardwareConcurrency`, `navigator.userAgent` and `navigator.gpu`, the first
+ * two while it is imported, hence the dynamic import. Its wasm backend spreads kernels
+ * over web workers, which Node does not have, so in Node it computes on the calling
+ * thread alone; the thread count given is a cap for runtimes that do have them.
+ */
+import { existsSync, readdirSync } from 'node:fs';
+import type * as JaxModule from '@jax-js/jax';
+import { inputError } from '../../shared/errors.ts';
+
+export type Jax = typeof JaxModule;
+export type JaxArray = JaxModule.Array;
+export type JaxBackend = 'wasm' | 'webgpu';
+export type JaxBackendChoice = JaxBackend | 'auto';
+
+/** What `backend` may be in a spec. */
+export const backendChoices: readonly JaxBackendChoice[] = ['auto', 'wasm', 'webgpu'];
+
+export interface JaxRuntime {
+  readonly jax: Jax;
+  readonly backend: JaxBackend;
+  /** What computes, for people: the GPU's name, or "CPU (WebAssembly)". */
+  readonly device: string;
+  /**
+   * Ends one use. With the last use of a GPU its device is destroyed, for good: jax-js
+   * cannot open it again in this process.
+   */
+  release(): void;
+}
+
+let opening: Promise<JaxRuntime> | undefined;
+let uses = 0;
+
+/**
+ * The runtime of this process, opened by the first call. There is one: later calls
+ * share it and must not ask for another backend. Each caller releases it once.
+ * @throws GradwireError `BACKEND_UNAVAILABLE` where `webgpu` is asked for and no
+ * adapter is there.
+ */
+export async function openJaxRuntime(options: {
+  readonly backend: JaxBackendChoice;
+  /** Most threads that the library may start. */
+  readonly threads: number;
+}): Promise<JaxRuntime> {
+  if (opening === undefined) {
+    opening = open(options.backend, options.threads);
+    opening.catch(() => {
+      // The caller below gets the error; the next call may try again.
+      opening = undefined;
+    });
+  }
+  const runtime = await opening;
+  if (options.backend !== 'auto' && options.backend !== runtime.backend) {
+    throw new Error(
+      `internal: jax-js runs on ${runtime.backend}, asked for ${options.backend}`,
+    );
+  }
+  uses++;
+  return runtime;
+}
+
+async function open(wanted: JaxBackendChoice, threads: number): Promise<JaxRuntime> {
+  const found =
+    wanted === 'webgpu' || (wanted === 'auto' && mayHaveGpu())
+      ? await findAdapter(wanted === 'webgpu')
+      : undefined;
+  if (wanted === 'webgpu' && found === undefined) throw noAdapter();
+
+  Object.defineProperty(globalThis, 'navigator', {
+    value: {
+      hardwareConcurrency: Math.max(1, Math.floor(threads)),
+      userAgent: `node/${process.versions.node}`,
+      ...(found === undefined ? {} : { gpu: found.gpu }),
+    },
+    configurable: true,
+    writable: true,
+  });
+  const jax = await import('@jax-js/jax');
+  const backend: JaxBackend = found === undefined ? 'wasm' : 'webgpu';
+  const ready = await jax.init(backend);
+  if (!ready.includes(backend)) throw noAdapter();
+  jax.defaultDevice(backend);
+  return {
+    jax,
+    backend,
+    device: found?.name ?? 'CPU (WebAssembly)',
+    release: () => {
+      uses--;
+      if (uses > 0 || found === undefined) return;
+      jax.getWebGPUDevice().destroy();
+      Reflect.deleteProperty(globalThis, 'navigator');
+      opening = Promise.reject(new Error('internal: the GPU was released for good'));
+      opening.catch(() => undefined);
+    },
+  };
+}
+
+/**
+ * Whether looking for a GPU is worth it. Loading Dawn costs some 100 ms and 50 MB, which
+ * a worker on a machine without a GPU should not pay; on Linux a GPU shows as a device
+ * file.
+ */
+function mayHaveGpu(): boolean {
+  if (process.platform !== 'linux') return true;
+  if (existsSync('/dev/nvidia0')) return true;
+  if (!existsSync('/dev/dri')) return false;
+  return readdirSync('/dev/dri').some((name) => name.startsWith('renderD'));
+}
+
+interface FoundAdapter {
+  readonly gpu: GPU;
+  readonly name: string;
+}
+
+/** The best adapter, or undefined; software ones count only where asked for. */
+async function findAdapter(acceptSoftware: boolean): Promise<FoundAdapter | undefined> {
+  const { create, globals } = await import('webgpu');
+  Object.assign(globalThis, globals);
+  const gpu = create([]);
+  const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
+  if (adapter === null) return undefined;
+  if (adapter.info.isFallbackAdapter && !acceptSoftware) return undefined;
+  const { description, device, vendor } = adapter.info;
+  return { gpu, name: description || device || vendor || 'GPU' };
+}
+
+function noAdapter() {
+  return inputError('BACKEND_UNAVAILABLE', 'no WebGPU adapter was found', {
+    place: 'backend: webgpu',
+    next: 'Use "backend: wasm", or install the GPU’s Vulkan driver and loader (libvulkan1).',
+  });
+}

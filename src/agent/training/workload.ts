@@ -1,0 +1,119 @@
+/**
+ * A spec's workload against what this agent has: names are looked up in the registries,
+ * the data directory is inspected by its headers. Done before a run is started, so that
+ * a slip of the pen costs one clear error and no processes. Also the registries as the
+ * catalogue lists them.
+ */
+import type { DatasetEntry, ModelEntry } from '../../shared/catalogue.ts';
+import { inputError, type GradwireError } from '../../shared/errors.ts';
+import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import { nearest } from '../../shared/nearest.ts';
+import { sampleLength, type Dataset, type DatasetSize } from './datasets/dataset.ts';
+import { datasets } from './datasets/registry.ts';
+import { trainShard } from './datasets/shard.ts';
+import { parameterCount, type Model } from './models/model.ts';
+import { models } from './models/registry.ts';
+import type { Optimizer } from './optimizers/optimizer.ts';
+import { optimizers } from './optimizers/registry.ts';
+
+export function describeModels(): ModelEntry[] {
+  return [...models.values()].map((model) => ({
+    id: model.id,
+    title: model.title,
+    summary: model.summary,
+    parameterCount: parameterCount(model),
+  }));
+}
+
+export function describeDatasets(): DatasetEntry[] {
+  return [...datasets.values()].map(({ id, title, summary, needsData }) => ({
+    id,
+    title,
+    summary,
+    needsData,
+  }));
+}
+
+export function describeOptimizers(): string[] {
+  return [...optimizers.keys()];
+}
+
+export interface WorkloadNames {
+  readonly model: string;
+  readonly dataset: string;
+  readonly optimizer: string;
+}
+
+export interface WorkloadParts {
+  readonly model: Model;
+  readonly dataset: Dataset;
+  readonly optimizer: Optimizer;
+}
+
+/**
+ * The parts that names stand for.
+ * @throws GradwireError `MODEL_UNKNOWN`, `DATASET_UNKNOWN`, `OPTIMIZER_UNKNOWN` with
+ * the nearest name; `MODEL_DATASET_MISMATCH` where samples do not fit the model.
+ */
+export function findWorkload(names: WorkloadNames): WorkloadParts {
+  const model = models.get(names.model);
+  if (model === undefined) {
+    throw unknown('MODEL', 'workload.model', names.model, models);
+  }
+  const dataset = datasets.get(names.dataset);
+  if (dataset === undefined) {
+    throw unknown('DATASET', 'workload.dataset', names.dataset, datasets);
+  }
+  const optimizer = optimizers.get(names.optimizer);
+  if (optimizer === undefined) {
+    throw unknown('OPTIMIZER', 'optimizer.kind', names.optimizer, optimizers);
+  }
+  const length = sampleLength(dataset);
+  if (length !== model.inputLength || dataset.classes > model.classes) {
+    throw inputError(
+      'MODEL_DATASET_MISMATCH',
+      `${model.id} takes ${model.inputLength} values and ${model.classes} classes, ` +
+        `${dataset.id} has ${length} and ${dataset.classes}`,
+      { place: 'workload', next: 'Choose a model and a data set that fit together.' },
+    );
+  }
+  return { model, dataset, optimizer };
+}
+
+/**
+ * Everything about a workload that can be checked without running it; reads file
+ * headers at most.
+ * @returns the sizes of the data set, with a notice where the user should know more.
+ * @throws GradwireError as `findWorkload`; `DATA_*` for the data directory.
+ */
+export function checkWorkload(
+  workload: ExperimentSpec['workload'],
+  optimizer: ExperimentSpec['optimizer'],
+  ranks = 1,
+): DatasetSize {
+  const { dataset } = findWorkload({
+    model: workload.model,
+    dataset: workload.dataset,
+    optimizer: optimizer.kind,
+  });
+  const size = dataset.inspect(workload.data);
+  trainShard(size.train, 0, ranks);
+  return size;
+}
+
+function unknown(
+  code: string,
+  place: string,
+  value: string,
+  registry: ReadonlyMap<string, unknown>,
+): GradwireError {
+  const known = [...registry.keys()];
+  const suggestion = nearest(value, known);
+  return inputError(`${code}_UNKNOWN`, `there is no ${code.toLowerCase()} "${value}"`, {
+    place,
+    next:
+      suggestion === undefined
+        ? `There is: ${known.join(', ')}.`
+        : `Did you mean "${suggestion}"?`,
+  });
+}
