@@ -4,7 +4,7 @@
  * does not change the bits.
  */
 import type { Vector } from '../kernels/arena.ts';
-import type { Kernels, SparseStream } from '../kernels/kernels.ts';
+import type { Kernels } from '../kernels/kernels.ts';
 import type { Combined, ExchangeStatistics, Payload } from './method.ts';
 
 /**
@@ -42,19 +42,11 @@ export function writeAverage(
 }
 
 function addPayload(kernels: Kernels, payload: Payload, out: Vector): void {
-  switch (payload.kind) {
-    case 'dense':
-      kernels.add(out, { offset: payload.data.offset, length: out.length });
-      return;
-    case 'sparse': {
-      const stream: SparseStream = {
-        offset: payload.data.offset,
-        count: payload.count,
-      };
-      kernels.scatterAdd(out, stream, 1);
-      return;
-    }
-    default:
-      throw new Error(`internal: ${payload.kind} payloads have no elementwise sum`);
+  // A dense payload may be the gradient's own memory, which is `out`: it is never
+  // gathered, as every collective for dense payloads sums them.
+  if (payload.kind !== 'sparse') {
+    throw new Error(`internal: a gathered ${payload.kind} payload has no sum here`);
   }
+  const { data, count } = payload;
+  kernels.scatterAdd(out, { offset: data.offset, count }, 1);
 }

@@ -5,11 +5,12 @@ import { referenceKernels } from '../../../src/agent/kernels/reference/reference
 import { loadWasmKernels } from '../../../src/agent/kernels/wasm/load.ts';
 
 export class Backend {
-  readonly arena = new Arena();
+  readonly arena: Arena;
   readonly kernels: Kernels;
 
-  constructor(make: (arena: Arena) => Kernels) {
-    this.kernels = make(this.arena);
+  constructor(make: (arena: Arena) => Kernels, arena = new Arena()) {
+    this.arena = arena;
+    this.kernels = make(arena);
   }
 
   put(values: ArrayLike<number>): Vector & Region {
@@ -50,8 +51,8 @@ export class Backend {
 }
 
 export const backends = {
-  reference: (): Backend => new Backend(referenceKernels),
-  wasm: (): Backend => new Backend(loadWasmKernels),
+  reference: (arena?: Arena): Backend => new Backend(referenceKernels, arena),
+  wasm: (arena?: Arena): Backend => new Backend(loadWasmKernels, arena),
 };
 
 /** The bytes of an array: compares −0 and NaN as what they are, and quickly. */

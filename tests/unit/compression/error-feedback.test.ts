@@ -1,0 +1,53 @@
+/**
+ * The invariant of error feedback: wᵗ − η·avg(mᵗ) = w⁰ − η·Σ avg(∇). Nothing is lost:
+ * what was not sent is in the residuals. For every method that keeps one in gradient
+ * units.
+ */
+import { describe, expect, it } from 'vitest';
+import { methods } from '../../../src/agent/compression/registry.ts';
+import { bellShaped } from '../kernels/adversarial-inputs.ts';
+import { backends } from '../kernels/backends.ts';
+import { SimulatedWorld } from './simulated-world.ts';
+
+const keeping = [...methods.values()].filter(({ residual }) => residual === 'gradient');
+
+describe.each(keeping.map(({ id }) => id))('%s', (method) => {
+  it.each([1, 3, 4])('loses nothing in 40 iterations at P = %i', async (P) => {
+    const length = 1000;
+    const world = new SimulatedWorld({
+      method,
+      ranks: P,
+      length,
+      makeKernels: (arena) => backends.wasm(arena).kernels,
+    });
+    const η = 0.05;
+    const weights = new Float64Array(length);
+    const uncompressed = new Float64Array(length);
+    for (let iteration = 0; iteration < 40; iteration++) {
+      const gradients = Array.from({ length: P }, (_, rank) =>
+        bellShaped(length, 1 + 100 * iteration + rank),
+      );
+      const [result] = await world.exchange(iteration, gradients);
+      for (let i = 0; i < length; i++) {
+        weights[i]! -= η * result![i]!;
+        for (const gradient of gradients) uncompressed[i]! -= (η * gradient[i]!) / P;
+      }
+    }
+    const residuals = Array.from({ length: P }, (_, rank) => world.residual(rank));
+    const kept = weights.map(
+      (weight, i) =>
+        weight - (η * residuals.reduce((sum, residual) => sum + residual[i]!, 0)) / P,
+    );
+    expect(norm(kept.map((value, i) => value - uncompressed[i]!))).toBeLessThan(
+      1e-5 * norm(uncompressed),
+    );
+    // Without the residuals the sums are far apart: the invariant is not empty.
+    expect(norm(weights.map((value, i) => value - uncompressed[i]!))).toBeGreaterThan(
+      0.1 * norm(uncompressed),
+    );
+  });
+});
+
+function norm(x: Float64Array): number {
+  return Math.sqrt(x.reduce((sum, value) => sum + value * value, 0));
+}

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { parameterEntries } from '../../../src/agent/compression/parameter-entries.ts';
+import {
+  describeMethods,
+  findMethod,
+  methods,
+  validateParameters,
+} from '../../../src/agent/compression/registry.ts';
+
+describe('registry', () => {
+  it('names the nearest method for one that does not exist', () => {
+    expect(() => findMethod('top-k')).toThrow(
+      expect.objectContaining({
+        code: 'METHOD_UNKNOWN',
+        kind: 'input',
+        message: expect.stringContaining('"top-k"'),
+        next: 'Did you mean "topk"?',
+      }),
+    );
+    expect(() => findMethod('xxxxxxxxxx')).toThrow(
+      expect.objectContaining({ next: expect.stringContaining('none, topk, a2sgd') }),
+    );
+  });
+
+  it('fills in defaults', () => {
+    expect(validateParameters(findMethod('topk'), {})).toEqual({ ratio: 0.01, k: 0 });
+    expect(validateParameters(findMethod('a2sgd'), { mode: 'allgather' })).toEqual({
+      mode: 'allgather',
+      granularity: 'bucket',
+      resyncEvery: 0,
+      divergenceEvery: 50,
+    });
+  });
+
+  it.each([
+    ['topk', { ratio: 0 }, 'INVALID', '"ratio" is 0', '>0'],
+    ['topk', { ratio: 1.5 }, 'INVALID', '"ratio" is 1.5', '<=1'],
+    ['topk', { ratio: 'x' }, 'INVALID', '"ratio" is "x"', 'number'],
+    ['topk', { k: 2.5 }, 'INVALID', '"k" is 2.5', 'int'],
+    ['topk', { k: -1 }, 'INVALID', '"k" is -1', '>=0'],
+    ['a2sgd', { mode: 'ring' }, 'INVALID', '"mode" is "ring"', 'allgather'],
+    ['a2sgd', { resyncEvery: -5 }, 'INVALID', '"resyncEvery" is -5', '>=0'],
+    ['topk', { ratoi: 0.1 }, 'UNKNOWN_KEY', '"ratoi"', '"ratio"'],
+    ['none', { ratio: 0.1 }, 'UNKNOWN_KEY', '"ratio"', 'none'],
+  ])('refuses %s %j', (id, raw, code, value, expected) => {
+    let thrown: unknown;
+    try {
+      validateParameters(findMethod(id), raw);
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toMatchObject({
+      code: `METHOD_PARAMETER_${code}`,
+      kind: 'input',
+      place: `method ${id}`,
+      message: expect.stringContaining(value),
+    });
+    const { message, next, place } = thrown as Record<string, string>;
+    expect(`${message} ${next} ${place}`).toContain(expected);
+  });
+
+  it('describes every parameter of every method, with its default', () => {
+    expect(describeMethods().map(({ id }) => id)).toEqual([...methods.keys()]);
+    for (const { parameters } of describeMethods()) {
+      for (const entry of parameters) {
+        expect(entry.description).not.toBe('');
+        expect(entry.default).toBeDefined();
+      }
+    }
+  });
+});
+
+describe('parameterEntries', () => {
+  it('shows each kind of field', () => {
+    const schema = z.strictObject({
+      share: z.number().gt(0).lte(1).default(0.5).describe('A share'),
+      resyncEvery: z.int().min(0).default(3).describe('A count'),
+      fast: z.boolean().default(true).describe('A switch'),
+      mode: z.enum(['a', 'b']).default('b').describe('A choice'),
+      label: z.string().optional().describe('A text'),
+    });
+    expect(parameterEntries(schema)).toEqual([
+      {
+        key: 'share',
+        type: 'number',
+        title: 'Share',
+        description: 'A share',
+        default: 0.5,
+        minimum: 0,
+        maximum: 1,
+      },
+      {
+        key: 'resyncEvery',
+        type: 'integer',
+        title: 'Resync every',
+        description: 'A count',
+        default: 3,
+        minimum: 0,
+      },
+      {
+        key: 'fast',
+        type: 'boolean',
+        title: 'Fast',
+        description: 'A switch',
+        default: true,
+      },
+      {
+        key: 'mode',
+        type: 'choice',
+        title: 'Mode',
+        description: 'A choice',
+        default: 'b',
+        choices: ['a', 'b'],
+      },
+      { key: 'label', type: 'text', title: 'Label', description: 'A text' },
+    ]);
+  });
+
+  it('a field that no form can show is a bug', () => {
+    expect(() => parameterEntries(z.strictObject({ list: z.array(z.int()) }))).toThrow(
+      'internal: parameter list',
+    );
+  });
+});

@@ -1,0 +1,199 @@
+/**
+ * P ranks of one method in one process: each has its compressor, gradient and residual;
+ * the collective between them is a plain sum in rank order, in whichever form it is asked
+ * to leave its result.
+ */
+import type { JsonObject } from '../../../src/shared/json.ts';
+import type {
+  Combined,
+  Communicate,
+  CommunicationRequest,
+  Compressor,
+  ExchangeStatistics,
+  MethodDefinition,
+  Payload,
+  TensorSlice,
+} from '../../../src/agent/compression/method.ts';
+import {
+  findMethod,
+  validateParameters,
+} from '../../../src/agent/compression/registry.ts';
+import { Arena, type Region, type Vector } from '../../../src/agent/kernels/arena.ts';
+import type { Kernels } from '../../../src/agent/kernels/kernels.ts';
+
+export type Form = Combined['form'];
+
+export interface WorldOptions {
+  readonly method: string;
+  readonly parameters?: JsonObject;
+  readonly ranks: number;
+  readonly length: number;
+  readonly tensors?: readonly TensorSlice[];
+  readonly form?: Form;
+  readonly makeKernels: (arena: Arena) => Kernels;
+}
+
+interface Rank {
+  readonly compressor: Compressor;
+  readonly gradient: Vector & Region;
+  readonly residual: (Vector & Region) | undefined;
+}
+
+export class SimulatedWorld {
+  readonly arena = new Arena();
+  readonly method: MethodDefinition;
+  readonly #options: WorldOptions;
+  readonly #ranks: Rank[];
+  /** Room for what the collective makes, at the most dense. */
+  readonly #combined: Region;
+  statistics: readonly ExchangeStatistics[] = [];
+  /** What each rank sent last, as bytes. */
+  sent: readonly Uint8Array[] = [];
+
+  constructor(options: WorldOptions) {
+    this.#options = options;
+    this.method = findMethod(options.method);
+    const kernels = options.makeKernels(this.arena);
+    this.#combined = this.arena.allocate(8 * options.length * options.ranks + 64);
+    this.#ranks = Array.from({ length: options.ranks }, (_, rank) => {
+      const gradient = this.arena.allocateVector(options.length);
+      const residual =
+        this.method.residual === 'none'
+          ? undefined
+          : this.arena.allocateVector(options.length);
+      if (residual !== undefined) kernels.fill(residual, 0);
+      const compressor = this.method.create({
+        length: options.length,
+        tensors: options.tensors ?? [
+          { name: 'all', start: 0, length: options.length, shape: [options.length] },
+        ],
+        parameters: validateParameters(this.method, options.parameters ?? {}),
+        seed: 1,
+        rank,
+        world: options.ranks,
+        bucket: 0,
+        arena: this.arena,
+        kernels,
+        residual,
+      });
+      return { compressor, gradient, residual };
+    });
+  }
+
+  /** Each rank's result for its gradient. */
+  async exchange(
+    iteration: number,
+    gradients: readonly ArrayLike<number>[],
+  ): Promise<Float32Array[]> {
+    this.#ranks.forEach(({ gradient }, rank) => {
+      this.arena.f32(gradient).set(gradients[rank]!);
+    });
+    const meet = this.#meeting();
+    this.statistics = await Promise.all(
+      this.#ranks.map(async ({ compressor, gradient }) => {
+        if (compressor.exchange !== undefined) {
+          return await compressor.exchange(gradient, iteration, meet);
+        }
+        const payload = await compressor.encode(gradient, iteration);
+        const operation = this.method.reducible ? 'reduce' : 'gather';
+        return compressor.decode(
+          await meet({ operation, payload }),
+          gradient,
+          iteration,
+        );
+      }),
+    );
+    return this.#ranks.map(({ gradient }) => this.arena.f32(gradient).slice());
+  }
+
+  residual(rank: number): Float32Array {
+    const { residual } = this.#ranks[rank]!;
+    if (residual === undefined) throw new Error(`${this.method.id} keeps no residual`);
+    return this.arena.f32(residual).slice();
+  }
+
+  /** Everything a rank keeps from one exchange to the next. */
+  save(): { state: Uint8Array; residual: Float32Array | undefined }[] {
+    return this.#ranks.map(({ compressor, residual }) => ({
+      state: compressor.save(),
+      residual: residual && this.arena.f32(residual).slice(),
+    }));
+  }
+
+  restore(saved: ReturnType<SimulatedWorld['save']>): void {
+    this.#ranks.forEach(({ compressor, residual }, rank) => {
+      compressor.restore(saved[rank]!.state);
+      if (residual !== undefined) this.arena.f32(residual).set(saved[rank]!.residual!);
+    });
+  }
+
+  /** The last rank to ask serves all. */
+  #meeting(): Communicate {
+    let waiting: { request: CommunicationRequest; resolve: (c: Combined) => void }[] =
+      [];
+    return (request) =>
+      new Promise((resolve) => {
+        waiting.push({ request, resolve });
+        if (waiting.length < this.#ranks.length) return;
+        const all = waiting;
+        waiting = [];
+        const payloads = all.map((one) => one.request.payload);
+        this.sent = payloads.map(({ data }) =>
+          this.arena.u8(data.offset, data.bytes).slice(),
+        );
+        const combined = this.#combine(request, payloads);
+        for (const one of all) one.resolve(combined);
+      });
+  }
+
+  #combine(request: CommunicationRequest, payloads: readonly Payload[]): Combined {
+    switch (request.operation) {
+      case 'broadcast':
+        return { form: 'gathered', payloads: [payloads[request.root]!] };
+      case 'gather':
+        return { form: 'gathered', payloads };
+      case 'reduce':
+        break;
+      default:
+        return request satisfies never;
+    }
+    const { offset } = this.#combined;
+    const form = this.#options.form ?? 'dense';
+    if (form === 'gathered') return { form, payloads };
+    const sums = this.#sum(payloads);
+    if (form === 'sparse') {
+      const indices = [...sums.keys()].sort((a, b) => a - b);
+      const count = indices.length;
+      this.arena.u32(offset, count).set(indices);
+      this.arena
+        .f32({ offset: offset + 4 * count, length: count })
+        .set(indices.map((index) => sums.get(index)!));
+      return { form, count, data: { offset, bytes: 8 * count } };
+    }
+    const [first] = payloads;
+    const length = first!.kind === 'scalars' ? first!.data.bytes / 4 : first!.length;
+    const dense = this.arena.f32({ offset, length }).fill(0);
+    for (const [index, value] of sums) dense[index] = value;
+    return { form, data: { offset, bytes: 4 * length } };
+  }
+
+  #sum(payloads: readonly Payload[]): Map<number, number> {
+    const sums = new Map<number, number>();
+    for (const payload of payloads) {
+      const { offset, bytes } = payload.data;
+      const count = payload.kind === 'sparse' ? payload.count : bytes / 4;
+      const indices =
+        payload.kind === 'sparse'
+          ? this.arena.u32(offset, count)
+          : Uint32Array.from({ length: count }, (_, i) => i);
+      const values = this.arena.f32({
+        offset: payload.kind === 'sparse' ? offset + 4 * count : offset,
+        length: count,
+      });
+      indices.forEach((index, i) => {
+        sums.set(index, Math.fround((sums.get(index) ?? 0) + values[i]!));
+      });
+    }
+    return sums;
+  }
+}
