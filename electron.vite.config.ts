@@ -45,7 +45,7 @@ export default defineConfig({
     root: path.join(root, 'src/renderer'),
     // Relative addresses: the same files are served over app:// and http://.
     base: './',
-    plugins: [svelte()],
+    plugins: [svelte({ configFile: false })],
     build: {
       outDir: out('renderer'),
       emptyOutDir: true,

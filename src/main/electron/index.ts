@@ -1,2 +1,126 @@
-import { app } from 'electron';
-void app;
+/**
+ * The desktop host: Electron's life cycle around the app's core. One instance per home;
+ * the core and its lock are closed before the process ends, runs go on.
+ */
+import {
+  app,
+  ipcMain,
+  Menu,
+  MessageChannelMain,
+  protocol,
+  shell,
+  type BrowserWindow,
+} from 'electron';
+import path from 'node:path';
+import { GradwireError, isErrorData, toErrorData } from '../../shared/errors.ts';
+import { IPC_CHANNELS } from '../../shared/host-bridge.ts';
+import type { HostCommand } from '../../shared/rpc.ts';
+import { createAppCore } from '../app-core.ts';
+import { openHome, type Home } from '../home.ts';
+import { installationRoot } from '../installation.ts';
+import { Sessions } from '../rpc/session.ts';
+import { answerAppRequests } from './app-protocol.ts';
+import { admitsSender, APP_SCHEME } from './ipc-gate.ts';
+import { createMainWindow, showApp } from './main-window.ts';
+import { menuTemplate } from './menu.ts';
+import { portChannel } from './port-channel.ts';
+import { tellFailed, tellWindowShown } from './starter.ts';
+
+const PAPERS = 'https://arxiv.org/abs/1802.08021';
+
+// Both must be said before Electron is ready.
+app.enableSandbox();
+protocol.registerSchemesAsPrivileged([
+  {
+    scheme: APP_SCHEME,
+    privileges: { standard: true, secure: true, supportFetchAPI: true },
+  },
+]);
+
+const resources = new AsyncDisposableStack();
+let window: BrowserWindow | undefined;
+
+app.on('window-all-closed', () => app.quit());
+app.on('will-quit', (event) => {
+  if (resources.disposed) return;
+  event.preventDefault();
+  void end(0);
+});
+
+// Electron becomes ready only when this module has been evaluated: what must come before
+// is awaited here, what needs it ready must not be.
+const opened = await openHome().catch(toErrorData);
+if (!isErrorData(opened)) {
+  // One instance per home, so Electron's own files belong to the home too.
+  app.setPath('userData', path.join(opened.directory, 'window'));
+}
+void main();
+
+async function main(): Promise<void> {
+  if (!isErrorData(opened) && !app.requestSingleInstanceLock()) {
+    // The first instance has been told, and raises its window.
+    app.exit(0);
+    return;
+  }
+  app.on('second-instance', () => raise(window));
+  await app.whenReady();
+  try {
+    if (isErrorData(opened)) throw new GradwireError(opened);
+    await run(opened);
+    await tellWindowShown();
+  } catch (error) {
+    const data = toErrorData(error);
+    await tellFailed(data);
+    await end(data.kind === 'input' ? 2 : 1);
+  }
+}
+
+async function run(home: Home): Promise<void> {
+  const root = installationRoot();
+  const core = resources.adopt(
+    await createAppCore({ home, host: 'electron' }),
+    async (opened) => await opened.close(),
+  );
+  const sessions = resources.adopt(new Sessions(core), (open) => open.close());
+
+  protocol.handle(
+    APP_SCHEME,
+    answerAppRequests(path.join(root, 'dist', 'desktop', 'renderer')),
+  );
+  ipcMain.on(IPC_CHANNELS.connect, (event) => {
+    const frame = event.senderFrame;
+    const admitted = admitsSender({
+      url: frame?.url,
+      isMainFrame: frame !== null && frame.parent === null,
+      isOwnWindow: event.sender === window?.webContents,
+    });
+    if (!admitted || frame === null) return;
+    const { port1, port2 } = new MessageChannelMain();
+    sessions.serve(portChannel(port1));
+    frame.postMessage(IPC_CHANNELS.port, null, [port2]);
+  });
+  Menu.setApplicationMenu(
+    Menu.buildFromTemplate(
+      menuTemplate(process.platform, send, () => void shell.openExternal(PAPERS)),
+    ),
+  );
+  window = createMainWindow(root, home.directory);
+  await showApp(window);
+}
+
+function send(command: HostCommand): void {
+  raise(window);
+  window?.webContents.send(IPC_CHANNELS.command, command);
+}
+
+function raise(shown: BrowserWindow | undefined): void {
+  if (shown === undefined || shown.isDestroyed()) return;
+  if (shown.isMinimized()) shown.restore();
+  shown.show();
+  shown.focus();
+}
+
+async function end(code: number): Promise<void> {
+  await resources.disposeAsync();
+  app.exit(code);
+}

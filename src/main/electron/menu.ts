@@ -1,0 +1,54 @@
+/**
+ * The native menu. What the operating system knows how to do is a role; the app's own
+ * entries are commands of the page, forwarded to it.
+ */
+import type { MenuItemConstructorOptions } from 'electron';
+import type { HostCommand } from '../../shared/rpc.ts';
+
+export function menuTemplate(
+  platform: NodeJS.Platform,
+  send: (command: HostCommand) => void,
+  openPapers: () => void,
+): MenuItemConstructorOptions[] {
+  const mac = platform === 'darwin';
+  return [
+    ...(mac ? [{ role: 'appMenu' as const }] : []),
+    {
+      role: 'fileMenu',
+      submenu: [
+        {
+          label: 'New Experiment',
+          accelerator: 'CmdOrCtrl+N',
+          click: () => send('new-experiment'),
+        },
+        { type: 'separator' },
+        { role: mac ? 'close' : 'quit' },
+      ],
+    },
+    { role: 'editMenu' },
+    {
+      label: 'View',
+      submenu: [
+        { label: 'Start', click: () => send('show-start') },
+        { label: 'Runs', click: () => send('show-runs') },
+        { type: 'separator' },
+        { role: 'reload' },
+        { role: 'toggleDevTools' },
+        { type: 'separator' },
+        { role: 'resetZoom' },
+        { role: 'zoomIn' },
+        { role: 'zoomOut' },
+        { type: 'separator' },
+        { role: 'togglefullscreen' },
+      ],
+    },
+    { role: 'windowMenu' },
+    {
+      role: 'help',
+      submenu: [
+        { label: 'Papers Behind the Methods', click: openPapers },
+        ...(mac ? [] : [{ role: 'about' as const }]),
+      ],
+    },
+  ];
+}

@@ -1,0 +1,68 @@
+/**
+ * Opens the user's browser, where there is one. Command lines can be read by every user
+ * of this computer, so the URL with its token does not go there: the browser is given a
+ * small page, private to the user, that leads on to it. (A browser confined by snap may
+ * not read that page; the printed URL works everywhere.)
+ */
+import { spawn } from 'node:child_process';
+import { rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface OpenedBrowser {
+  /** Removes the page. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Whether this session has a screen to show a window on. */
+export function hasDisplay(
+  platform: NodeJS.Platform,
+  environment: Environment,
+): boolean {
+  if (platform === 'darwin' || platform === 'win32') return true;
+  return Boolean(environment['DISPLAY'] || environment['WAYLAND_DISPLAY']);
+}
+
+/**
+ * What opens a page in the user's browser: program and arguments, never a shell's line.
+ * Without a display there is none: xdg-open would start a text browser in this terminal.
+ */
+export function openerFor(
+  page: string,
+  platform: NodeJS.Platform,
+  environment: Environment,
+): readonly [string, ...string[]] | undefined {
+  if (!hasDisplay(platform, environment)) return undefined;
+  if (platform === 'darwin') return ['open', page];
+  if (platform === 'win32') {
+    return ['rundll32', 'url.dll,FileProtocolHandler', pathToFileURL(page).href];
+  }
+  return ['xdg-open', page];
+}
+
+/**
+ * Best effort: whether a browser appears cannot be known, so nothing is reported.
+ * @param directory private to the user; the page lies there until disposed of
+ */
+export async function openBrowser(
+  url: string,
+  directory: string,
+): Promise<OpenedBrowser | undefined> {
+  const page = path.join(directory, 'open.html');
+  const opener = openerFor(page, process.platform, process.env);
+  if (opener === undefined) return undefined;
+  await writeFile(
+    page,
+    `<!doctype html><meta name="referrer" content="no-referrer">` +
+      `<meta http-equiv="refresh" content="0; url=${url}"><title>Gradwire</title>\n`,
+    { mode: 0o600 },
+  );
+  const [program, ...args] = opener;
+  const child = spawn(program, args, { stdio: 'ignore', detached: true });
+  // No such program: the URL has been printed, which is all that was promised.
+  child.on('error', () => undefined);
+  child.unref();
+  return { [Symbol.asyncDispose]: () => rm(page, { force: true }) };
+}

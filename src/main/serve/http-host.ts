@@ -1,0 +1,228 @@
+/**
+ * The server behind `gradwire serve`: the built renderer over HTTP and its RPC over a
+ * WebSocket, on 127.0.0.1 only. Policy is in access.ts, files in renderer-files.ts; this
+ * is the I/O between them.
+ */
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import {
+  createServer,
+  STATUS_CODES,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import path from 'node:path';
+import type { Duplex } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { WebSocketServer } from 'ws';
+import { failure, inputError, type GradwireError } from '../../shared/errors.ts';
+import { Sessions, type ServedCore } from '../rpc/session.ts';
+import {
+  accessCookie,
+  decideRequest,
+  decideUpgrade,
+  makeToken,
+  type Access,
+  type RequestFacts,
+} from './access.ts';
+import { rendererFile, type RendererFile } from './renderer-files.ts';
+import { securityHeaders } from './security-headers.ts';
+import { socketChannel } from './socket-channel.ts';
+
+const LOOPBACK = '127.0.0.1';
+
+/** The longest call is a spec of a million characters, escaped. */
+const MAX_MESSAGE_BYTES = 8 * 2 ** 20;
+
+export interface HttpHostOptions {
+  readonly core: ServedCore;
+  /** The built renderer's directory. */
+  readonly renderer: string;
+  /** 0: any free port. */
+  readonly port: number;
+}
+
+export interface HttpHost {
+  /** With the access token. */
+  readonly url: string;
+  /** Without it. */
+  readonly origin: string;
+  /** Ends every connection and the listener. */
+  close(): Promise<void>;
+}
+
+/** @throws GradwireError `PORT_IN_USE`, `PORT_REFUSED` */
+export async function startHttpHost(options: HttpHostOptions): Promise<HttpHost> {
+  const server = createServer();
+  const port = await listen(server, options.port);
+  const access: Access = { token: makeToken(), port };
+  const sessions = new Sessions(options.core);
+  const sockets = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    maxPayload: MAX_MESSAGE_BYTES,
+  });
+
+  server.on('request', (request, response) => {
+    void answer(request, response, access, options.renderer);
+  });
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on('error', () => socket.destroy());
+    const decision = decideUpgrade(factsOf(request), access);
+    if (decision.kind === 'refuse') return refuseUpgrade(socket, decision.status);
+    sockets.handleUpgrade(request, socket, head, (webSocket) =>
+      sessions.serve(socketChannel(webSocket)),
+    );
+  });
+  // A request that is not HTTP: no answer is owed, and no other connection suffers.
+  server.on('clientError', (_error, socket) => socket.destroy());
+
+  const origin = `http://${LOOPBACK}:${port}`;
+  return {
+    url: `${origin}/?token=${access.token}`,
+    origin,
+    close: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      sessions.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function listen(server: Server, port: number): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(explainListen(error, port)),
+    );
+    server.listen({ host: LOOPBACK, port, exclusive: true }, resolve);
+  });
+  server.removeAllListeners('error');
+  const address = server.address();
+  if (address === null || typeof address === 'string') {
+    throw new Error('internal: a TCP server without an address');
+  }
+  return address.port;
+}
+
+function explainListen(error: NodeJS.ErrnoException, port: number): GradwireError {
+  const place = `${LOOPBACK}:${port}`;
+  if (error.code === 'EADDRINUSE') {
+    return inputError('PORT_IN_USE', `port ${port} is in use`, {
+      place,
+      next: 'Choose another with --port, or leave it out to get a free one.',
+    });
+  }
+  if (error.code === 'EACCES') {
+    return inputError('PORT_REFUSED', `port ${port} is reserved to the system`, {
+      place,
+      next: 'Choose a port above 1023, or leave it out to get a free one.',
+    });
+  }
+  return failure('PORT_REFUSED', `cannot listen: ${error.message}`, {
+    place,
+    next: 'Leave the port out to get a free one.',
+  });
+}
+
+function factsOf(request: IncomingMessage): RequestFacts {
+  const site = request.headers['sec-fetch-site'];
+  return {
+    method: request.method ?? '',
+    target: request.url ?? '',
+    host: request.headers.host,
+    origin: request.headers.origin,
+    cookie: request.headers.cookie,
+    site: typeof site === 'string' ? site : undefined,
+  };
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  access: Access,
+  renderer: string,
+): Promise<void> {
+  const decision = decideRequest(factsOf(request), access);
+  // The Host header is one of ours by now, or the answer is a refusal without a page.
+  const sockets = decision.kind === 'serve' ? [`ws://${request.headers.host}`] : [];
+  const headers = securityHeaders(sockets);
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+
+  if (decision.kind === 'refuse') return refuse(response, decision.status);
+  if (decision.kind === 'admit') return admit(response, access, decision.by);
+  const file = rendererFile(decision.pathname);
+  if (file === undefined) return refuse(response, 404);
+  await sendFile(
+    response,
+    path.join(renderer, file.name),
+    file,
+    request.method === 'HEAD',
+  );
+}
+
+function refuse(response: ServerResponse, status: number): void {
+  const hint =
+    status === 401
+      ? 'Open the URL that Gradwire printed when it started: it carries the access token.'
+      : (STATUS_CODES[status] ?? '');
+  if (status === 405) response.setHeader('Allow', 'GET, HEAD');
+  response.writeHead(status, {
+    'Content-Type': 'text/plain; charset=utf-8',
+    'Cache-Control': 'no-store',
+  });
+  response.end(`${hint}\n`);
+}
+
+function admit(
+  response: ServerResponse,
+  access: Access,
+  by: 'redirect' | 'page',
+): void {
+  response.setHeader('Set-Cookie', accessCookie(access));
+  response.setHeader('Cache-Control', 'no-store');
+  if (by === 'redirect') {
+    response.writeHead(303, { Location: '/' }).end();
+    return;
+  }
+  response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' });
+  response.end(
+    '<!doctype html><meta http-equiv="refresh" content="0; url=/"><title>Gradwire</title>' +
+      '<a href="/">Gradwire</a>\n',
+  );
+}
+
+async function sendFile(
+  response: ServerResponse,
+  location: string,
+  file: RendererFile,
+  headOnly: boolean,
+): Promise<void> {
+  const handle = await open(location).catch((error: NodeJS.ErrnoException) => error);
+  if (handle instanceof Error) {
+    return refuse(response, handle.code === 'ENOENT' ? 404 : 500);
+  }
+  const { size } = await handle.stat();
+  response.writeHead(200, {
+    'Content-Type': file.type,
+    'Content-Length': size,
+    'Cache-Control': file.cacheControl,
+  });
+  if (headOnly || size === 0) {
+    await handle.close();
+    response.end();
+    return;
+  }
+  const source = createReadStream(location, { fd: handle, end: size - 1 });
+  await pipeline(source, response).catch(() => {
+    // The browser went away, or the file shrank: the connection is cut, which says so.
+    response.destroy();
+  });
+}
+
+function refuseUpgrade(socket: Duplex, status: number): void {
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+  );
+}

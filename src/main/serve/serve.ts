@@ -1,0 +1,94 @@
+/**
+ * `gradwire serve`: the app in an ordinary browser. Runs until SIGINT, SIGTERM or SIGHUP;
+ * runs of experiments go on without it.
+ */
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { failure, inputError } from '../../shared/errors.ts';
+import { createAppCore } from '../app-core.ts';
+import { resolveHome } from '../home.ts';
+import { installationRoot } from '../installation.ts';
+import type { ServedCore } from '../rpc/session.ts';
+import { openBrowser } from './browser.ts';
+import { startHttpHost } from './http-host.ts';
+
+export interface ServeOptions {
+  /** Left out or 0: any free port. */
+  readonly port?: number | undefined;
+  /** Whether to open the browser. */
+  readonly open: boolean;
+}
+
+/**
+ * Prints one line on stdout, the URL with its access token. Resolves after a clean end.
+ * @throws GradwireError `PORT_INVALID`, `PORT_IN_USE`, `PORT_REFUSED`,
+ * `APP_ALREADY_RUNNING`, `RENDERER_MISSING` and what the core throws
+ */
+export async function serve({ port = 0, open }: ServeOptions): Promise<void> {
+  checkPort(port);
+  const renderer = rendererDirectory();
+  await using resources = new AsyncDisposableStack();
+  const stopped = resources.use(stopSignal()).received;
+
+  const home = resolveHome();
+  const core = resources.adopt(
+    await createAppCore({ home, host: 'browser' }),
+    async (opened) => await opened.close(),
+  );
+  const host = resources.adopt(
+    await startHttpHost({ core, renderer, port }),
+    async (started) => await started.close(),
+  );
+  core.announce(host.origin);
+  process.stdout.write(`${host.url}\n`);
+  if (open) resources.use(await openBrowser(host.url, home.directory));
+
+  await stopped;
+  await sayWhatGoesOn(core);
+}
+
+function checkPort(port: number): void {
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return;
+  throw inputError('PORT_INVALID', `${port} is not a port`, {
+    place: '--port',
+    next: 'Give a number from 1 to 65535, or leave it out to get a free one.',
+  });
+}
+
+/** The built renderer. @throws GradwireError `RENDERER_MISSING` */
+export function rendererDirectory(): string {
+  const directory = path.join(installationRoot(), 'dist', 'desktop', 'renderer');
+  if (existsSync(path.join(directory, 'index.html'))) return directory;
+  throw failure('RENDERER_MISSING', `the dashboard is not built: no ${directory}`, {
+    next: 'Run npm run build.',
+  });
+}
+
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** The first signal ends the server cleanly; a second one has its usual force. */
+function stopSignal(): Disposable & { readonly received: Promise<NodeJS.Signals> } {
+  const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>();
+  const release = (): void => {
+    for (const signal of STOP_SIGNALS) process.off(signal, receive);
+  };
+  const receive = (signal: NodeJS.Signals): void => {
+    release();
+    resolve(signal);
+  };
+  for (const signal of STOP_SIGNALS) process.on(signal, receive);
+  return { received: promise, [Symbol.dispose]: release };
+}
+
+async function sayWhatGoesOn(core: ServedCore): Promise<void> {
+  const runs = await core.api.runs({ limit: 1000 });
+  const live = runs.filter(
+    (run) => run.state === 'starting' || run.state === 'running',
+  );
+  if (live.length === 0) return;
+  const which =
+    live.length === 1 ? `run "${live[0]!.name}" goes` : `${live.length} runs go`;
+  process.stderr.write(
+    `gradwire: ${which} on in the background; "gradwire runs list" shows what is there.\n`,
+  );
+}

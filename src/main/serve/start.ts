@@ -1,0 +1,111 @@
+/**
+ * `npm start`: the desktop window where it can be had, else the same app in a browser,
+ * with one line that says why, within 5 seconds.
+ */
+import { spawn } from 'node:child_process';
+import { failure, GradwireError, isErrorData } from '../../shared/errors.ts';
+import { installationRoot } from '../installation.ts';
+import {
+  findElectron,
+  installElectron,
+  probeDownload,
+  type ElectronState,
+} from './electron-binary.ts';
+import { serve } from './serve.ts';
+import { chooseWindow } from './window-choice.ts';
+
+/**
+ * Resolves when the window or the server has ended; `process.exitCode` is the window's.
+ * @throws GradwireError what kept the app itself from starting, in either host
+ */
+export async function start(): Promise<void> {
+  const root = installationRoot();
+  const reason = await openWindow(root);
+  if (reason === undefined) return;
+  process.stderr.write(`gradwire: no window (${reason}): serving to your browser.\n`);
+  await serve({ open: true });
+}
+
+/** Shows the window and waits for its end; or says why there was none. */
+async function openWindow(root: string): Promise<string | undefined> {
+  const choice = chooseWindow({
+    platform: process.platform,
+    environment: process.env,
+    user: process.getuid?.(),
+    electron: findElectron(root),
+  });
+  if (choice.kind === 'serve') return choice.reason;
+  if (choice.kind === 'installed') return await runWindow(choice.binary, root);
+
+  const downloaded = await download(choice);
+  if (downloaded !== undefined) return downloaded;
+  const electron = findElectron(root);
+  if (electron.kind !== 'installed') return 'Electron’s installer left no binary';
+  return await runWindow(electron.binary, root);
+}
+
+async function download(
+  missing: Extract<ElectronState, { kind: 'to-download' }>,
+): Promise<string | undefined> {
+  const probe = await probeDownload(missing.url);
+  if (probe.kind === 'silent') {
+    return `Electron’s binary cannot be downloaded here, ${probe.reason}`;
+  }
+  process.stderr.write(
+    `gradwire: downloading Electron ${missing.version}, once, about 100 MB.\n`,
+  );
+  const interrupted = new AbortController();
+  const interrupt = () => interrupted.abort();
+  process.once('SIGINT', interrupt);
+  process.once('SIGTERM', interrupt);
+  try {
+    const done = await installElectron(missing.installer, interrupted.signal);
+    if (interrupted.signal.aborted) throw downloadInterrupted();
+    return done ? undefined : 'Electron’s download did not finish';
+  } finally {
+    process.off('SIGINT', interrupt);
+    process.off('SIGTERM', interrupt);
+  }
+}
+
+function downloadInterrupted(): GradwireError {
+  return failure('DOWNLOAD_INTERRUPTED', 'the download of Electron was interrupted', {
+    next: 'Start again, or set GRADWIRE_NO_WINDOW=1 to do without the window.',
+  });
+}
+
+/**
+ * Electron tells over its IPC channel when its window is there ('window'), or what the
+ * app failed on (ErrorData). If it ends with neither and not with 0, it could not show a
+ * window on this machine: a missing library, a display that does not answer.
+ */
+async function runWindow(binary: string, root: string): Promise<string | undefined> {
+  const child = spawn(binary, [root], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  });
+  let shown = false;
+  let failed: GradwireError | undefined;
+  child.on('message', (message) => {
+    if (message === 'window') shown = true;
+    else if (isErrorData(message)) failed = new GradwireError(message);
+  });
+  const end = () => child.kill('SIGTERM');
+  // A terminal's Ctrl-C reaches Electron by itself; this process waits for its end.
+  const wait = () => undefined;
+  process.on('SIGTERM', end);
+  process.on('SIGINT', wait);
+  try {
+    const ended = await new Promise<string | number>((resolve) => {
+      child.once('error', (error) => resolve(error.message));
+      // After `close` no message can be under way any more.
+      child.once('close', (code, signal) => resolve(signal ?? code ?? 1));
+    });
+    if (failed !== undefined) throw failed;
+    if (!shown && ended !== 0) return `Electron did not start: ${ended}`;
+    process.exitCode = typeof ended === 'number' ? ended : 1;
+    return undefined;
+  } finally {
+    process.off('SIGTERM', end);
+    process.off('SIGINT', wait);
+  }
+}

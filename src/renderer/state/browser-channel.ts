@@ -1,0 +1,42 @@
+/** The line of a page in a browser: a WebSocket to the server that served the page. */
+import type { Channel, OpenChannel } from './channel.ts';
+
+async function openWebSocket(
+  make: () => WebSocket,
+  signal: AbortSignal,
+): Promise<Channel | undefined> {
+  const socket = make();
+  const opened = await new Promise<boolean>((resolve) => {
+    socket.addEventListener('open', () => resolve(true), { once: true });
+    socket.addEventListener('close', () => resolve(false), { once: true });
+    socket.addEventListener('error', () => resolve(false), { once: true });
+    signal.addEventListener('abort', () => socket.close(), { once: true });
+  });
+  if (!opened) return undefined;
+  return {
+    post: (text) => socket.send(text),
+    onMessage: (listener) =>
+      socket.addEventListener('message', (event: MessageEvent) => listener(event.data)),
+    onClose: (listener) => {
+      if (socket.readyState >= socket.CLOSING) listener();
+      else socket.addEventListener('close', listener, { once: true });
+    },
+    close: () => socket.close(),
+  };
+}
+
+/** The page's own host over `/rpc`, authenticated by the cookie of the page. */
+export const openBrowserChannel: OpenChannel = async (signal) => {
+  const address = new URL('/rpc', window.location.href);
+  address.protocol = address.protocol === 'https:' ? 'wss:' : 'ws:';
+  const channel = await openWebSocket(() => new WebSocket(address), signal);
+  if (channel !== undefined) return { kind: 'open', channel };
+  // A WebSocket does not tell a host that is gone from one that refuses.
+  try {
+    const answer = await fetch('/', { method: 'HEAD', signal });
+    return { kind: answer.status === 401 ? 'refused' : 'unreachable' };
+  } catch {
+    // Not reached either: the network's reason is not given to pages.
+    return { kind: 'unreachable' };
+  }
+};

@@ -1,0 +1,213 @@
+/**
+ * The page's connection to its host: the typed calls of AppApi, main's pushes as events,
+ * and the state of the line. A lost line is opened again by itself, first at once, then
+ * with growing pauses of at most RETRY_LONGEST_MS; the runs that were watched are watched
+ * again, and `resync` says that pushes may have been missed.
+ *
+ * Delivery: a call is made at most once. One whose answer was under way when the line
+ * broke rejects with `CONNECTION_LOST`; whether it took effect is not known.
+ */
+import { createBirpc, type BirpcReturn } from 'birpc';
+import { isErrorData, toErrorData, type ErrorData } from '../../shared/errors.ts';
+import type { HostBridge } from '../../shared/host-bridge.ts';
+import { rpcArguments, type AppApi, type HostCommand } from '../../shared/rpc.ts';
+import {
+  encodeRpcMessage,
+  onDecodedMessage,
+  type SessionEvents,
+} from '../../shared/rpc-wire.ts';
+import type { Channel, OpenChannel } from './channel.ts';
+
+/** `refused`: the host was started anew and needs its new URL; nothing is retried. */
+export type ConnectionStatus = 'connected' | 'reconnecting' | 'refused';
+
+export interface ConnectionEvents extends SessionEvents {
+  status(status: ConnectionStatus): void;
+  /** A command of the native menu. Never comes in a browser. */
+  hostCommand(command: HostCommand): void;
+}
+
+export interface Connection {
+  /** Every call rejects with ErrorData. */
+  readonly api: AppApi;
+  readonly status: ConnectionStatus;
+  /** Listens from now on; returns what ends the listening. */
+  on<E extends keyof ConnectionEvents>(
+    event: E,
+    listener: ConnectionEvents[E],
+  ): () => void;
+  close(): void;
+}
+
+export const RETRY_SHORTEST_MS = 100;
+export const RETRY_LONGEST_MS = 2_000;
+
+const CONNECTION_LOST = 'CONNECTION_LOST';
+
+type Peer = BirpcReturn<AppApi, SessionEvents, false>;
+type AnyListener = (...args: never[]) => void;
+
+export class HostConnection implements Connection {
+  readonly api: AppApi;
+  readonly #open: OpenChannel;
+  readonly #ended = new AbortController();
+  readonly #listeners = new Map<keyof ConnectionEvents, Set<AnyListener>>();
+  readonly #watched = new Set<string>();
+  readonly #firstTry: Promise<void>;
+  #status: ConnectionStatus = 'reconnecting';
+  #line: { readonly peer: Peer; readonly channel: Channel } | undefined;
+
+  constructor(open: OpenChannel, bridge: HostBridge | undefined) {
+    this.#open = open;
+    this.api = this.#makeApi();
+    const stopCommands = bridge?.onCommand((command) =>
+      this.#emit('hostCommand', command),
+    );
+    this.#ended.signal.addEventListener('abort', () => stopCommands?.());
+    this.#firstTry = this.#dial({ again: false });
+  }
+
+  get status(): ConnectionStatus {
+    return this.#status;
+  }
+
+  /** Resolves when the line is up for the first time, or the host refuses. */
+  settled(): Promise<void> {
+    return this.#firstTry;
+  }
+
+  on<E extends keyof ConnectionEvents>(
+    event: E,
+    listener: ConnectionEvents[E],
+  ): () => void {
+    const listeners = this.#listeners.get(event) ?? new Set();
+    this.#listeners.set(event, listeners);
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  }
+
+  close(): void {
+    this.#ended.abort();
+    this.#line?.channel.close();
+  }
+
+  /** Tries until the line is up, the host refuses, or the connection is closed. */
+  async #dial({ again }: { readonly again: boolean }): Promise<void> {
+    const { signal } = this.#ended;
+    let pause = 0;
+    while (!signal.aborted) {
+      if (pause > 0) await wait(pause, signal);
+      pause = Math.min(Math.max(2 * pause, RETRY_SHORTEST_MS), RETRY_LONGEST_MS);
+      const opening = await this.#open(signal);
+      if (opening.kind === 'refused') return this.#setStatus('refused');
+      if (opening.kind === 'unreachable') continue;
+      if (signal.aborted) return opening.channel.close();
+      this.#use(opening.channel);
+      if (again && this.#line !== undefined) await this.#watchAgain();
+      return;
+    }
+  }
+
+  #use(channel: Channel): void {
+    const peer: Peer = createBirpc<AppApi, SessionEvents, false>(
+      {
+        runChanged: (...args) => this.#emit('runChanged', ...args),
+        records: (...args) => this.#emit('records', ...args),
+        notice: (...args) => this.#emit('notice', ...args),
+        resync: () => this.#emit('resync'),
+      },
+      {
+        proxify: false,
+        // Each call has the deadline of what it does, in main; a dead line closes.
+        timeout: -1,
+        post: (text: string) => channel.post(text),
+        on: (listener) => onDecodedMessage(channel, listener),
+        serialize: encodeRpcMessage,
+      },
+    );
+    this.#line = { peer, channel };
+    this.#setStatus('connected');
+    channel.onClose(() => {
+      this.#line = undefined;
+      peer.$rejectPendingCalls(({ reject }) => reject(connectionLost()));
+      peer.$close();
+      if (this.#ended.signal.aborted) return;
+      this.#setStatus('reconnecting');
+      void this.#dial({ again: true });
+    });
+  }
+
+  async #watchAgain(): Promise<void> {
+    // A run that is gone meanwhile has no records to miss; `resync` shows the rest.
+    await Promise.allSettled([...this.#watched].map((run) => this.api.watch(run)));
+    if (this.#line !== undefined) this.#emit('resync');
+  }
+
+  #makeApi(): AppApi {
+    const names = Object.keys(rpcArguments) as (keyof AppApi)[];
+    const calls = Object.fromEntries(
+      names.map((name) => [name, (...input: unknown[]) => this.#call(name, input)]),
+    ) as unknown as AppApi;
+    return {
+      ...calls,
+      watch: async (run) => {
+        this.#watched.add(run);
+        return await calls.watch(run).catch((error: ErrorData) => {
+          // Refused by main, not by a broken line: there is nothing to watch again.
+          if (error.code !== CONNECTION_LOST) this.#watched.delete(run);
+          throw error;
+        });
+      },
+      unwatch: async (run) => {
+        this.#watched.delete(run);
+        // Without a line nothing is watched.
+        if (this.#line !== undefined) await calls.unwatch(run);
+      },
+    };
+  }
+
+  async #call(method: keyof AppApi, args: unknown[]): Promise<unknown> {
+    if (this.#line === undefined) throw connectionLost();
+    try {
+      return (await this.#line.peer.$callRaw({ method, args })) as unknown;
+    } catch (error) {
+      throw isErrorData(error) ? error : toErrorData(error);
+    }
+  }
+
+  #setStatus(status: ConnectionStatus): void {
+    if (this.#status === status) return;
+    this.#status = status;
+    this.#emit('status', status);
+  }
+
+  #emit<E extends keyof ConnectionEvents>(
+    event: E,
+    ...args: Parameters<ConnectionEvents[E]>
+  ): void {
+    for (const listener of this.#listeners.get(event) ?? []) {
+      (listener as (...given: Parameters<ConnectionEvents[E]>) => void)(...args);
+    }
+  }
+}
+
+function connectionLost(): ErrorData {
+  return {
+    code: CONNECTION_LOST,
+    kind: 'failure',
+    message: 'the connection to Gradwire was lost',
+    next: 'It comes back by itself when Gradwire runs; then try again.',
+  };
+}
+
+function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, milliseconds);
+    function done(): void {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    }
+    signal.addEventListener('abort', done);
+  });
+}

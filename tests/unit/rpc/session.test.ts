@@ -1,0 +1,270 @@
+/** The page's connection and main's session, talking: what crosses, and what does not. */
+import { describe, expect, it, vi } from 'vitest';
+import { MAX_RECORDS_IN_FLIGHT } from '../../../src/main/rpc/push-window.ts';
+import { Sessions } from '../../../src/main/rpc/session.ts';
+import { HostConnection } from '../../../src/renderer/state/host-connection.ts';
+import { rpcArguments, type AppApi } from '../../../src/shared/rpc.ts';
+import { channelPair } from './channel-pair.ts';
+import { ENTRY, RUN, SmallCore, SPEC } from './small-core.ts';
+
+async function open(core: SmallCore, sessions = new Sessions(core)) {
+  const lines: ReturnType<typeof channelPair>[] = [];
+  const connection = new HostConnection(async () => {
+    const pair = channelPair();
+    lines.push(pair);
+    sessions.serve(pair.host);
+    return { kind: 'open', channel: pair.page };
+  }, undefined);
+  await connection.settled();
+  return { connection, sessions, lines, line: () => lines.at(-1)! };
+}
+
+/** Every call with arguments that are all different from their defaults. */
+const EXAMPLES: { readonly [K in keyof AppApi]: Parameters<AppApi[K]> } = {
+  info: [],
+  catalogue: [],
+  presets: [],
+  checkSpec: ['name: first\n'],
+  specToYaml: [SPEC],
+  launch: [SPEC],
+  relaunch: ['run-1'],
+  stop: ['run-1'],
+  switchPlan: ['run-1', { method: 'topk', ratio: 0.01 }, { residual: 'drop' }],
+  runs: [{ search: 'first', limit: 5, offset: 2, deleted: true }],
+  run: ['run-1'],
+  iterations: ['run-1', { from: 1, to: 9, stride: 2 }],
+  setDeleted: ['run-1', true],
+  exportRun: ['run-1', 'csv'],
+  watch: ['run-1'],
+  unwatch: ['run-1'],
+};
+
+describe('a call', () => {
+  it.each(Object.keys(rpcArguments) as (keyof AppApi)[])(
+    '%s reaches the core with its arguments and brings its answer back',
+    async (name) => {
+      const core = new SmallCore();
+      const { connection } = await open(core);
+      if (name === 'unwatch') await connection.api.watch('run-1');
+      type Any = (...input: readonly unknown[]) => Promise<unknown>;
+      const answer = await (connection.api[name] as Any)(...EXAMPLES[name]);
+      expect(core.named(name)).toEqual([EXAMPLES[name]]);
+      expect(answer).toEqual(
+        await (new SmallCore().api[name] as Any)(...EXAMPLES[name]),
+      );
+    },
+  );
+
+  it('that fails rejects with the error’s data, all of it', async () => {
+    const { connection } = await open(new SmallCore());
+    await expect(connection.api.run('nope')).rejects.toEqual({
+      code: 'RUN_UNKNOWN',
+      kind: 'input',
+      message: 'there is no run "nope"',
+      place: 'store',
+      next: 'List the runs.',
+    });
+  });
+
+  it('that fails on a bug says that it is one', async () => {
+    const core = new SmallCore();
+    core.api.info = () => Promise.reject(new TypeError('x is not a function'));
+    const { connection } = await open(core);
+    await expect(connection.api.info()).rejects.toMatchObject({
+      code: 'INTERNAL',
+      message: 'internal: x is not a function',
+    });
+  });
+
+  it('whose answer has no JSON rejects, and the line stays up', async () => {
+    const core = new SmallCore();
+    core.api.exportRun = () => Promise.resolve(1n as unknown as string);
+    const { connection } = await open(core);
+    await expect(connection.api.exportRun('run-1', 'csv')).rejects.toMatchObject({
+      code: 'INTERNAL',
+    });
+    await expect(connection.api.run('run-1')).resolves.toEqual(RUN);
+  });
+
+  it('with arguments that do not fit is refused before the core hears of it', async () => {
+    const core = new SmallCore();
+    const { connection } = await open(core);
+    await expect(
+      connection.api.iterations('run-1', { from: -1, to: 4, stride: 1 }),
+    ).rejects.toMatchObject({
+      code: 'RPC_INVALID_ARGUMENTS',
+      kind: 'input',
+      message: expect.stringMatching(/^iterations: argument 2 from: /) as string,
+    });
+    expect(core.calls).toEqual([]);
+  });
+
+  it.each(['shutdown', 'constructor', '__proto__', 'toString', 'onEvent', ''])(
+    'named %j is unknown',
+    async (name) => {
+      const core = new SmallCore();
+      const { host, page } = channelPair();
+      new Sessions(core).serve(host);
+      const answers: unknown[] = [];
+      page.onMessage((text) => answers.push(JSON.parse(text as string)));
+      page.post(JSON.stringify({ t: 'q', i: '1', m: name, a: [] }));
+      await vi.waitFor(() => expect(answers).toHaveLength(1));
+      expect(answers[0]).toMatchObject({ i: '1', e: { code: 'RPC_UNKNOWN_CALL' } });
+      expect(core.calls).toEqual([]);
+    },
+  );
+
+  it.each([
+    'hello',
+    '',
+    'null',
+    '[]',
+    '{"t":"q"}',
+    '{"t":"q","i":"1","m":"info","a":5}',
+    '{"t":"x","i":"1"}',
+    '{"t":"q","i":{},"m":"info","a":[]}',
+  ])('that is none (%s) closes the line', async (text) => {
+    const core = new SmallCore();
+    const { host, page } = channelPair();
+    new Sessions(core).serve(host);
+    page.post(text);
+    await vi.waitFor(() => expect(page.closedFor).toBe('refused'));
+    expect(core.listening).toBe(0);
+    expect(core.calls).toEqual([]);
+  });
+});
+
+describe('a push', () => {
+  it('of records comes only to those who watch the run', async () => {
+    const core = new SmallCore();
+    const sessions = new Sessions(core);
+    const watching = await open(core, sessions);
+    const other = await open(core, sessions);
+    const seen = vi.fn();
+    const unseen = vi.fn();
+    watching.connection.on('records', seen);
+    other.connection.on('records', unseen);
+    other.connection.on('notice', unseen);
+    await watching.connection.api.watch('run-1');
+    core.emit('records', 'run-1', [ENTRY]);
+    core.emit('records', 'run-2', [ENTRY]);
+    core.emit('notice', { code: 'X', kind: 'failure', message: 'm' });
+    await vi.waitFor(() => expect(unseen).toHaveBeenCalledOnce());
+    expect(seen.mock.calls).toEqual([['run-1', [ENTRY]]]);
+    expect(unseen.mock.calls).toEqual([[{ code: 'X', kind: 'failure', message: 'm' }]]);
+  });
+
+  it('ends for the core when the last watcher has gone', async () => {
+    const core = new SmallCore();
+    const sessions = new Sessions(core);
+    const one = await open(core, sessions);
+    const two = await open(core, sessions);
+    await one.connection.api.watch('run-1');
+    await two.connection.api.watch('run-1');
+    await one.connection.api.unwatch('run-1');
+    expect(core.named('unwatch')).toEqual([]);
+    two.connection.close();
+    await vi.waitFor(() => expect(core.named('unwatch')).toEqual([['run-1']]));
+    expect(sessions.size).toBe(1);
+    expect(core.listening).toBe(1);
+  });
+
+  it('is left out while the page does not keep up, and the page told once', async () => {
+    const core = new SmallCore();
+    const { connection, line } = await open(core);
+    await connection.api.watch('run-1');
+    const records = vi.fn();
+    const resync = vi.fn();
+    connection.on('records', records);
+    connection.on('resync', resync);
+    const { page } = line();
+    page.held = true;
+    const batch = Array.from({ length: 1024 }, () => ENTRY);
+    const fitting = MAX_RECORDS_IN_FLIGHT / batch.length;
+    for (let i = 0; i < fitting + 50; i++) core.emit('records', 'run-1', batch);
+    await Promise.resolve();
+    // Bounded: what waits is what was in flight, however much was pushed.
+    expect(page.waiting).toBe(fitting);
+    page.held = false;
+    page.drain();
+    await vi.waitFor(() => expect(resync).toHaveBeenCalledOnce());
+    expect(records).toHaveBeenCalledTimes(fitting);
+    core.emit('records', 'run-1', [ENTRY]);
+    await vi.waitFor(() => expect(records).toHaveBeenCalledTimes(fitting + 1));
+    expect(resync).toHaveBeenCalledOnce();
+  });
+
+  it('larger than the limit still goes when it is alone', async () => {
+    const core = new SmallCore();
+    const { connection } = await open(core);
+    await connection.api.watch('run-1');
+    const records = vi.fn();
+    connection.on('records', records);
+    const batch = Array.from({ length: MAX_RECORDS_IN_FLIGHT + 1 }, () => ENTRY);
+    core.emit('records', 'run-1', batch);
+    await vi.waitFor(() => expect(records).toHaveBeenCalledOnce());
+  });
+});
+
+describe('a line that breaks', () => {
+  it('comes back, watches again, and asks the page to read again', async () => {
+    const core = new SmallCore();
+    const { connection, lines, line } = await open(core);
+    const status = vi.fn();
+    const resync = vi.fn();
+    const records = vi.fn();
+    connection.on('status', status);
+    connection.on('resync', resync);
+    connection.on('records', records);
+    await connection.api.watch('run-1');
+    line().host.close('done');
+    expect(connection.status).toBe('reconnecting');
+    await vi.waitFor(() => expect(resync).toHaveBeenCalledOnce());
+    expect(lines).toHaveLength(2);
+    expect(status.mock.calls).toEqual([['reconnecting'], ['connected']]);
+    expect(core.named('watch')).toEqual([['run-1'], ['run-1']]);
+    core.emit('records', 'run-1', [ENTRY]);
+    await vi.waitFor(() => expect(records).toHaveBeenCalledOnce());
+  });
+
+  it('rejects the calls under way and those made meanwhile', async () => {
+    const core = new SmallCore();
+    let tries = 0;
+    const sessions = new Sessions(core);
+    const pairs: ReturnType<typeof channelPair>[] = [];
+    const connection = new HostConnection(async () => {
+      if (++tries === 2) return { kind: 'refused' };
+      const pair = channelPair();
+      pairs.push(pair);
+      sessions.serve(pair.host);
+      return { kind: 'open', channel: pair.page };
+    }, undefined);
+    await connection.settled();
+    pairs[0]!.host.held = true;
+    const call = connection.api.info();
+    const lost = { code: 'CONNECTION_LOST' };
+    const rejected = expect(call).rejects.toMatchObject(lost);
+    pairs[0]!.page.close();
+    await rejected;
+    await vi.waitFor(() => expect(connection.status).toBe('refused'));
+    await expect(connection.api.info()).rejects.toMatchObject(lost);
+    expect(tries).toBe(2);
+  });
+
+  it('is tried again until the host answers', async () => {
+    const core = new SmallCore();
+    const sessions = new Sessions(core);
+    let tries = 0;
+    const connection = new HostConnection(async () => {
+      if (++tries < 3) return { kind: 'unreachable' };
+      const pair = channelPair();
+      sessions.serve(pair.host);
+      return { kind: 'open', channel: pair.page };
+    }, undefined);
+    await connection.settled();
+    expect(tries).toBe(3);
+    expect(connection.status).toBe('connected');
+    connection.close();
+    expect(sessions.size).toBe(0);
+  });
+});

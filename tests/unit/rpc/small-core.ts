@@ -1,0 +1,120 @@
+/**
+ * A core in a few lines: answers every call of AppApi from memory and notes what it was
+ * called with. What crosses the boundary is what these tests are about; the real core
+ * stands behind the hosts in the integration tests.
+ */
+import { inputError } from '../../../src/shared/errors.ts';
+import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
+import type { JournalEntry } from '../../../src/shared/records.ts';
+import type { AppApi, AppEvents, RunDetail } from '../../../src/shared/rpc.ts';
+import type { ServedCore } from '../../../src/main/rpc/session.ts';
+
+type Listener = Parameters<ServedCore['onEvent']>[0];
+
+export const SPEC = parseExperimentSpec({
+  workload: { model: 'fnn3', dataset: 'digits' },
+});
+
+export const RUN: RunDetail = {
+  id: 'run-1',
+  name: 'first',
+  state: 'running',
+  createdAt: 1,
+  iterations: 3,
+  iterationsPlanned: 400,
+  ranks: 4,
+  model: 'fnn3',
+  dataset: 'digits',
+  methods: ['none'],
+  deleted: false,
+  spec: SPEC,
+  events: [],
+  lastSequence: 12,
+};
+
+export const ENTRY: JournalEntry = {
+  sequence: 13,
+  record: { type: 'divergence', at: 5, iteration: 3, value: 0.25 },
+};
+
+export class SmallCore implements ServedCore {
+  readonly calls: { readonly name: string; readonly input: readonly unknown[] }[] = [];
+  readonly #listeners = new Set<Listener>();
+
+  readonly api: AppApi = {
+    info: () =>
+      this.#answer('info', [], {
+        version: '0.0.0',
+        host: 'browser',
+        platform: 'linux',
+        cores: 2,
+        hostname: 'box',
+        home: '/home',
+      }),
+    catalogue: () =>
+      this.#answer('catalogue', [], {
+        methods: [],
+        collectives: [],
+        models: [],
+        datasets: [],
+        optimizers: ['sgd'],
+        backends: ['wasm'],
+      }),
+    presets: () => this.#answer('presets', [], []),
+    checkSpec: (text) =>
+      this.#answer('checkSpec', [text], { ok: true, spec: SPEC, yaml: text }),
+    specToYaml: (spec) => this.#answer('specToYaml', [spec], 'name: first\n'),
+    launch: (spec) => this.#answer('launch', [spec], RUN),
+    relaunch: (run) => this.#answer('relaunch', [run], RUN),
+    stop: (run) => this.#answer('stop', [run], undefined),
+    switchPlan: (run, change, options) =>
+      this.#answer('switchPlan', [run, change, options], {
+        epoch: 1,
+        notBefore: 8,
+        plan: {
+          method: 'topk',
+          parameters: { ratio: 0.01 },
+          collective: 'sparse-allgather',
+          bucketBytes: 4,
+        },
+        residual: 'flush',
+      }),
+    runs: (query) => this.#answer('runs', [query], [RUN]),
+    run: (id) =>
+      id === RUN.id
+        ? this.#answer('run', [id], RUN)
+        : Promise.reject(
+            inputError('RUN_UNKNOWN', `there is no run "${id}"`, {
+              place: 'store',
+              next: 'List the runs.',
+            }),
+          ),
+    iterations: (run, range) => this.#answer('iterations', [run, range], [ENTRY]),
+    setDeleted: (run, deleted) => this.#answer('setDeleted', [run, deleted], undefined),
+    exportRun: (run, format) => this.#answer('exportRun', [run, format], 'a,b\n'),
+    watch: (run) => this.#answer('watch', [run], RUN),
+    unwatch: (run) => this.#answer('unwatch', [run], undefined),
+  };
+
+  get listening(): number {
+    return this.#listeners.size;
+  }
+
+  onEvent(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  emit<E extends keyof AppEvents>(event: E, ...args: Parameters<AppEvents[E]>): void {
+    for (const listener of this.#listeners) listener(event, ...args);
+  }
+
+  named(name: keyof AppApi): readonly (readonly unknown[])[] {
+    return this.calls.filter((call) => call.name === name).map((call) => call.input);
+  }
+
+  #answer<T>(name: string, input: readonly unknown[], value: T): Promise<T> {
+    this.calls.push({ name, input });
+    return Promise.resolve(value);
+  }
+}
