@@ -81,6 +81,11 @@ export class GradwireHome implements AsyncDisposable {
     this.directory = mkdtempSync(path.join(tmpdir(), 'gradwire-test-'));
   }
 
+  /** Where this home's supervisor listens. */
+  get socket(): string {
+    return path.join(this.directory, 'supervisor.sock');
+  }
+
   start(args: readonly string[], options: { shell?: string } = {}): RunningCommand {
     const env = { ...process.env, GRADWIRE_HOME: this.directory, NO_COLOR: '1' };
     const argv = [process.execPath, command, ...args];

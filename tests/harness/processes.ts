@@ -26,15 +26,15 @@ export function processesMatching(text: string): readonly ProcessEntry[] {
 }
 
 /** Poll until the condition holds; fails with what it last saw. */
-export async function until<T>(
-  look: () => T,
+export async function untilAsync<T>(
+  look: () => Promise<T>,
   holds: (seen: T) => boolean,
   what: string,
   timeoutMs = 10_000,
 ): Promise<T> {
   const end = performance.now() + timeoutMs;
   for (;;) {
-    const seen = look();
+    const seen = await look();
     if (holds(seen)) return seen;
     if (performance.now() > end) {
       throw new Error(
@@ -43,4 +43,13 @@ export async function until<T>(
     }
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
+}
+
+export async function until<T>(
+  look: () => T,
+  holds: (seen: T) => boolean,
+  what: string,
+  timeoutMs = 10_000,
+): Promise<T> {
+  return await untilAsync(() => Promise.resolve(look()), holds, what, timeoutMs);
 }
