@@ -367,10 +367,10 @@ export class RunCoordinator {
           summary = this.#store.append(id, entries);
         },
         stored: (entries, last) => {
-          this.#events.records(id, entries);
           this.#acknowledge(link, id, last);
           if (last >= follower.target) follower.caughtUp.resolve();
           this.#changed(summary);
+          this.#events.records(id, entries);
         },
         failed: (error) => {
           this.#followers.delete(id);

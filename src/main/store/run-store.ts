@@ -199,7 +199,7 @@ export class RunStore {
    */
   resolve(prefix: string): string {
     const ids = this.#guard(() =>
-      this.#statements.idsByPrefix.all(prefix, prefix.length).map((row) => row.id),
+      this.#statements.idsByPrefix.all({ prefix }).map((row) => row.id),
     );
     if (ids.length === 0 || prefix === '') throw unknownRun(prefix);
     if (ids.length > 1 && !ids.includes(prefix)) {
@@ -228,6 +228,18 @@ export class RunStore {
     return this.#guard(() =>
       this.#statements.iterations
         .all({ run: this.#row(id).number, ...range })
+        .map(({ sequence, record }) => ({
+          sequence,
+          record: JSON.parse(record) as RunRecord,
+        })),
+    );
+  }
+
+  /** A page of a run's records of all kinds after a sequence, in the journal's order. */
+  entriesAfter(id: string, after: number): readonly JournalEntry[] {
+    return this.#guard(() =>
+      this.#statements.entriesAfter
+        .all({ run: this.#row(id).number, after })
         .map(({ sequence, record }) => ({
           sequence,
           record: JSON.parse(record) as RunRecord,

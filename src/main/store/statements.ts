@@ -14,8 +14,8 @@ export function prepareStatements(database: Database.Database) {
       VALUES (@id, @name, @spec, @switches, @launcher, 'starting', @created_at,
         @iterations_planned, @ranks, @model, @dataset, @methods)`),
     runById: database.prepare<[string], RunRow>('SELECT * FROM runs WHERE id = ?'),
-    idsByPrefix: database.prepare<[string, number], { id: string }>(`
-      SELECT id FROM runs WHERE substr(id, 1, ?2) = ?1
+    idsByPrefix: database.prepare<[{ prefix: string }], { id: string }>(`
+      SELECT id FROM runs WHERE substr(id, 1, length(@prefix)) = @prefix
       ORDER BY created_at DESC LIMIT 100`),
     listRuns: database.prepare<
       [{ deleted: number; search: string; limit: number; offset: number }],
@@ -53,6 +53,14 @@ export function prepareStatements(database: Database.Database) {
       SELECT iteration, rank, record FROM iterations
       WHERE run = @run AND (iteration, rank) > (@iteration, @rank)
       ORDER BY iteration, rank LIMIT ${PAGE}`),
+    entriesAfter: database.prepare<
+      [{ run: number; after: number }],
+      { sequence: number; record: string }
+    >(`
+      SELECT sequence, record FROM iterations WHERE run = @run AND sequence > @after
+      UNION ALL
+      SELECT sequence, record FROM events WHERE run = @run AND sequence > @after
+      ORDER BY sequence LIMIT ${PAGE}`),
     finishedFrom: database.prepare<
       [{ run: number; from: number }],
       { iteration: number; ranks: number; loss: number }

@@ -40,6 +40,8 @@ export const runsMigration = `
     PRIMARY KEY (run, iteration, rank)
   ) STRICT, WITHOUT ROWID;
 
+  CREATE UNIQUE INDEX iterations_by_sequence ON iterations (run, sequence);
+
   CREATE TABLE events (
     run INTEGER NOT NULL REFERENCES runs (number) ON DELETE CASCADE,
     sequence INTEGER NOT NULL,

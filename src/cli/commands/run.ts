@@ -1,0 +1,68 @@
+/** `gradwire run SPEC|PRESET`: launch an experiment and follow it to its end. */
+import { Option, type Command } from 'commander';
+import { parseExperimentSpec } from '../../shared/experiment-spec.ts';
+import { resolveDataDirectory } from '../../main/runs/data-directory.ts';
+import { applySettings, parseSwitch } from '../../main/runs/settings.ts';
+import { loadSpecSource } from '../../main/runs/spec-source.ts';
+import { followRun } from '../follow-run.ts';
+import { withWorkspace } from '../workspace.ts';
+
+interface RunOptions {
+  readonly set: readonly string[];
+  readonly switch: readonly string[];
+  readonly json: boolean;
+  readonly detach: boolean;
+}
+
+const collect = (value: string, before: readonly string[]): readonly string[] => [
+  ...before,
+  value,
+];
+
+export function addRunCommand(program: Command): void {
+  program
+    .command('run')
+    .summary('launch an experiment and follow it')
+    .description(
+      'Launch an experiment and follow it to its end. Ctrl-C stops the run; a second ' +
+        'Ctrl-C leaves it running in the background.',
+    )
+    .argument('<spec>', 'a YAML or JSON file, - for stdin, or the name of a preset')
+    .addOption(
+      new Option('--set <key=value>', 'change the spec, for example world.ranks=2')
+        .argParser(collect)
+        .default([], ''),
+    )
+    .addOption(
+      new Option(
+        '--switch <iteration:key=value,…>',
+        'change the exchange in mid-run, for example 50:method=topk,ratio=0.01',
+      )
+        .argParser(collect)
+        .default([], ''),
+    )
+    .option('--json', 'print every record as one line of JSON', false)
+    .option('--detach', 'print the run’s id and leave it to the supervisor', false)
+    .action(run);
+}
+
+async function run(name: string, options: RunOptions): Promise<void> {
+  const switches = options.switch.map(parseSwitch);
+  const { raw, place } = await loadSpecSource(name);
+  const parsed = parseExperimentSpec(applySettings(raw, options.set), place);
+  const spec = resolveDataDirectory(parsed, process.cwd());
+  process.exitCode = await withWorkspace(async (workspace) => {
+    const { coordinator } = workspace;
+    const { id } = await coordinator.create(spec, switches, place);
+    if (options.detach) {
+      await coordinator.begin(id);
+      process.stdout.write(
+        options.json ? `${JSON.stringify({ run: id })}\n` : `${id}\n`,
+      );
+      return 0;
+    }
+    return followRun(workspace, id, { json: options.json, mode: 'run' }, async () => {
+      await coordinator.begin(id);
+    });
+  });
+}

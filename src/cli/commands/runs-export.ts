@@ -1,0 +1,48 @@
+/** `gradwire runs export`: everything that is stored of a run, as JSON or CSV. */
+import { Option, type Command } from 'commander';
+import { createWriteStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { failure } from '../../shared/errors.ts';
+import type { ExportFormat } from '../../shared/rpc.ts';
+import { exportRun } from '../../main/store/run-export.ts';
+import { resolveRun } from '../run-name.ts';
+import { withWorkspace } from '../workspace.ts';
+
+interface ExportOptions {
+  readonly format: ExportFormat;
+  readonly output?: string;
+}
+
+export function addRunsExportCommand(runs: Command): void {
+  runs
+    .command('export')
+    .description(
+      'write a run as JSON (everything) or CSV (a row per iteration and rank)',
+    )
+    .argument('<run>', 'the beginning of its id, or last')
+    .addOption(
+      new Option('--format <format>', 'what to write')
+        .choices(['json', 'csv'])
+        .default('json'),
+    )
+    .option('--output <file>', 'where to; stdout if not given')
+    .action(async (name: string, { format, output }: ExportOptions) => {
+      await withWorkspace(async ({ store, coordinator }) => {
+        await coordinator.recover();
+        const pieces = exportRun(store, resolveRun(store, name), format);
+        try {
+          if (output === undefined) {
+            await pipeline(Readable.from(pieces), process.stdout, { end: false });
+          } else await pipeline(Readable.from(pieces), createWriteStream(output));
+        } catch (cause) {
+          const { code, message, syscall } = cause as NodeJS.ErrnoException;
+          if (code === 'EPIPE') return; // the reader has had enough
+          if (syscall === undefined) throw cause;
+          throw failure('EXPORT_WRITE_FAILED', `cannot write the export: ${message}`, {
+            next: 'Give another file with --output.',
+          });
+        }
+      });
+    });
+}

@@ -1,0 +1,85 @@
+/** `gradwire runs list`: what has been run, newest first. */
+import type { Command } from 'commander';
+import { InvalidArgumentError } from 'commander';
+import type { RunSummary } from '../../shared/rpc.ts';
+import { date, loss, percent } from '../quantities.ts';
+import { textTable } from '../text-table.ts';
+import { withWorkspace } from '../workspace.ts';
+
+interface ListOptions {
+  readonly search?: string;
+  readonly limit: number;
+  readonly deleted: boolean;
+  readonly json: boolean;
+}
+
+export function addRunsListCommand(runs: Command): void {
+  runs
+    .command('list')
+    .description('list runs, newest first')
+    .option(
+      '--search <text>',
+      'only those whose name, id, model or method has the text',
+    )
+    .option('--limit <count>', 'at most so many', parseLimit, 50)
+    .option('--deleted', 'the deleted ones', false)
+    .option('--json', 'one line of JSON per run', false)
+    .action(list);
+}
+
+function parseLimit(text: string): number {
+  const limit = Number(text);
+  if (!Number.isInteger(limit) || limit < 1 || limit > 1000) {
+    throw new InvalidArgumentError('It must be a number from 1 to 1000.');
+  }
+  return limit;
+}
+
+async function list(options: ListOptions): Promise<void> {
+  await withWorkspace(async ({ store, coordinator }) => {
+    await coordinator.recover();
+    const runs = store.list(options);
+    if (options.json) {
+      for (const run of runs) process.stdout.write(`${JSON.stringify(run)}\n`);
+    } else if (runs.length === 0) {
+      process.stdout.write('no runs; start one with: gradwire run quickstart\n');
+    } else process.stdout.write(`${textTable([HEADINGS, ...runs.map(row)], ALIGN)}\n`);
+  });
+}
+
+const HEADINGS = [
+  'id',
+  'created',
+  'state',
+  'iterations',
+  'ranks',
+  'loss',
+  'accuracy',
+  'methods',
+  'name',
+];
+const ALIGN = [
+  'left',
+  'left',
+  'left',
+  'right',
+  'right',
+  'right',
+  'right',
+  'left',
+  'left',
+] as const;
+
+function row(run: RunSummary): string[] {
+  return [
+    run.id,
+    date(run.createdAt),
+    run.state,
+    `${run.iterations}/${run.iterationsPlanned}`,
+    String(run.ranks),
+    run.loss === undefined ? '–' : loss(run.loss),
+    run.metric === undefined ? '–' : percent(run.metric),
+    run.methods.join(' → '),
+    run.name,
+  ];
+}

@@ -1,0 +1,57 @@
+/** `gradwire runs show`: one run, its spec, and what happened in it. */
+import type { Command } from 'commander';
+import { formatError } from '../../shared/errors.ts';
+import { describePlan } from '../../shared/exchange-plan.ts';
+import type { RunDetail } from '../../shared/rpc.ts';
+import { specToYaml } from '../../main/runs/spec-text.ts';
+import { PhaseBreakdown } from '../phase-breakdown.ts';
+import { date, loss, milliseconds, percent } from '../quantities.ts';
+import { resolveRun } from '../run-name.ts';
+import { withWorkspace } from '../workspace.ts';
+
+export function addRunsShowCommand(runs: Command): void {
+  runs
+    .command('show')
+    .description('show one run: state, spec, switches, where its time went')
+    .argument('<run>', 'the beginning of its id, or last')
+    .option('--json', 'as one line of JSON', false)
+    .action(async (name: string, options: { readonly json: boolean }) => {
+      await withWorkspace(async ({ store, coordinator }) => {
+        await coordinator.recover();
+        const id = resolveRun(store, name);
+        const detail = store.detail(id);
+        if (options.json) {
+          process.stdout.write(`${JSON.stringify(detail)}\n`);
+          return;
+        }
+        const breakdown = new PhaseBreakdown();
+        for (const record of store.allIterations(id)) breakdown.add(record);
+        process.stdout.write(`${describe(detail, breakdown.table())}\n`);
+      });
+    });
+}
+
+function describe(run: RunDetail, table: string | undefined): string {
+  const lines = [
+    `run ${run.id}: ${run.name}`,
+    `${run.state}, ${run.iterations} of ${run.iterationsPlanned} iterations, ` +
+      `created ${date(run.createdAt)}` +
+      (run.endedAt === undefined
+        ? ''
+        : `, took ${milliseconds(run.endedAt - run.createdAt)}`),
+  ];
+  if (run.loss !== undefined) lines.push(`loss ${loss(run.loss)}`);
+  if (run.metric !== undefined) lines.push(`accuracy ${percent(run.metric)}`);
+  if (run.error !== undefined) lines.push(formatError(run.error));
+  for (const event of run.events) {
+    if (event.type === 'switch') {
+      lines.push(
+        `iteration ${event.fence}: ${describePlan(event.from)} → ${describePlan(event.to)}`,
+      );
+    }
+    if (event.type === 'notice') lines.push(`${event.level}: ${event.message}`);
+  }
+  lines.push('', specToYaml(run.spec).trimEnd());
+  if (table !== undefined) lines.push('', table);
+  return lines.join('\n');
+}

@@ -1,0 +1,20 @@
+/** `gradwire runs stop`: end a run after its current iteration. */
+import type { Command } from 'commander';
+import { resolveRun } from '../run-name.ts';
+import { withWorkspace } from '../workspace.ts';
+
+export function addRunsStopCommand(runs: Command): void {
+  runs
+    .command('stop')
+    .description('end a run after its current iteration; what it recorded is kept')
+    .argument('<run>', 'the beginning of its id, or last')
+    .action(async (name: string) => {
+      await withWorkspace(async ({ store, coordinator }) => {
+        const id = resolveRun(store, name);
+        await coordinator.follow(id);
+        await coordinator.stop(id);
+        const { state, iterations } = await coordinator.ended(id);
+        process.stdout.write(`run ${id}: ${state} after ${iterations} iterations\n`);
+      });
+    });
+}

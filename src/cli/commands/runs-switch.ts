@@ -1,0 +1,33 @@
+/** `gradwire runs switch`: change the exchange of a run while it goes on. */
+import type { Command } from 'commander';
+import { describePlan } from '../../shared/exchange-plan.ts';
+import { parseChange } from '../../main/runs/settings.ts';
+import { resolveRun } from '../run-name.ts';
+import { withWorkspace } from '../workspace.ts';
+
+export function addRunsSwitchCommand(runs: Command): void {
+  runs
+    .command('switch')
+    .description('change method, parameters or collective while the run goes on')
+    .argument('<run>', 'the beginning of its id, or last')
+    .argument('<key=value...>', 'for example method=topk ratio=0.01')
+    .option('--json', 'print the planned switch as one line of JSON', false)
+    .action(
+      async (
+        name: string,
+        changes: readonly string[],
+        { json }: { readonly json: boolean },
+      ) => {
+        const request = parseChange(changes.join(','), 'runs switch');
+        await withWorkspace(async ({ store, coordinator }) => {
+          const id = resolveRun(store, name);
+          const planned = await coordinator.switchPlan(id, request);
+          process.stdout.write(
+            json
+              ? `${JSON.stringify(planned)}\n`
+              : `run ${id}: ${describePlan(planned.plan)} from the next fence on\n`,
+          );
+        });
+      },
+    );
+}

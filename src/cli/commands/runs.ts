@@ -1,0 +1,22 @@
+/** `gradwire runs …`: everything that can be done to a run that exists. */
+import type { Command } from 'commander';
+import { addRunsAttachCommand } from './runs-attach.ts';
+import { addRunsDeleteCommand } from './runs-delete.ts';
+import { addRunsExportCommand } from './runs-export.ts';
+import { addRunsListCommand } from './runs-list.ts';
+import { addRunsRelaunchCommand } from './runs-relaunch.ts';
+import { addRunsShowCommand } from './runs-show.ts';
+import { addRunsStopCommand } from './runs-stop.ts';
+import { addRunsSwitchCommand } from './runs-switch.ts';
+
+export function addRunsCommand(program: Command): void {
+  const runs = program.command('runs').description('list, inspect and steer runs');
+  addRunsListCommand(runs);
+  addRunsShowCommand(runs);
+  addRunsExportCommand(runs);
+  addRunsAttachCommand(runs);
+  addRunsStopCommand(runs);
+  addRunsSwitchCommand(runs);
+  addRunsRelaunchCommand(runs);
+  addRunsDeleteCommand(runs);
+}

@@ -1,0 +1,27 @@
+/** `gradwire serve`: the app in an ordinary browser, on this computer only. */
+import { InvalidArgumentError, type Command } from 'commander';
+import { loadHosts } from '../host-bundle.ts';
+
+export function addServeCommand(program: Command): void {
+  program
+    .command('serve')
+    .description('serve the app to a browser on 127.0.0.1; prints its URL')
+    .option(
+      '--port <number>',
+      'the port to listen on; any free one if not given',
+      parsePort,
+    )
+    .option('--no-open', 'do not open a browser')
+    .action(async (options: { readonly port?: number; readonly open: boolean }) => {
+      const { serve } = await loadHosts();
+      await serve(options);
+    });
+}
+
+function parsePort(text: string): number {
+  const port = Number(text);
+  if (text.trim() === '' || !Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new InvalidArgumentError('It must be a number from 0 to 65535.');
+  }
+  return port;
+}

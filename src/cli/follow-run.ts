@@ -1,0 +1,200 @@
+/**
+ * Follows one run to its end on stdout and turns it into an exit code. The first Ctrl-C
+ * asks the run to stop and waits for its end; a second one leaves it to the supervisor.
+ * A reader that goes away (`| head`) stops the run without a word.
+ */
+import type { JournalEntry } from '../shared/records.ts';
+import type { RunSummary } from '../shared/rpc.ts';
+import { exitCodeOf, reportError } from './report-error.ts';
+import {
+  HumanPrinter,
+  JsonPrinter,
+  type Output,
+  type RunPrinter,
+} from './run-printer.ts';
+import type { Workspace } from './workspace.ts';
+
+const EXIT_INTERRUPTED = 130;
+const EXIT_TERMINATED = 143;
+
+/**
+ * The same Ctrl-C may arrive more than once: from the terminal, and passed on by npm or
+ * by the process that started this one. What comes within this time is one.
+ */
+const SAME_INTERRUPT_MS = 500;
+
+export interface FollowOptions {
+  readonly json: boolean;
+  /** `run`: stop the run on Ctrl-C. `attach`: leave it. */
+  readonly mode: 'run' | 'attach';
+}
+
+/**
+ * @param id of a run that has a row
+ * @param begin starts the run, or begins to follow it; resolves when it is followed
+ * @returns the exit code
+ */
+export async function followRun(
+  workspace: Workspace,
+  id: string,
+  options: FollowOptions,
+  begin: () => Promise<void>,
+): Promise<number> {
+  const { coordinator, store, events } = workspace;
+  const interruption = new Interruption(options, () => {
+    coordinator.stop(id).catch(interruption.fail);
+  });
+  const printer = makePrinter(options.json, interruption);
+  try {
+    let summary = store.summary(id);
+    printer.begin(summary);
+    events.changed = (changed) => {
+      if (changed.id === id) summary = changed;
+    };
+    const print = (entries: readonly JournalEntry[]): void => {
+      printer.records(entries, summary);
+    };
+    let printed = 0;
+    // Another process may store the run too: from the store nothing is missed.
+    const printStored = (): void => {
+      for (;;) {
+        const page = store.entriesAfter(id, printed);
+        if (page.length === 0) return;
+        printed = page.at(-1)!.sequence;
+        print(page);
+      }
+    };
+    events.records = (run, entries) => {
+      if (run !== id) return;
+      if (options.mode === 'attach') printStored();
+      else print(entries);
+    };
+    const ended = (async (): Promise<RunSummary> => {
+      try {
+        if (options.mode === 'attach') printStored();
+        await begin();
+      } catch (error) {
+        // A launch that failed is a run that failed: its row says how.
+        const now = store.summary(id);
+        if (now.state !== 'failed') throw error;
+        return now;
+      }
+      return coordinator.ended(id);
+    })();
+    const result = await Promise.race([
+      ended,
+      workspace.trouble,
+      interruption.failed,
+      interruption.left,
+    ]);
+    if (result === undefined) {
+      ended.catch(() => undefined); // nobody waits for it any more
+      return interruption.exitCode ?? 0;
+    }
+    if (options.mode === 'attach') printStored();
+    if (!interruption.quiet) printer.end(result);
+    return exitCode(result, interruption);
+  } finally {
+    interruption.close();
+  }
+}
+
+function exitCode(summary: RunSummary, interruption: Interruption): number {
+  if (interruption.quiet) return 0;
+  if (interruption.exitCode !== undefined) return interruption.exitCode;
+  if (summary.error === undefined) return 0;
+  reportError(Object.assign(new Error(), { name: 'GradwireError' }, summary.error));
+  return exitCodeOf(summary.error);
+}
+
+function makePrinter(json: boolean, interruption: Interruption): RunPrinter {
+  const output: Output = {
+    write: (text) => {
+      if (!interruption.quiet) process.stdout.write(text);
+    },
+    get columns() {
+      return process.stdout.isTTY ? process.stdout.columns : undefined;
+    },
+  };
+  return json ? new JsonPrinter(output) : new HumanPrinter(output);
+}
+
+/** Signals, and the end of stdout, while a run is followed. */
+class Interruption {
+  /** Resolves when the run is to be left to the supervisor. */
+  readonly left: Promise<undefined>;
+  /** Rejects when the run could not be asked to stop. */
+  readonly failed: Promise<never>;
+  readonly fail: (error: unknown) => void;
+  readonly #leave: (value: undefined) => void;
+  readonly #options: FollowOptions;
+  readonly #stop: () => void;
+  #firstAt: number | undefined;
+  #exitCode: number | undefined;
+  #quiet = false;
+
+  constructor(options: FollowOptions, stop: () => void) {
+    this.#options = options;
+    this.#stop = stop;
+    ({ promise: this.left, resolve: this.#leave } = Promise.withResolvers<undefined>());
+    ({ promise: this.failed, reject: this.fail } = Promise.withResolvers<never>());
+    process.on('SIGINT', this.#interrupt);
+    process.on('SIGTERM', this.#terminate);
+    process.on('SIGHUP', this.#hangUp);
+    process.stdout.on('error', this.#outputError);
+  }
+
+  get exitCode(): number | undefined {
+    return this.#exitCode;
+  }
+
+  /** Nobody reads any more. */
+  get quiet(): boolean {
+    return this.#quiet;
+  }
+
+  close(): void {
+    process.off('SIGINT', this.#interrupt);
+    process.off('SIGTERM', this.#terminate);
+    process.off('SIGHUP', this.#hangUp);
+    // The error listener stays: stdout may still report what was written before.
+  }
+
+  readonly #interrupt = (): void => {
+    this.#signal(EXIT_INTERRUPTED);
+  };
+
+  readonly #terminate = (): void => {
+    this.#signal(EXIT_TERMINATED);
+  };
+
+  /** The terminal is gone: the run is not. */
+  readonly #hangUp = (): void => {
+    this.#quiet = true;
+    this.#leave(undefined);
+  };
+
+  readonly #outputError = (error: NodeJS.ErrnoException): void => {
+    if (error.code !== 'EPIPE') this.fail(error);
+    if (this.#quiet) return;
+    this.#quiet = true;
+    if (this.#options.mode === 'run') this.#stop();
+    else this.#leave(undefined);
+  };
+
+  #signal(code: number): void {
+    const now = performance.now();
+    if (this.#firstAt === undefined) {
+      this.#firstAt = now;
+      this.#exitCode = code;
+      if (this.#options.mode === 'attach') {
+        this.#leave(undefined);
+        return;
+      }
+      process.stderr.write(
+        'gradwire: stopping the run; Ctrl-C again leaves it running in the background\n',
+      );
+      this.#stop();
+    } else if (now - this.#firstAt > SAME_INTERRUPT_MS) this.#leave(undefined);
+  }
+}

@@ -1,0 +1,128 @@
+/**
+ * Where a run's time went: the mean of every phase over ranks and iterations, for each
+ * exchange plan that the run used. Constant memory per plan.
+ */
+import { COMMUNICATION_PHASES, PHASES, zeroPhases } from '../shared/phases.ts';
+import type { IterationRecord } from '../shared/records.ts';
+import { bytes, milliseconds, percent } from './quantities.ts';
+import { textTable } from './text-table.ts';
+
+/** More columns than this do not fit a terminal: plans are merged by method. */
+const MAX_COLUMNS = 5;
+
+export class PhaseMeans {
+  readonly label: string;
+  #count = 0;
+  #wall = 0;
+  #overlapped = 0;
+  readonly #phases = zeroPhases();
+  readonly #bytes = { dense: 0, payload: 0, wireSent: 0 };
+
+  constructor(label: string) {
+    this.label = label;
+  }
+
+  add(record: IterationRecord): void {
+    this.#count++;
+    this.#wall += record.wall;
+    this.#overlapped += record.overlapped;
+    for (const phase of PHASES) this.#phases[phase] += record.phases[phase];
+    this.#bytes.dense += record.bytes.dense;
+    this.#bytes.payload += record.bytes.payload;
+    this.#bytes.wireSent += record.bytes.wireSent;
+  }
+
+  merge(other: PhaseMeans): void {
+    this.#count += other.#count;
+    this.#wall += other.#wall;
+    this.#overlapped += other.#overlapped;
+    for (const phase of PHASES) this.#phases[phase] += other.#phases[phase];
+    for (const key of ['dense', 'payload', 'wireSent'] as const) {
+      this.#bytes[key] += other.#bytes[key];
+    }
+  }
+
+  /** How many records were added: one per rank and iteration. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** One line: an iteration's time, its split, what it sent against dense. */
+  describe(): string {
+    const communication = COMMUNICATION_PHASES.reduce(
+      (sum, phase) => sum + this.#phases[phase],
+      0,
+    );
+    return (
+      `${milliseconds(this.#wall / this.#count)}/iteration ` +
+      `(computing ${percent(this.#phases.compute / this.#wall)}, ` +
+      `communicating ${percent(communication / this.#wall)}), ` +
+      `sent ${this.#per(this.#bytes.wireSent)} for ${this.#per(this.#bytes.dense)} dense`
+    );
+  }
+
+  /** The table's column: heading, each phase, and what stands below. */
+  column(): readonly string[] {
+    const time = (sum: number): string =>
+      `${milliseconds(sum / this.#count)} ${percent(sum / this.#wall).padStart(6)}`;
+    return [
+      this.label,
+      ...PHASES.map((phase) => time(this.#phases[phase])),
+      time(this.#wall),
+      this.#overlapped === 0 ? '–' : milliseconds(this.#overlapped / this.#count),
+      this.#per(this.#bytes.dense),
+      this.#per(this.#bytes.payload),
+      this.#per(this.#bytes.wireSent),
+      String(this.#count),
+    ];
+  }
+
+  #per(sum: number): string {
+    return bytes(sum / this.#count);
+  }
+}
+
+export class PhaseBreakdown {
+  readonly #epochs = new Map<number, PhaseMeans>();
+
+  add(record: IterationRecord): void {
+    let means = this.#epochs.get(record.epoch);
+    if (means === undefined) {
+      means = new PhaseMeans(`${record.method}/${record.collective}`);
+      this.#epochs.set(record.epoch, means);
+    }
+    means.add(record);
+  }
+
+  /** The table, or undefined when no iteration was recorded. */
+  table(): string | undefined {
+    let plans = [...this.#epochs].sort(([a], [b]) => a - b).map(([, means]) => means);
+    if (plans.length > MAX_COLUMNS) plans = mergeByLabel(plans);
+    if (plans.length === 0) return undefined;
+    const names = [
+      'mean per iteration',
+      ...PHASES.map((phase) => `  ${phase}`),
+      'wall',
+      'hidden under compute',
+      'dense bytes',
+      'payload bytes',
+      'wire bytes sent',
+      'records',
+    ];
+    const columns = plans.map((means) => means.column());
+    return textTable(
+      names.map((name, row) => [name, ...columns.map((column) => column[row]!)]),
+      ['left', ...columns.map(() => 'right' as const)],
+    );
+  }
+}
+
+function mergeByLabel(plans: readonly PhaseMeans[]): PhaseMeans[] {
+  const merged = new Map<string, PhaseMeans>();
+  for (const means of plans) {
+    const known = merged.get(means.label) ?? new PhaseMeans(means.label);
+    known.merge(means);
+    merged.set(means.label, known);
+  }
+  return [...merged.values()];
+}

@@ -1,0 +1,41 @@
+/** Quantities as people read them in a terminal: three figures and a unit. */
+
+export function milliseconds(ms: number): string {
+  if (ms >= 60_000) {
+    const minutes = Math.floor(ms / 60_000);
+    return `${minutes} min ${Math.round((ms - minutes * 60_000) / 1000)} s`;
+  }
+  return ms >= 1000 ? `${figures(ms / 1000)} s` : `${figures(ms)} ms`;
+}
+
+/** Decimal units: 1 kB is 1000 bytes. */
+export function bytes(count: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
+  let value = count;
+  let unit = 0;
+  while (value >= 999.5 && unit < units.length - 1) {
+    value /= 1000;
+    unit++;
+  }
+  return `${unit === 0 ? Math.round(value) : figures(value)} ${units[unit]!}`;
+}
+
+/** @param fraction 0…1 */
+export function percent(fraction: number): string {
+  return `${(fraction * 100).toFixed(fraction < 0.0995 && fraction > 0 ? 1 : 0)} %`;
+}
+
+export function loss(value: number): string {
+  return value.toPrecision(4);
+}
+
+export function date(at: number): string {
+  const local = new Date(at - new Date(at).getTimezoneOffset() * 60_000);
+  return local.toISOString().slice(0, 16).replace('T', ' ');
+}
+
+function figures(value: number): string {
+  if (value === 0) return '0';
+  if (value >= 100) return value.toFixed(0);
+  return value >= 10 ? value.toFixed(1) : value.toFixed(2);
+}

@@ -1,0 +1,58 @@
+/**
+ * How a command ends badly: one line on stderr and an exit code. 2 where the input was
+ * wrong, 1 for anything else. Never a stack trace: what is not a coded error is reported
+ * as an internal one, and with GRADWIRE_DEBUG=1 its stack too.
+ */
+import { CommanderError } from 'commander';
+import {
+  formatError,
+  isErrorData,
+  toErrorData,
+  type ErrorData,
+} from '../shared/errors.ts';
+
+export const EXIT_INPUT = 2;
+export const EXIT_FAILURE = 1;
+
+/** Prints the error; answers with the exit code. */
+export function reportError(thrown: unknown): number {
+  if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0; // help
+  const error = asErrorData(thrown);
+  process.stderr.write(`gradwire: ${formatError(error).replace(/\s*\n\s*/g, ' | ')}\n`);
+  if (process.env['GRADWIRE_DEBUG'] === '1' && thrown instanceof Error) {
+    process.stderr.write(`${thrown.stack ?? ''}\n`);
+  }
+  return exitCodeOf(error);
+}
+
+export function exitCodeOf(error: ErrorData): number {
+  return error.kind === 'input' ? EXIT_INPUT : EXIT_FAILURE;
+}
+
+function asErrorData(thrown: unknown): ErrorData {
+  if (thrown instanceof CommanderError) return usageError(thrown);
+  // An error of a bundle that was loaded at run time is of that bundle's own class.
+  if (
+    thrown instanceof Error &&
+    thrown.name === 'GradwireError' &&
+    isErrorData(thrown)
+  ) {
+    return thrown;
+  }
+  return toErrorData(thrown);
+}
+
+function usageError(error: CommanderError): ErrorData {
+  const next = 'See: gradwire --help.';
+  if (error.code === 'commander.help') {
+    return { code: 'USAGE', kind: 'input', message: 'a command is missing', next };
+  }
+  const message = error.message.replace(/^error: /, '');
+  const [, said, suggestion] = /^(.*?)\s*\((Did you mean .*\?)\)$/s.exec(message) ?? [];
+  return {
+    code: 'USAGE',
+    kind: 'input',
+    message: said ?? message,
+    next: suggestion ?? next,
+  };
+}

@@ -1,0 +1,15 @@
+/** What a run is called on the command line: the beginning of its id, or `last`. */
+import { inputError } from '../shared/errors.ts';
+import type { RunStore } from '../main/store/run-store.ts';
+
+/** @throws GradwireError `RUN_UNKNOWN`, `RUN_AMBIGUOUS` */
+export function resolveRun(store: RunStore, name: string): string {
+  if (name !== 'last') return store.resolve(name);
+  const [newest] = store.list({ limit: 1 });
+  if (newest === undefined) {
+    throw inputError('RUN_UNKNOWN', 'there is no run yet', {
+      next: 'Start one: gradwire run quickstart.',
+    });
+  }
+  return newest.id;
+}

@@ -1,0 +1,176 @@
+/**
+ * A run on stdout as it goes. With --json every record is one line, as it was recorded.
+ * For people there is one live line on a terminal, or a line a second where there is
+ * none, a line for each switch and warning, and at the end where the time went.
+ */
+import { describePlan } from '../shared/exchange-plan.ts';
+import { endsRun, type JournalEntry, type RunRecord } from '../shared/records.ts';
+import type { RunSummary } from '../shared/rpc.ts';
+import { PhaseBreakdown, PhaseMeans } from './phase-breakdown.ts';
+import { loss, milliseconds, percent } from './quantities.ts';
+
+export interface RunPrinter {
+  /** Once, before any record. */
+  begin(summary: RunSummary): void;
+  records(entries: readonly JournalEntry[], summary: RunSummary): void;
+  /** Once, after the last record, or where the run ended without one. */
+  end(summary: RunSummary): void;
+}
+
+/** Where it prints: stdout, and how wide it is if it is a terminal. */
+export interface Output {
+  write(text: string): void;
+  /** Undefined: not a terminal. */
+  readonly columns: number | undefined;
+}
+
+export class JsonPrinter implements RunPrinter {
+  readonly #output: Output;
+  #ended = false;
+
+  constructor(output: Output) {
+    this.#output = output;
+  }
+
+  begin(): void {
+    // The records say it all.
+  }
+
+  records(entries: readonly JournalEntry[]): void {
+    let lines = '';
+    for (const { record } of entries) {
+      lines += `${JSON.stringify(record)}\n`;
+      if (endsRun(record)) this.#ended = true;
+    }
+    this.#output.write(lines);
+  }
+
+  end(summary: RunSummary): void {
+    // A run that never began, or was lost, has an error but no last record.
+    if (this.#ended || summary.error === undefined) return;
+    const record: RunRecord = {
+      type: 'failed',
+      at: summary.endedAt ?? Date.now(),
+      error: summary.error as Extract<RunRecord, { type: 'failed' }>['error'],
+    };
+    this.#output.write(`${JSON.stringify(record)}\n`);
+  }
+}
+
+const PROGRESS_MS = 1000;
+const LIVE_MS = 100;
+const CLEAR_LINE = '\r\u001b[2K';
+
+export class HumanPrinter implements RunPrinter {
+  readonly #output: Output;
+  readonly #breakdown = new PhaseBreakdown();
+  #recent = new PhaseMeans('recent');
+  #lastProgress = -Infinity;
+  #live = false;
+  #startedAt: number | undefined;
+  #last: Extract<RunRecord, { type: 'done' | 'failed' }> | undefined;
+
+  constructor(output: Output) {
+    this.#output = output;
+  }
+
+  begin(summary: RunSummary): void {
+    this.#line(
+      `run ${summary.id}: ${summary.name} (${summary.model} on ${summary.dataset}, ` +
+        `${summary.ranks} ${summary.ranks === 1 ? 'rank' : 'ranks'}, ` +
+        `${summary.iterationsPlanned} iterations)`,
+    );
+  }
+
+  records(entries: readonly JournalEntry[], summary: RunSummary): void {
+    for (const { record } of entries) this.#record(record);
+    const interval = this.#output.columns === undefined ? PROGRESS_MS : LIVE_MS;
+    const now = performance.now();
+    if (this.#recent.count === 0 || now - this.#lastProgress < interval) return;
+    this.#lastProgress = now;
+    this.#progress(summary);
+    this.#recent = new PhaseMeans('recent');
+  }
+
+  end(summary: RunSummary): void {
+    const table = this.#breakdown.table();
+    if (table !== undefined) this.#line(`\n${table}\n`);
+    const last = this.#last;
+    const took =
+      this.#startedAt === undefined || summary.endedAt === undefined
+        ? ''
+        : ` in ${milliseconds(summary.endedAt - this.#startedAt)}`;
+    const result = [`${summary.state} after ${summary.iterations} iterations${took}`];
+    if (last?.type === 'done') {
+      result.push(`loss ${loss(last.loss)}`);
+      if (last.metric !== undefined) result.push(`accuracy ${percent(last.metric)}`);
+      if (last.divergence !== undefined) {
+        result.push(`replicas drifted by ${last.divergence.toExponential(2)}`);
+      }
+      result.push(last.consistent ? 'all replicas identical' : 'replicas differ');
+    }
+    this.#line(result.join(', '));
+  }
+
+  #record(record: RunRecord): void {
+    switch (record.type) {
+      case 'iteration':
+        this.#breakdown.add(record);
+        this.#recent.add(record);
+        return;
+      case 'started':
+        this.#startedAt = record.at;
+        this.#line(
+          `started on ${record.backend}: ${record.parameters} parameters, ` +
+            describePlan(record.plan),
+        );
+        return;
+      case 'switch': {
+        const residual =
+          record.residual === 'none' ? '' : `, residual ${record.residual}`;
+        const weights = record.resynchronized ? ', weights averaged' : '';
+        this.#line(
+          `── iteration ${record.fence}: ${describePlan(record.from)} → ` +
+            `${describePlan(record.to)}${residual}${weights}`,
+        );
+        return;
+      }
+      case 'notice':
+        if (record.level === 'warning') {
+          const who = record.rank === undefined ? '' : `rank ${record.rank}: `;
+          this.#line(`warning: ${who}${record.message}`);
+        }
+        return;
+      case 'done':
+      case 'failed':
+        this.#last = record;
+        return;
+      case 'evaluation':
+      case 'divergence':
+        return; // the summary has the newest evaluation, the end the divergence
+      default:
+        record satisfies never;
+    }
+  }
+
+  #progress(summary: RunSummary): void {
+    const planned = String(summary.iterationsPlanned);
+    const parts = [`${String(summary.iterations).padStart(planned.length)}/${planned}`];
+    if (summary.loss !== undefined) parts.push(`loss ${loss(summary.loss)}`);
+    if (summary.metric !== undefined) parts.push(`accuracy ${percent(summary.metric)}`);
+    parts.push(this.#recent.describe());
+    const text = parts.join('  ');
+    if (this.#output.columns === undefined) this.#output.write(`${text}\n`);
+    else {
+      // Cut to the width: a line that wraps cannot be cleared.
+      this.#output.write(CLEAR_LINE + text.slice(0, this.#output.columns - 1));
+      this.#live = true;
+    }
+  }
+
+  /** A line that stays; the live line makes way and comes back with the next records. */
+  #line(text: string): void {
+    this.#output.write(`${this.#live ? CLEAR_LINE : ''}${text}\n`);
+    this.#live = false;
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * What a command works with: the home's store and a coordinator, opened for one command
+ * and closed after it. Where no run and no other client is left, the supervisor ends too;
+ * the command waits for that, so that it leaves no process behind.
+ */
+import { existsSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ErrorData } from '../shared/errors.ts';
+import { GradwireError } from '../shared/errors.ts';
+import { openHome, type Home } from '../main/home.ts';
+import { AppLock } from '../main/runs/app-lock.ts';
+import { RunCoordinator, type CoordinatorEvents } from '../main/runs/coordinator.ts';
+import { localNode } from '../main/runs/local-node.ts';
+import { RunStore } from '../main/store/run-store.ts';
+
+const SUPERVISOR_EXIT_MS = 1000;
+const LAST_ACT_MS = 100;
+const POLL_MS = 10;
+
+export interface Workspace {
+  readonly home: Home;
+  readonly store: RunStore;
+  readonly coordinator: RunCoordinator;
+  /** What the coordinator tells; replaced by a command that listens. */
+  readonly events: { -readonly [E in keyof CoordinatorEvents]: CoordinatorEvents[E] };
+  /** Rejects with trouble that no call reports, such as a full disk. */
+  readonly trouble: Promise<never>;
+}
+
+/** Opens the workspace, does the work, closes it whatever happens. */
+export async function withWorkspace<T>(
+  work: (workspace: Workspace) => Promise<T>,
+): Promise<T> {
+  const home = await openHome();
+  const store = RunStore.open(home.database);
+  try {
+    const { promise: trouble, reject } = Promise.withResolvers<never>();
+    // Commands that race against it see it; to the others it is no event.
+    trouble.catch(() => undefined);
+    const events: Workspace['events'] = {
+      changed: () => undefined,
+      records: () => undefined,
+      notice: (error: ErrorData) => {
+        reject(new GradwireError(error));
+      },
+    };
+    const coordinator = new RunCoordinator({
+      store,
+      nodes: [localNode(home)],
+      scope: 'own',
+      events: {
+        changed: (summary) => {
+          events.changed(summary);
+        },
+        records: (run, entries) => {
+          events.records(run, entries);
+        },
+        notice: (error) => {
+          events.notice(error);
+        },
+      },
+    });
+    try {
+      return await Promise.race([
+        work({ home, store, coordinator, events, trouble }),
+        trouble,
+      ]);
+    } finally {
+      await leave(home, coordinator);
+    }
+  } finally {
+    store.close();
+  }
+}
+
+async function leave(home: Home, coordinator: RunCoordinator): Promise<void> {
+  const supervisors = coordinator.supervisors();
+  const needed = supervisors.length === 0 || (await isNeeded(home, coordinator));
+  await coordinator.close();
+  if (needed) return;
+  let deadline = performance.now() + SUPERVISOR_EXIT_MS;
+  let leaving = false;
+  while (supervisors.some(isAlive) && performance.now() < deadline) {
+    await pause(POLL_MS);
+    if (leaving || process.platform === 'win32' || existsSync(home.socket)) continue;
+    // It removes its socket as its last act. What is there after that is a dead process
+    // whose parent has not yet taken note.
+    leaving = true;
+    deadline = Math.min(deadline, performance.now() + LAST_ACT_MS);
+  }
+}
+
+/** Whether the supervisor stays when this client leaves. */
+async function isNeeded(home: Home, coordinator: RunCoordinator): Promise<boolean> {
+  if (AppLock.isHeld(home)) return true;
+  try {
+    return await coordinator.hasLiveRuns();
+  } catch (error) {
+    // Lost while it was asked: there is nothing to wait for.
+    if (error instanceof GradwireError) return true;
+    throw error;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false; // ESRCH: it is gone; a supervisor of ours cannot be EPERM
+  }
+}

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { EventOutbox } from '../../../src/main/runs/event-outbox.ts';
+import type { RunSummary } from '../../../src/shared/rpc.ts';
+import { entries, iterationRecord } from './sample-records.ts';
+
+const summary = (iterations: number): RunSummary => ({
+  id: 'r',
+  name: 'r',
+  state: 'running',
+  createdAt: 0,
+  iterations,
+  iterationsPlanned: 10,
+  ranks: 1,
+  model: 'm',
+  dataset: 'd',
+  methods: ['none'],
+  deleted: false,
+});
+
+function listening() {
+  const outbox = new EventOutbox();
+  const heard: unknown[][] = [];
+  outbox.listen((event, ...args) => {
+    heard.push([event, ...args]);
+  });
+  return { outbox, heard };
+}
+
+test('gathers records of a watched run, then says how the run is', () => {
+  const { outbox, heard } = listening();
+  const all = entries([iterationRecord(0, 0), iterationRecord(1, 0)]);
+  outbox.watch('r');
+  outbox.changed(summary(1));
+  outbox.records('r', all.slice(0, 1));
+  outbox.changed(summary(2));
+  outbox.records('r', all.slice(1));
+  expect(heard).toEqual([]);
+  outbox.close();
+  expect(heard).toEqual([
+    ['records', 'r', all],
+    ['runChanged', summary(2)],
+  ]);
+});
+
+test('says nothing of runs that are not watched, and nothing after its end', () => {
+  const { outbox, heard } = listening();
+  const some = entries([iterationRecord(0, 0)]);
+  outbox.records('r', some);
+  outbox.watch('r');
+  outbox.records('r', some);
+  outbox.unwatch('r');
+  outbox.close();
+  outbox.changed(summary(1));
+  outbox.close();
+  expect(heard.filter(([event]) => event === 'records')).toEqual([]);
+});
+
+test('a burst is told within a moment, as one', async () => {
+  const outbox = new EventOutbox();
+  const told = Promise.withResolvers<unknown[]>();
+  outbox.listen((event, ...args) => {
+    told.resolve([event, ...args]);
+  });
+  for (let n = 0; n < 100; n++) outbox.changed(summary(n));
+  expect(await told.promise).toEqual(['runChanged', summary(99)]);
+});

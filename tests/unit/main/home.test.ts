@@ -1,0 +1,58 @@
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openHome, resolveHome } from '../../../src/main/home.ts';
+
+let temporary: string;
+beforeAll(async () => {
+  temporary = await mkdtemp(path.join(os.tmpdir(), 'gradwire-home-'));
+});
+afterAll(() => rm(temporary, { recursive: true }));
+
+test.each([
+  [{ GRADWIRE_HOME: '/x/y' }, 'linux', '/x/y'],
+  [{ XDG_DATA_HOME: '/data' }, 'linux', '/data/gradwire'],
+  [
+    { XDG_DATA_HOME: 'relative' },
+    'linux',
+    path.join(os.homedir(), '.local/share/gradwire'),
+  ],
+  [{ GRADWIRE_HOME: '' }, 'linux', path.join(os.homedir(), '.local/share/gradwire')],
+  [{}, 'darwin', path.join(os.homedir(), 'Library/Application Support/gradwire')],
+  [{ LOCALAPPDATA: '/local' }, 'win32', '/local/gradwire'],
+] as const)('%o on %s is %s', (environment, platform, expected) => {
+  expect(resolveHome(environment, platform).directory).toBe(expected);
+});
+
+test('a socket path that is too long is moved to a directory named by a hash', () => {
+  const short = resolveHome({ GRADWIRE_HOME: '/x' });
+  expect(short.socket).toBe('/x/supervisor.sock');
+  const long = resolveHome({ GRADWIRE_HOME: `/${'é'.repeat(60)}` });
+  expect(Buffer.byteLength(long.socket)).toBeLessThanOrEqual(103);
+  expect(long.socket).toMatch(/gradwire-[0-9a-f]{16}.supervisor\.sock$/);
+  expect(resolveHome({ GRADWIRE_HOME: `/${'è'.repeat(60)}` }).socket).not.toBe(
+    long.socket,
+  );
+  expect(resolveHome({ GRADWIRE_HOME: '/x' }, 'win32').socket).toMatch(
+    /^\\\\\.\\pipe\\/,
+  );
+});
+
+test('is made private, with the directory of its socket', async () => {
+  const deep = path.join(temporary, 'd'.repeat(120), 'home');
+  const home = await openHome(resolveHome({ GRADWIRE_HOME: deep }));
+  for (const directory of [home.directory, path.dirname(home.socket)]) {
+    expect((await stat(directory)).mode & 0o777).toBe(0o700);
+  }
+  await rm(path.dirname(home.socket), { recursive: true });
+});
+
+test('a file in its place is a coded error', async () => {
+  const file = path.join(temporary, 'file');
+  await writeFile(file, '');
+  await expect(openHome(resolveHome({ GRADWIRE_HOME: file }))).rejects.toMatchObject({
+    code: 'HOME_UNUSABLE',
+    kind: 'input',
+  });
+});

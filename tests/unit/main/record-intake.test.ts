@@ -1,0 +1,92 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { RecordIntake } from '../../../src/main/runs/record-intake.ts';
+import type { JournalEntry } from '../../../src/shared/records.ts';
+import { done, entries, iterationRecord, wholeRun } from './sample-records.ts';
+
+function collector(stored = 0, fails = false) {
+  const batches: JournalEntry[][] = [];
+  const last: number[] = [];
+  const errors: unknown[] = [];
+  const intake = new RecordIntake(stored, {
+    store: (batch) => {
+      if (fails) throw new Error('disk full');
+      batches.push([...batch]);
+    },
+    stored: (_, sequence) => {
+      last.push(sequence);
+    },
+    failed: (error) => {
+      errors.push(error);
+    },
+  });
+  return { intake, batches, last, errors };
+}
+
+describe('the intake', () => {
+  test('whatever is delivered again, each record is stored once and in order', () => {
+    const run = wholeRun(20);
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.nat(run.length), fc.nat(10)), { maxLength: 40 }),
+        (deliveries) => {
+          const { intake, batches, errors } = collector();
+          let reached = 0;
+          for (const [from, length] of deliveries) {
+            const begin = Math.min(from, reached);
+            intake.push(run.slice(begin, begin + length));
+            reached = Math.max(reached, Math.min(begin + length, run.length));
+          }
+          intake.push(run.slice(reached));
+          intake.close();
+          expect(batches.flat()).toEqual(run);
+          expect(errors).toEqual([]);
+        },
+      ),
+    );
+  });
+
+  test('stores 500 records without waiting, and the last record at once', () => {
+    const { intake, batches } = collector();
+    const many = Array.from({ length: 500 }, (_, n) => iterationRecord(n, 0));
+    intake.push(entries(many.slice(0, 499)));
+    expect(batches).toHaveLength(0);
+    intake.push(entries(many.slice(499), 499));
+    expect(batches).toHaveLength(1);
+    intake.push(entries([done], 500));
+    expect(batches).toHaveLength(2);
+    expect(intake.stored).toBe(501);
+  });
+
+  test('stores a few after a short while', async () => {
+    const stored = Promise.withResolvers<number>();
+    const intake = new RecordIntake(0, {
+      store: () => undefined,
+      stored: (_, sequence) => {
+        stored.resolve(sequence);
+      },
+      failed: stored.reject,
+    });
+    intake.push(entries([iterationRecord(0, 0)]));
+    expect(await stored.promise).toBe(1);
+  });
+
+  test('a gap is reported and ends it', () => {
+    const { intake, batches, errors } = collector(3);
+    intake.push(entries([iterationRecord(0, 0)], 4));
+    intake.push(entries([iterationRecord(0, 0)], 3));
+    intake.close();
+    expect(String(errors)).toContain('internal: record 5 follows 3');
+    expect(batches).toEqual([]);
+  });
+
+  test('what cannot be stored is reported, not acknowledged, and nothing follows', () => {
+    const { intake, last, errors } = collector(0, true);
+    intake.push(entries([iterationRecord(0, 0), done]));
+    intake.push(entries([done], 2));
+    intake.close();
+    expect(errors).toHaveLength(1);
+    expect(last).toEqual([]);
+    expect(intake.stored).toBe(0);
+  });
+});

@@ -1,0 +1,65 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { exportRun } from '../../../src/main/store/run-export.ts';
+import { RunStore } from '../../../src/main/store/run-store.ts';
+import { PHASES } from '../../../src/shared/phases.ts';
+import { iterationRecord, sampleSpec, wholeRun } from './sample-records.ts';
+
+const ITERATIONS = 1200; // more rows than a page of the store
+const directory = mkdtempSync(path.join(os.tmpdir(), 'gradwire-export-'));
+const store = RunStore.open(path.join(directory, 'gradwire.db'));
+
+beforeAll(() => {
+  store.create({ id: 'r', spec: sampleSpec(), switches: [], createdAt: 1 });
+  store.append('r', wholeRun(ITERATIONS));
+});
+afterAll(() => {
+  store.close();
+  rmSync(directory, { recursive: true });
+});
+
+const expected = Array.from({ length: ITERATIONS }, (_, n) => n).flatMap(
+  (iteration) => [iterationRecord(iteration, 0), iterationRecord(iteration, 1)],
+);
+
+test('JSON holds the run, its spec, and every record exactly', () => {
+  const text = [...exportRun(store, 'r', 'json')].join('');
+  const { events } = store.detail('r');
+  expect(JSON.parse(text)).toEqual({
+    run: JSON.parse(JSON.stringify(store.summary('r'))) as unknown,
+    spec: sampleSpec(),
+    events,
+    iterations: expected,
+  });
+});
+
+test('CSV has a row per iteration and rank with every phase and byte count', () => {
+  const text = [...exportRun(store, 'r', 'csv')].join('');
+  const [header, ...rows] = text.trimEnd().split('\n');
+  const names = header!.split(',');
+  expect(rows).toHaveLength(expected.length);
+  for (const [index, record] of expected.entries()) {
+    const cells = rows[index]!.split(',');
+    expect(cells).toHaveLength(names.length);
+    const cell = (name: string): string => cells[names.indexOf(name)]!;
+    expect(cell('iteration')).toBe(String(record.iteration));
+    expect(cell('rank')).toBe(String(record.rank));
+    for (const phase of PHASES) {
+      expect(cell(`${phase}_ms`)).toBe(String(record.phases[phase]));
+    }
+    expect(cell('waited_for_1_ms')).toBe(record.rank === 0 ? '1' : '');
+    expect(cell('wire_received_bytes')).toBe('101');
+    expect(cell('framing_sent_bytes')).toBe('20');
+    expect(cell('nnz_local')).toBe('10');
+    expect(cell('nnz_reduced')).toBe(''); // not observed, never 0
+    expect(cell('residual_norm')).toBe('');
+    expect(cell('method')).toBe('topk');
+  }
+});
+
+test('comes in pieces, not as one text', () => {
+  const longest = Math.max(...[...exportRun(store, 'r', 'json')].map((p) => p.length));
+  expect(longest).toBeLessThan(10_000);
+});

@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest';
+import {
+  applySettings,
+  parseChange,
+  parseSwitch,
+} from '../../../src/main/runs/settings.ts';
+
+const coded = (code: string, message: RegExp) =>
+  expect.objectContaining({
+    code,
+    kind: 'input',
+    message: expect.stringMatching(message) as string,
+  });
+
+describe('--set', () => {
+  const spec = {
+    name: 'x',
+    world: { ranks: 4 },
+    exchange: { method: 'topk', ratio: 0.01, collective: 'auto' },
+  };
+
+  test.each([
+    ['world.ranks=2', { ...spec, world: { ranks: 2 } }],
+    ['name=', { ...spec, name: null }],
+    ['name="a=b, c"', { ...spec, name: 'a=b, c' }],
+    [
+      'world.nodes=[box, other]',
+      { ...spec, world: { ranks: 4, nodes: ['box', 'other'] } },
+    ],
+    ['optimizer.lr=1e-3', { ...spec, optimizer: { lr: 0.001 } }],
+    ['exchange.ratio=0.5', { ...spec, exchange: { ...spec.exchange, ratio: 0.5 } }],
+  ])('%s', (setting, expected) => {
+    const before = structuredClone(spec);
+    expect(applySettings(spec, [setting])).toEqual(expected);
+    expect(spec).toEqual(before);
+  });
+
+  test('another method drops the parameters of the one before, not those set', () => {
+    expect(
+      applySettings(spec, ['exchange.levels=4', 'exchange.method=qsgd']),
+    ).toMatchObject({ exchange: { method: 'qsgd', levels: 4, collective: 'auto' } });
+    expect(applySettings(spec, ['exchange.method=qsgd'])).not.toHaveProperty(
+      'exchange.ratio',
+    );
+    expect(applySettings(spec, ['exchange.method=topk'])).toEqual(spec);
+  });
+
+  test.each([
+    ['world.ranks', /"world.ranks" is not key=value/],
+    ['=4', /is not key=value/],
+    ['world..ranks=4', /is not key=value/],
+    ['__proto__.x=4', /is not key=value/],
+    ['name=[a', /value of "name" is not YAML/],
+    ['name.first=a', /"name" has no keys of its own/],
+  ])('%s is refused', (setting, message) => {
+    expect(() => applySettings(spec, [setting])).toThrow(
+      coded('SETTING_INVALID', message),
+    );
+  });
+});
+
+describe('--switch', () => {
+  test.each([
+    ['50:method=topk', { at: 50, change: { method: 'topk' } }],
+    [
+      '50:method=topk,ratio=0.01,residual=drop',
+      { at: 50, change: { method: 'topk', ratio: 0.01 }, residual: 'drop' },
+    ],
+    [
+      '7:layers=[1,2],method=none',
+      { at: 7, change: { layers: [1, 2], method: 'none' } },
+    ],
+  ])('%s', (text, expected) => {
+    expect(parseSwitch(text)).toEqual(expected);
+  });
+
+  test.each([
+    ['method=topk', /there is none/],
+    ['x:method=topk', /not "x"/],
+    ['1.5:method=topk', /not "1.5"/],
+    ['-1:method=topk', /not "-1"/],
+    ['0:method=topk', /not "0"/],
+    [':method=topk', /not ""/],
+    ['50:', /is not key=value/],
+    ['50:topk', /is not key=value/],
+    ['50:residual=keep', /residual is "keep"/],
+  ])('%s is refused', (text, message) => {
+    expect(() => parseSwitch(text)).toThrow(coded('SWITCH_INVALID', message));
+  });
+
+  test('a change without an iteration is for now', () => {
+    expect(parseChange('ratio=0.1', 'here')).toEqual({ change: { ratio: 0.1 } });
+  });
+});

@@ -1,0 +1,92 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parseSpecText, specToYaml } from '../../../src/main/runs/spec-text.ts';
+import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
+
+const unreadable = (message: RegExp, place?: string) =>
+  expect.objectContaining({
+    code: 'SPEC_UNREADABLE',
+    kind: 'input',
+    message: expect.stringMatching(message) as string,
+    ...(place === undefined ? {} : { place }),
+  });
+
+describe('reading', () => {
+  test.each([
+    ['an unclosed flow', 'a: {b: 1\nc: 2', /not YAML or JSON/, /^f\.yaml:\d+:\d+$/],
+    ['a key twice', 'a: 1\nb: 2\na: 3', /unique/i, /^f\.yaml:3:1$/],
+    ['a tab as indentation', 'a:\n\tb: 1', /tab/i, /^f\.yaml:2:/],
+    ['an unknown tag', 'a: !thing 1', /tag/i, /^f\.yaml:1:/],
+    ['two documents', 'a: 1\n---\nb: 1', /document/i, /^f\.yaml:2:/],
+  ])('%s is refused with its line and column', (_, text, message, place) => {
+    let thrown: unknown;
+    try {
+      parseSpecText(text, 'f.yaml');
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toEqual(unreadable(message));
+    expect((thrown as { place: string }).place).toMatch(place);
+  });
+
+  test.each([
+    ['nothing', '', /empty/],
+    ['a list', '- 1', /a list/],
+    ['a word', 'quickstart', /the string "quickstart"/],
+  ])('%s is no spec', (_, text, message) => {
+    expect(() => parseSpecText(text, 'x')).toThrow(unreadable(message, 'x'));
+  });
+
+  test('aliases that multiply are refused, not expanded', () => {
+    const levels = Array.from(
+      { length: 9 },
+      (_, n) => `l${n + 1}: &l${n + 1} [${Array(9).fill(`*l${n}`).join(',')}]`,
+    );
+    const bomb = ['l0: &l0 [x,x,x,x,x,x,x,x,x]', ...levels].join('\n');
+    expect(() => parseSpecText(bomb, 'x')).toThrow(unreadable(/alias/i));
+  });
+
+  test('JSON is read as it is', () => {
+    const value = { a: { b: [1, 2.5, 'x', null, true] } };
+    expect(parseSpecText(JSON.stringify(value), 'x')).toEqual(value);
+  });
+});
+
+describe('writing', () => {
+  test('a section to a line', () => {
+    const yaml = specToYaml({
+      name: 'x',
+      workload: { model: 'fnn3', dataset: 'digits' },
+    });
+    expect(yaml).toBe('name: x\nworkload: { model: fnn3, dataset: digits }\n');
+  });
+
+  test('what is written reads back the same', () => {
+    fc.assert(
+      fc.property(
+        fc.record({
+          name: fc.string({ minLength: 1, maxLength: 120 }),
+          description: fc.string(),
+          workload: fc.record({
+            model: fc.string(),
+            dataset: fc.string(),
+            data: fc.string(),
+          }),
+          optimizer: fc.record({ lr: fc.double({ min: 1e-9, max: 10, noNaN: true }) }),
+          exchange: fc.record({
+            method: fc.string(),
+            ratio: fc.double({ noNaN: true, noDefaultInfinity: true }),
+          }),
+          seed: fc.nat(),
+        }),
+        (input) => {
+          const spec = parseExperimentSpec(input);
+          // Negative zero is the one number that its text does not keep.
+          const ratio = (spec.exchange['ratio'] as number) + 0;
+          const plain = { ...spec, exchange: { ...spec.exchange, ratio } };
+          expect(parseSpecText(specToYaml(plain), 'x')).toEqual(plain);
+        },
+      ),
+    );
+  });
+});
