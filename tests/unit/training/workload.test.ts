@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest';
+import {
+  checkWorkload,
+  describeDatasets,
+  describeModels,
+  describeOptimizers,
+} from '../../../src/agent/training/create-trainer.ts';
+import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
+import { temporaryDirectory } from './idx-fixtures.ts';
+
+function check(workload: Record<string, unknown>, kind = 'sgd', ranks = 4) {
+  const spec = parseExperimentSpec({
+    workload: { model: 'fnn3', dataset: 'digits', ...workload },
+    optimizer: { kind },
+  });
+  return checkWorkload(spec.workload, spec.optimizer, ranks);
+}
+
+test('the catalogue lists what there is', () => {
+  expect(describeModels()).toEqual([
+    expect.objectContaining({ id: 'fnn3', parameterCount: 199_210 }),
+  ]);
+  expect(describeDatasets().map(({ id, needsData }) => [id, needsData])).toEqual([
+    ['digits', false],
+    ['mnist', true],
+  ]);
+  expect(describeOptimizers()).toEqual(['sgd']);
+});
+
+test('a sound workload passes and tells its sizes', () => {
+  expect(check({})).toEqual({ train: 8000, test: 2000 });
+});
+
+test.each([
+  ['MODEL_UNKNOWN', 'workload.model', { model: 'fnn33' }, 'Did you mean "fnn3"?'],
+  [
+    'DATASET_UNKNOWN',
+    'workload.dataset',
+    { dataset: 'mnsit' },
+    'Did you mean "mnist"?',
+  ],
+  [
+    'DATASET_UNKNOWN',
+    'workload.dataset',
+    { dataset: 'imagenet' },
+    'There is: digits, mnist.',
+  ],
+  [
+    'DATA_DIRECTORY_MISSING',
+    'workload.data',
+    { dataset: 'mnist' },
+    'Set workload.data',
+  ],
+])('%s names place and next step', (code, place, workload, next) => {
+  expect(() => check(workload)).toThrow(
+    expect.objectContaining({
+      code,
+      kind: 'input',
+      place,
+      next: expect.stringContaining(next) as string,
+    }),
+  );
+});
+
+test('an unknown optimizer', () => {
+  expect(() => check({}, 'sdg')).toThrow(
+    expect.objectContaining({ code: 'OPTIMIZER_UNKNOWN', place: 'optimizer.kind' }),
+  );
+});
+
+test('a data directory is looked into', () => {
+  expect(() => check({ dataset: 'mnist', data: temporaryDirectory() })).toThrow(
+    expect.objectContaining({ code: 'DATA_FILE_MISSING' }),
+  );
+});
+
+test('more ranks than samples', () => {
+  expect(() => check({}, 'sgd', 8001)).toThrow(
+    expect.objectContaining({ code: 'DATA_TOO_FEW_SAMPLES' }),
+  );
+});
