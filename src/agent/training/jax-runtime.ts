@@ -10,6 +10,7 @@
  */
 import { existsSync, readdirSync } from 'node:fs';
 import type * as JaxModule from '@jax-js/jax';
+import type * as Dawn from 'webgpu';
 import { inputError } from '../../shared/errors.ts';
 
 export type Jax = typeof JaxModule;
@@ -64,11 +65,12 @@ export async function openJaxRuntime(options: {
 }
 
 async function open(wanted: JaxBackendChoice, threads: number): Promise<JaxRuntime> {
-  const found =
+  const search =
     wanted === 'webgpu' || (wanted === 'auto' && mayHaveGpu())
       ? await findAdapter(wanted === 'webgpu')
-      : undefined;
-  if (wanted === 'webgpu' && found === undefined) throw noAdapter();
+      : 'not asked for';
+  const found = typeof search === 'string' ? undefined : search;
+  if (wanted === 'webgpu' && typeof search === 'string') throw unavailable(search);
 
   Object.defineProperty(globalThis, 'navigator', {
     value: {
@@ -82,7 +84,9 @@ async function open(wanted: JaxBackendChoice, threads: number): Promise<JaxRunti
   const jax = await import('@jax-js/jax');
   const backend: JaxBackend = found === undefined ? 'wasm' : 'webgpu';
   const ready = await jax.init(backend);
-  if (!ready.includes(backend)) throw noAdapter();
+  if (!ready.includes(backend)) {
+    throw unavailable('the WebGPU adapter gave no device');
+  }
   jax.defaultDevice(backend);
   return {
     jax,
@@ -116,20 +120,39 @@ interface FoundAdapter {
   readonly name: string;
 }
 
-/** The best adapter, or undefined; software ones count only where asked for. */
-async function findAdapter(acceptSoftware: boolean): Promise<FoundAdapter | undefined> {
-  const { create, globals } = await import('webgpu');
-  Object.assign(globalThis, globals);
-  const gpu = create([]);
+/** The best adapter, or in words why there is none; software counts if asked for. */
+async function findAdapter(acceptSoftware: boolean): Promise<FoundAdapter | string> {
+  const dawn = await loadDawn();
+  if (typeof dawn === 'string') return dawn;
+  Object.assign(globalThis, dawn.globals);
+  const gpu = dawn.create([]);
   const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
-  if (adapter === null) return undefined;
-  if (adapter.info.isFallbackAdapter && !acceptSoftware) return undefined;
+  if (adapter === null) return 'no WebGPU adapter was found';
+  if (adapter.info.isFallbackAdapter && !acceptSoftware) {
+    return 'the only WebGPU adapter is a software one';
+  }
   const { description, device, vendor } = adapter.info;
   return { gpu, name: description || device || vendor || 'GPU' };
 }
 
-function noAdapter() {
-  return inputError('BACKEND_UNAVAILABLE', 'no WebGPU adapter was found', {
+/** Dawn, or why it cannot be loaded: it is a native library, absent on some nodes. */
+async function loadDawn(): Promise<typeof Dawn | string> {
+  try {
+    return await import('webgpu');
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND') {
+      return 'the package "webgpu" is not installed beside Gradwire';
+    }
+    if (code === 'ERR_DLOPEN_FAILED') {
+      return `the package "webgpu" does not load (${(error as Error).message})`;
+    }
+    throw error;
+  }
+}
+
+function unavailable(why: string) {
+  return inputError('BACKEND_UNAVAILABLE', why, {
     place: 'backend: webgpu',
     next: 'Use "backend: wasm", or install the GPU’s Vulkan driver and loader (libvulkan1).',
   });

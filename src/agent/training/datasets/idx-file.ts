@@ -227,7 +227,8 @@ function explainReadError(error: unknown, file: string, offset: number): unknown
       { place: file, next },
     );
   }
-  return code?.startsWith('E') ? unreadable(file, code) : error;
+  const { syscall } = error as NodeJS.ErrnoException;
+  return syscall === undefined ? error : unreadable(file, code ?? syscall);
 }
 
 /** The first bytes of a file, enough for any header however compressed, and its size. */

@@ -1,0 +1,91 @@
+/**
+ * Training on WebGPU against training on wasm: the same steps, in a process of their own
+ * each, as a worker does them. On a machine without a GPU Dawn runs on SwiftShader, the
+ * CPU driver that comes with Chromium.
+ */
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { TrainerSteps } from './trainer-steps.ts';
+
+const swiftShader = '/usr/lib/chromium/vk_swiftshader_icd.json';
+const hasGpu =
+  process.platform !== 'linux' ||
+  existsSync('/dev/nvidia0') ||
+  (existsSync('/dev/dri') &&
+    readdirSync('/dev/dri').some((name) => name.startsWith('renderD')));
+const canRun = hasGpu || existsSync(swiftShader);
+if (!canRun) {
+  process.stderr.write(
+    `Skipping the trainer's WebGPU test: no GPU, and no SwiftShader at ${swiftShader} (Debian package chromium).\n`,
+  );
+}
+
+const script = path.join(import.meta.dirname, 'trainer-steps.ts');
+
+async function run(backend: string, env: NodeJS.ProcessEnv): Promise<TrainerSteps> {
+  const { stdout } = await promisify(execFile)(process.execPath, [script, backend], {
+    env: { ...process.env, ...env },
+    timeout: 50_000,
+    maxBuffer: 2 ** 24,
+  });
+  return JSON.parse(stdout) as TrainerSteps;
+}
+
+/** ‖a − b‖ ⁄ ‖b‖. */
+function relativeDistance(a: readonly number[], b: readonly number[]): number {
+  expect(a.length).toBe(b.length);
+  const norm = (values: readonly number[]) => Math.hypot(...values);
+  return norm(a.map((value, i) => value - b[i]!)) / norm(b);
+}
+
+describe.skipIf(!canRun)('training on webgpu', () => {
+  let webgpu: TrainerSteps;
+  let wasm: TrainerSteps;
+  beforeAll(async () => {
+    webgpu = await run('webgpu', hasGpu ? {} : { VK_ICD_FILENAMES: swiftShader });
+    wasm = await run('wasm', {});
+  }, 110_000);
+
+  test('each ran where it should', () => {
+    expect([webgpu.backend, wasm.backend]).toEqual(['webgpu', 'wasm']);
+  });
+
+  test('losses and gradients agree to 1e-4 relative, step by step', () => {
+    for (const [step, loss] of wasm.losses.entries()) {
+      expect(Math.abs(webgpu.losses[step]! / loss - 1)).toBeLessThan(1e-4);
+      expect(
+        relativeDistance(webgpu.gradients[step]!, wasm.gradients[step]!),
+        `gradient of step ${step}`,
+      ).toBeLessThan(1e-4);
+    }
+    expect(webgpu.metrics).toEqual(wasm.metrics);
+    expect(wasm.losses.length).toBe(4);
+  });
+
+  test('weights after the steps and the evaluation agree', () => {
+    expect(relativeDistance(webgpu.weights, wasm.weights)).toBeLessThan(1e-4);
+    const { lossSum, samples, correct } = wasm.evaluation;
+    expect(Math.abs(webgpu.evaluation.lossSum / lossSum - 1)).toBeLessThan(1e-4);
+    expect(webgpu.evaluation.samples).toBe(samples);
+    // A sample on the edge between two classes may fall either way.
+    expect(Math.abs(webgpu.evaluation.correct - correct)).toBeLessThanOrEqual(1);
+  });
+});
+
+describe.skipIf(hasGpu)('without a GPU', () => {
+  test('webgpu is refused with the next step, auto takes wasm', async () => {
+    const none = {
+      VK_ICD_FILENAMES: '/nonexistent.json',
+      VK_DRIVER_FILES: '/nonexistent.json',
+    };
+    await expect(run('webgpu', none)).rejects.toThrow(/BACKEND_UNAVAILABLE/);
+    expect((await run('auto', none)).backend).toBe('wasm');
+  });
+
+  test.skipIf(!canRun)('auto does not take a software adapter', async () => {
+    expect((await run('auto', { VK_ICD_FILENAMES: swiftShader })).backend).toBe('wasm');
+  });
+});
