@@ -27,6 +27,8 @@ export type FrameKind = keyof typeof FRAME_KINDS;
 export const MAX_DATA_BYTES = 2 ** 32;
 /** The largest reason that an abort frame carries. */
 export const MAX_ABORT_BYTES = 16 * 2 ** 10;
+/** Characters of each of its texts: even if JSON escapes them all they fit. */
+const MAX_TEXT = 800;
 
 export interface FrameHeader extends MessageHeader {
   readonly kind: FrameKind;
@@ -103,7 +105,7 @@ export function decodeFrameHeader(bytes: Buffer): FrameHeader {
 
 /** A whole abort frame that tells a peer why. Long texts are cut. */
 export function encodeAbortFrame(error: ErrorData): Buffer {
-  const cut = (text: string): string => text.slice(0, 1500);
+  const cut = (text: string): string => text.slice(0, MAX_TEXT);
   const reason: ErrorData = {
     code: error.code.slice(0, 64),
     kind: error.kind,

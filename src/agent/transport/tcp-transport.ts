@@ -336,7 +336,9 @@ function nothing(): void {
   // No observer: nobody is told.
 }
 
+/** The cause with the rank whose bytes brought it about. */
 function codedFailure(cause: unknown, rank: number): GradwireError {
-  if (cause instanceof GradwireError) return cause;
-  return new GradwireError({ ...toErrorData(cause), rank });
+  if (cause instanceof GradwireError && cause.rank !== undefined) return cause;
+  const place = `connection to rank ${rank}`;
+  return new GradwireError({ place, ...toErrorData(cause), rank }, { cause });
 }

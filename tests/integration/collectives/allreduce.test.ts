@@ -1,0 +1,149 @@
+/**
+ * Every collective against a slow oracle, on integers, where every order of summation is
+ * exact; and on floats, where ranks and runs must agree bit for bit.
+ */
+import { afterEach, describe, expect, test } from 'vitest';
+import { collectives } from '../../../src/agent/collectives/registry.ts';
+import { FRAME_HEADER_BYTES } from '../../../src/agent/transport/message-frame.ts';
+import { collectiveCases } from './collective-cases.ts';
+import {
+  floats,
+  integers,
+  payloadBytes,
+  runCollective,
+  sameBits,
+  sumOf,
+} from './run-collective.ts';
+import { BACKENDS, makeWorld, openSockets } from './world.ts';
+
+const RANKS = [1, 2, 3, 4, 5, 7, 8, 9];
+const LENGTHS = [0, 1, 2, 3, 17, 1000, 100_003];
+const DENSITIES = { dense: [1], sparse: [0, 0.001, 0.05, 0.2, 1] };
+
+test('every registered collective has its case', () => {
+  expect(Object.keys(collectiveCases)).toEqual([...collectives.keys()]);
+});
+
+afterEach(async () => {
+  await expect.poll(openSockets).toEqual([]);
+});
+
+describe.each(Object.keys(collectiveCases))('%s', (id) => {
+  const collective = collectives.get(id)!;
+  const { kind, sent } = collectiveCases[id]!;
+
+  test.each(RANKS)('P = %d: the exact sum for the exact bytes', async (ranks) => {
+    for (const backend of ranks > 4 ? (['wasm'] as const) : BACKENDS) {
+      await using world = await makeWorld(ranks, { backend });
+      const communicators = world.communicators();
+      for (const length of LENGTHS) {
+        for (const density of DENSITIES[kind]) {
+          const inputs = communicators.map((_, rank) =>
+            integers(rank, length, density),
+          );
+          const expected = sumOf(inputs);
+          const bytes = inputs.map((input) => payloadBytes(kind, input));
+          const before = world.transports.map(({ counters }) => counters);
+          const outcomes = await runCollective(collective, communicators, kind, inputs);
+          for (const [rank, outcome] of outcomes.entries()) {
+            const where = `P ${ranks}, N ${length}, d ${density}, rank ${rank}`;
+            // Not toEqual: −0 of a stream and +0 of the oracle are the same number.
+            expect(
+              outcome.sum.every((value, i) => value === expected[i]),
+              where,
+            ).toBe(true);
+            expect(outcome.sentBytes, where).toBe(sent(rank, length, bytes));
+            const after = world.transports[rank]!.counters;
+            expect(after.sent - before[rank]!.sent, where).toBe(
+              outcome.sentBytes + FRAME_HEADER_BYTES * outcome.sentMessages,
+            );
+            expect(after.framingSent - before[rank]!.framingSent, where).toBe(
+              FRAME_HEADER_BYTES * outcome.sentMessages,
+            );
+            expect(
+              after.received -
+                after.framingReceived -
+                (before[rank]!.received - before[rank]!.framingReceived),
+              where,
+            ).toBe(outcome.receivedBytes);
+          }
+          const worst = Math.max(...outcomes.map(({ sentBytes }) => sentBytes));
+          expect(
+            collective.wireBytes({ ranks, length, payloadBytes: Math.max(...bytes) }),
+          ).toBe(worst);
+        }
+      }
+      // Everything has been consumed: the sockets have counted the same.
+      for (const { counters, socketBytes } of world.transports) {
+        expect(socketBytes).toEqual({
+          sent: counters.sent,
+          received: counters.received,
+        });
+      }
+    }
+  });
+
+  test.each([2, 3, 5, 8])(
+    'P = %d: the same bits on all ranks and in two runs',
+    async (ranks) => {
+      for (const density of DENSITIES[kind]) {
+        const results: Float32Array[] = [];
+        for (let run = 0; run < 2; run++) {
+          await using world = await makeWorld(ranks);
+          const inputs = world.transports.map((_, rank) => floats(rank, 5003, density));
+          const outcomes = await runCollective(
+            collective,
+            world.communicators(),
+            kind,
+            inputs,
+          );
+          results.push(...outcomes.map(({ sum }) => sum));
+        }
+        expect(results.every((sum) => sameBits(sum, results[0]!))).toBe(true);
+      }
+    },
+  );
+});
+
+describe('sparse-allgather', () => {
+  const collective = collectives.get('sparse-allgather')!;
+
+  test.each([
+    // δ = N/2 = 50: the sum of the counts decides, not the union.
+    ['sparse', 24, 49],
+    ['dense', 25, 50],
+  ])('is %s with %d + … = %d entries of 100', async (form, first, total) => {
+    await using world = await makeWorld(2);
+    const inputs = [first, total - first].map((count) =>
+      new Float32Array(100).fill(1, 0, count),
+    );
+    const outcomes = await runCollective(
+      collective,
+      world.communicators(),
+      'sparse',
+      inputs,
+    );
+    for (const outcome of outcomes) {
+      expect(outcome.form).toBe(form);
+      expect(outcome.count).toBe(form === 'sparse' ? 25 : undefined);
+      expect(outcome.sum).toEqual(sumOf(inputs));
+    }
+  });
+
+  test('keeps entries that cancel, and values however small', async () => {
+    await using world = await makeWorld(3);
+    const inputs = world.transports.map(() => new Float32Array(1000));
+    inputs[0]![3] = 1;
+    inputs[1]![3] = -1;
+    inputs[2]![7] = 1e-30;
+    inputs[2]![999] = 1e-45;
+    const [outcome] = await runCollective(
+      collective,
+      world.communicators(),
+      'sparse',
+      inputs,
+    );
+    expect(outcome!.count).toBe(3);
+    expect(outcome!.sum).toEqual(sumOf(inputs));
+  });
+});
