@@ -1,0 +1,337 @@
+/** The coordinator against a supervisor that breaks at chosen moments. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openHome, resolveHome, type Home } from '../../../src/main/home.ts';
+import { ControlConnection } from '../../../src/main/runs/control-connection.ts';
+import { RunCoordinator } from '../../../src/main/runs/coordinator.ts';
+import { localNode } from '../../../src/main/runs/local-node.ts';
+import { connectSupervisor } from '../../../src/main/runs/supervisor-process.ts';
+import { RunStore } from '../../../src/main/store/run-store.ts';
+import { failure, type ErrorData } from '../../../src/shared/errors.ts';
+import type { SupervisedRun } from '../../../src/shared/protocol/supervisor.ts';
+import type { JournalEntry } from '../../../src/shared/records.ts';
+import { sampleSpec, wholeRun } from '../../unit/main/sample-records.ts';
+import { ScriptedSupervisor, type Script } from './scripted-supervisor.ts';
+
+let home: Home;
+let store: RunStore;
+let supervisor: ScriptedSupervisor;
+let coordinator: RunCoordinator;
+let heard: JournalEntry[];
+let notices: ErrorData[];
+let noticed: PromiseWithResolvers<ErrorData>;
+
+beforeEach(async () => {
+  const directory = mkdtempSync(path.join(os.tmpdir(), 'gw-coordinator-'));
+  home = await openHome(resolveHome({ GRADWIRE_HOME: directory }));
+  store = RunStore.open(home.database);
+});
+afterEach(async () => {
+  await coordinator.close();
+  await supervisor.close();
+  store.close();
+  rmSync(home.directory, { recursive: true });
+});
+
+async function play(script: Script, scope: 'all' | 'own' = 'own'): Promise<void> {
+  supervisor = await ScriptedSupervisor.listen(home.socket, script);
+  heard = [];
+  notices = [];
+  noticed = Promise.withResolvers();
+  coordinator = new RunCoordinator({
+    store,
+    nodes: [localNode(home)],
+    scope,
+    events: {
+      changed: () => undefined,
+      records: (_, entries) => heard.push(...entries),
+      notice: (error) => {
+        notices.push(error);
+        noticed.resolve(error);
+      },
+    },
+  });
+}
+
+const spec = sampleSpec({ iterations: 50 });
+const run = wholeRun(50);
+
+function supervised(id: string, overrides: Partial<SupervisedRun> = {}): SupervisedRun {
+  return {
+    run: id,
+    phase: 'running',
+    spec,
+    lastSequence: run.length,
+    createdAt: 5,
+    ...overrides,
+  };
+}
+
+function createRun(id: string, launcher?: number): void {
+  store.create({ id, spec, switches: [], createdAt: 1, launcher });
+}
+
+function storedRun(id: string): readonly JournalEntry[] {
+  return store.entriesAfter(id, 0);
+}
+
+describe('following a run', () => {
+  test('through broken connections and repeated records, all are stored and told once', async () => {
+    let connections = 0;
+    await play({
+      runs: [supervised('r')],
+      answer: ({ method, body }, client) => {
+        if (method !== 'subscribe') return undefined;
+        const { after } = body as { after: number };
+        connections++;
+        // Some that are new, some that came before, and then the line is cut.
+        const from = Math.max(0, after - 3);
+        const to = connections < 6 ? after + 20 : run.length;
+        queueMicrotask(() => {
+          client.records('r', run.slice(from, to));
+          if (connections < 6) client.drop();
+        });
+        return { lastSequence: run.length };
+      },
+    });
+    createRun('r');
+    await coordinator.follow('r');
+    const summary = await coordinator.ended('r');
+    expect(summary).toMatchObject({ state: 'completed', iterations: 50 });
+    expect(connections).toBe(6);
+    expect(storedRun('r')).toEqual(run);
+    expect(heard).toEqual(run);
+    expect(notices).toEqual([]);
+  });
+
+  test('acknowledges only what another process can read', async () => {
+    const reader = RunStore.open(home.database);
+    const checks: boolean[] = [];
+    await play({
+      runs: [supervised('r')],
+      answer: ({ method, body }, client) => {
+        if (method === 'acknowledge') {
+          const { sequence } = body as { sequence: number };
+          checks.push(reader.lastSequence('r') >= sequence);
+          return {};
+        }
+        if (method !== 'subscribe') return undefined;
+        queueMicrotask(() => {
+          client.records('r', run);
+        });
+        return { lastSequence: run.length };
+      },
+    });
+    createRun('r');
+    await coordinator.recover();
+    await coordinator.close();
+    expect(checks).toEqual([true]);
+    expect(supervisor.requested('acknowledge')[0]!.body).toEqual({
+      run: 'r',
+      sequence: run.length,
+    });
+    reader.close();
+  });
+
+  test('a record that is no record is reported as a defect and nothing of it is stored', async () => {
+    await play({
+      runs: [supervised('r')],
+      answer: ({ method }, client) => {
+        if (method !== 'subscribe') return undefined;
+        queueMicrotask(() => {
+          client.records('r', [{ sequence: 1, record: { type: 'done' } as never }]);
+          client.records('r', run);
+        });
+        return { lastSequence: run.length };
+      },
+    });
+    createRun('r');
+    await coordinator.follow('r');
+    expect(await noticed.promise).toMatchObject({ code: 'INTERNAL' });
+    expect(storedRun('r')).toEqual([]);
+    expect(supervisor.requested('acknowledge')).toEqual([]);
+  });
+});
+
+describe('recovery', () => {
+  test('a run that the supervisor does not know has failed as lost', async () => {
+    await play({ runs: [] });
+    createRun('r');
+    await coordinator.recover();
+    expect(store.summary('r')).toMatchObject({
+      state: 'failed',
+      error: {
+        code: 'RUN_LOST',
+        next: expect.stringContaining('relaunch r') as string,
+      },
+    });
+  });
+
+  test('a run that a living process is about to start is not lost', async () => {
+    await play({ runs: [] });
+    createRun('starting', process.pid);
+    await coordinator.recover();
+    expect(store.summary('starting').state).toBe('starting');
+  });
+
+  test('a run that only the supervisor knows is taken in', async () => {
+    await play({
+      runs: [supervised('r')],
+      answer: ({ method }, client) => {
+        if (method !== 'subscribe') return undefined;
+        queueMicrotask(() => {
+          client.records('r', run);
+        });
+        return { lastSequence: run.length };
+      },
+    });
+    await coordinator.recover();
+    expect(store.summary('r')).toMatchObject({ state: 'completed', createdAt: 5 });
+    expect(storedRun('r')).toEqual(run);
+  });
+
+  test('an ended run whose acknowledgement was lost is acknowledged again', async () => {
+    await play({ runs: [supervised('r', { phase: 'ended' })] });
+    createRun('r');
+    store.append('r', run);
+    await coordinator.recover();
+    await coordinator.close();
+    expect(supervisor.requested('acknowledge').map(({ body }) => body)).toEqual([
+      { run: 'r', sequence: run.length },
+    ]);
+  });
+});
+
+describe('launching', () => {
+  const accept: Script['answer'] = ({ method, body }) => {
+    if (method === 'validate') {
+      return { spec: (body as { spec: unknown }).spec, switches: [] };
+    }
+    return undefined;
+  };
+
+  test('a node that does not exist is refused before anybody is asked', async () => {
+    await play({});
+    await expect(
+      coordinator.launch({ ...spec, world: { ranks: 2, nodes: ['this-computr'] } }),
+    ).rejects.toMatchObject({
+      code: 'NODE_UNKNOWN',
+      kind: 'input',
+      next: 'Did you mean "this-computer"?',
+    });
+    expect(supervisor.requests).toEqual([]);
+    expect(store.list()).toEqual([]);
+  });
+
+  test('a spec that the agent refuses leaves no run behind', async () => {
+    await play({
+      answer: () => {
+        throw failure('METHOD_UNKNOWN', 'no such method');
+      },
+    });
+    await expect(coordinator.launch(spec)).rejects.toMatchObject({
+      code: 'METHOD_UNKNOWN',
+    });
+    expect(store.list()).toEqual([]);
+  });
+
+  test('what keeps the ranks from starting is the run’s error', async () => {
+    await play({
+      answer: (request, client) => {
+        if (request.method === 'prepare') throw failure('WORKER_DIED', 'rank 1 died');
+        return accept(request, client);
+      },
+    });
+    await expect(coordinator.launch(spec)).rejects.toMatchObject({
+      code: 'WORKER_DIED',
+    });
+    expect(store.list()).toMatchObject([
+      { state: 'failed', error: { code: 'WORKER_DIED' } },
+    ]);
+  });
+
+  test('every rank is prepared once, with one secret of 32 bytes', async () => {
+    const address = (rank: number) => ({ host: '127.0.0.1', port: 1000 + rank });
+    await play({
+      answer: (request, client) => {
+        switch (request.method) {
+          case 'prepare':
+            return {
+              addresses: [1, 0].map((rank) => ({ rank, address: address(rank) })),
+            };
+          case 'begin':
+            return {};
+          case 'subscribe':
+            return { lastSequence: 0 };
+          default:
+            return accept(request, client);
+        }
+      },
+    });
+    await coordinator.launch(spec);
+    const [prepare] = supervisor.requested('prepare');
+    expect(prepare!.body).toMatchObject({ ranks: [0, 1], switches: [] });
+    expect((prepare!.body as { secret: Uint8Array }).secret).toHaveLength(32);
+    expect(supervisor.requested('begin')[0]!.body).toMatchObject({
+      addresses: [address(0), address(1)],
+    });
+  });
+});
+
+describe('the connection', () => {
+  const handlers = { push: () => undefined, lost: () => undefined };
+
+  test('another protocol version is named, with the process to blame', async () => {
+    await play({ hello: { protocol: 99, version: '9.9', pid: 4711 } });
+    await expect(connectSupervisor(home, handlers)).rejects.toMatchObject({
+      code: 'PROTOCOL_MISMATCH',
+      message: expect.stringMatching(/process 4711, version 9\.9.* 99/) as string,
+    });
+  });
+
+  test('a request without an answer ends at its deadline', async () => {
+    await play({});
+    const connection = await connectSupervisor(home, handlers);
+    expect(connection).toBeInstanceOf(ControlConnection);
+    await expect(connection!.request('stop', { run: 'r' }, 30)).rejects.toMatchObject({
+      code: 'SUPERVISOR_TIMEOUT',
+      message: 'no answer to stop in 30 ms',
+    });
+    await connection!.close();
+  });
+
+  test('what waits when the line is cut fails, and so does what comes later', async () => {
+    await play({
+      answer: (_, client) => {
+        client.drop();
+        return undefined;
+      },
+    });
+    const lost = Promise.withResolvers<ErrorData>();
+    const connection = await connectSupervisor(home, {
+      ...handlers,
+      lost: lost.resolve,
+    });
+    const code = { code: 'SUPERVISOR_LOST' };
+    await expect(connection!.request('stop', { run: 'r' })).rejects.toMatchObject(code);
+    expect(await lost.promise).toMatchObject(code);
+    await expect(connection!.request('runs', {})).rejects.toMatchObject(code);
+    await connection!.close();
+  });
+
+  test('a message from another world ends the connection with a name', async () => {
+    await play({
+      answer: (_, client) => {
+        client.sendRaw(Uint8Array.of(4, 0, 0, 0, 1, 2, 3, 4));
+        return undefined;
+      },
+    });
+    const connection = await connectSupervisor(home, handlers);
+    await expect(connection!.request('runs', {})).rejects.toMatchObject({
+      code: expect.stringMatching(/FRAME_INVALID|PROTOCOL_MISMATCH/) as string,
+    });
+    await connection!.close();
+  });
+});
