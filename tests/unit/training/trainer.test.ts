@@ -291,7 +291,7 @@ test('memory does not grow with iterations', async () => {
   for (let iteration = 60; iteration < 360; iteration++) await step(iteration);
   // One leaked set of weights per iteration would be 240 MB.
   expect((process.memoryUsage().rss - before) / 2 ** 20).toBeLessThan(80);
-});
+}, 60_000);
 
 test('a vector of the wrong length is a programmer’s error', async () => {
   const subject = await trainer();
