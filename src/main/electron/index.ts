@@ -11,6 +11,7 @@ import {
   shell,
   type BrowserWindow,
 } from 'electron';
+import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { GradwireError, isErrorData, toErrorData } from '../../shared/errors.ts';
 import { IPC_CHANNELS } from '../../shared/host-bridge.ts';
@@ -52,7 +53,9 @@ app.on('will-quit', (event) => {
 const opened = await openHome().catch(toErrorData);
 if (!isErrorData(opened)) {
   // One instance per home, so Electron's own files belong to the home too.
-  app.setPath('userData', path.join(opened.directory, 'window'));
+  const userData = path.join(opened.directory, 'window');
+  mkdirSync(userData, { recursive: true, mode: 0o700 });
+  app.setPath('userData', userData);
 }
 void main();
 

@@ -1,12 +1,19 @@
-/** Electron's end of a MessagePort as an RPC channel. */
+/**
+ * Electron's end of a MessagePort as an RPC channel. A port says nothing when it is
+ * closed on its own side, so this does.
+ */
 import type { MessagePortMain } from 'electron';
 import type { RpcChannel } from '../rpc/channel.ts';
 
 export function portChannel(port: MessagePortMain): RpcChannel {
   let closed = false;
-  port.once('close', () => {
+  const listeners: (() => void)[] = [];
+  const end = (): void => {
+    if (closed) return;
     closed = true;
-  });
+    for (const listener of listeners) listener();
+  };
+  port.once('close', end);
   return {
     post: (text) => {
       if (!closed) port.postMessage(text);
@@ -17,8 +24,11 @@ export function portChannel(port: MessagePortMain): RpcChannel {
     },
     onClose: (listener) => {
       if (closed) listener();
-      else port.once('close', listener);
+      else listeners.push(listener);
     },
-    close: () => port.close(),
+    close: () => {
+      port.close();
+      end();
+    },
   };
 }

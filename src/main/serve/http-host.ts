@@ -4,7 +4,7 @@
  * is the I/O between them.
  */
 import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, type FileHandle } from 'node:fs/promises';
 import {
   createServer,
   STATUS_CODES,
@@ -199,11 +199,16 @@ async function sendFile(
   file: RendererFile,
   headOnly: boolean,
 ): Promise<void> {
-  const handle = await open(location).catch((error: NodeJS.ErrnoException) => error);
-  if (handle instanceof Error) {
-    return refuse(response, handle.code === 'ENOENT' ? 404 : 500);
+  let handle: FileHandle | undefined;
+  let size: number;
+  try {
+    handle = await open(location);
+    ({ size } = await handle.stat());
+  } catch (error) {
+    await handle?.close();
+    const { code } = error as NodeJS.ErrnoException;
+    return refuse(response, code === 'ENOENT' ? 404 : 500);
   }
-  const { size } = await handle.stat();
   response.writeHead(200, {
     'Content-Type': file.type,
     'Content-Length': size,

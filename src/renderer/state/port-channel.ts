@@ -27,14 +27,23 @@ export function openPortChannel(bridge: HostBridge): OpenChannel {
   };
 }
 
+/** A port says nothing when it is closed on its own side, so this does. */
 function portChannel(port: MessagePort): Channel {
+  const ended = new AbortController();
+  port.addEventListener('close', () => ended.abort());
   return {
     post: (text) => port.postMessage(text),
     onMessage: (listener) => {
       port.addEventListener('message', (event: MessageEvent) => listener(event.data));
       port.start();
     },
-    onClose: (listener) => port.addEventListener('close', listener, { once: true }),
-    close: () => port.close(),
+    onClose: (listener) => {
+      if (ended.signal.aborted) listener();
+      else ended.signal.addEventListener('abort', () => listener(), { once: true });
+    },
+    close: () => {
+      port.close();
+      ended.abort();
+    },
   };
 }
