@@ -51,9 +51,12 @@ export const exchangeSpecSchema = z.looseObject({
 });
 export type ExchangeSpec = z.infer<typeof exchangeSpecSchema>;
 
+/** For a line of text: the method, its parameters that are on, a collective if chosen. */
 export function describePlan(plan: ExchangePlan): string {
   const parameters = Object.entries(plan.parameters)
-    .map(([key, value]) => `${key}=${JSON.stringify(value)}`)
-    .join(' ');
-  return `${plan.method}${parameters === '' ? '' : ` ${parameters}`} over ${plan.collective}`;
+    .filter(([, value]) => value !== 0 && value !== null && value !== false)
+    .map(([key, value]) => ` ${key}=${String(value)}`)
+    .join('');
+  const collective = plan.collective === 'auto' ? '' : ` over ${plan.collective}`;
+  return `${plan.method}${parameters}${collective}`;
 }

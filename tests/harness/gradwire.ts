@@ -1,4 +1,4 @@
-/** The real `gradwire` command as a process of its own, with a home of its own. */
+/** The real `gradwire` command, as built, as a process with a home of its own. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { RunRecord } from '../../src/shared/records.ts';
 import { processesMatching, until } from './processes.ts';
 
-const command = path.join(import.meta.dirname, '../../bin/gradwire.js');
+const command = path.join(import.meta.dirname, '../../dist/cli/cli.js');
 
 export interface Finished {
   readonly code: number | null;

@@ -85,7 +85,10 @@ export class RunTable {
     if (this.#runs.has(request.run)) {
       throw inputError('RUN_EXISTS', `run "${request.run}" exists already`);
     }
-    const { spec, plan, switches } = validateLaunch(request.spec, request.switches);
+    const { spec, plan, switches, notice } = validateLaunch(
+      request.spec,
+      request.switches,
+    );
     const journal = this.#makeJournal(request.run, spec);
     const cores = availableParallelism();
     const run = new SupervisedRun({
@@ -95,6 +98,7 @@ export class RunTable {
       switches,
       ranks: request.ranks,
       secret: request.secret,
+      notice,
       journal,
       threads: Math.max(1, Math.floor(cores / request.ranks.length)),
     });

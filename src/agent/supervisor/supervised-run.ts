@@ -31,6 +31,8 @@ export interface RunOptions {
   readonly switches: readonly PlanSwitch[];
   readonly ranks: readonly number[];
   readonly secret: Uint8Array;
+  /** Told at the start of the run. */
+  readonly notice?: string | undefined;
   readonly journal: Journal;
   readonly threads: number;
 }
@@ -225,6 +227,7 @@ export class SupervisedRun {
           node: hostname(),
         })),
       },
+      ...(this.#options.notice === undefined ? [] : [dataNotice(this.#options.notice)]),
     ]);
   }
 
@@ -311,6 +314,10 @@ export class SupervisedRun {
   #changed(): void {
     for (const listener of this.#listeners) listener.changed();
   }
+}
+
+function dataNotice(message: string): RunRecord {
+  return { type: 'notice', at: Date.now(), level: 'info', code: 'DATA', message };
 }
 
 function deathOf(

@@ -17,6 +17,8 @@ export interface Launch {
   readonly plan: ExchangePlan;
   /** In the order in which they take effect; epochs 1, 2, … */
   readonly switches: readonly PlanSwitch[];
+  /** What the user should know of the data, if anything. */
+  readonly notice?: string | undefined;
 }
 
 export function validateLaunch(
@@ -25,7 +27,11 @@ export function validateLaunch(
 ): Launch {
   const parsed = parseExperimentSpec(raw);
   const plan = resolvePlan(parsed.exchange);
-  checkWorkload(parsed.workload, parsed.optimizer);
+  const { notice } = checkWorkload(
+    parsed.workload,
+    parsed.optimizer,
+    parsed.world.ranks,
+  );
   // The spec as it will run: every parameter of the method is written out.
   const spec: ExperimentSpec = {
     ...parsed,
@@ -36,7 +42,8 @@ export function validateLaunch(
       bucketBytes: plan.bucketBytes,
     },
   };
-  return { spec, plan, switches: resolveSchedule(plan, requests, spec.iterations) };
+  const switches = resolveSchedule(plan, requests, spec.iterations);
+  return { spec, plan, switches, notice };
 }
 
 function resolveSchedule(
