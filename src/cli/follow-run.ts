@@ -89,6 +89,11 @@ export async function followRun(
     ]);
     if (result === undefined) {
       ended.catch(() => undefined); // nobody waits for it any more
+      if (!interruption.quiet) {
+        process.stderr.write(
+          `gradwire: run ${id} goes on; follow it with: gradwire runs attach ${id}\n`,
+        );
+      }
       return interruption.exitCode ?? 0;
     }
     if (options.mode === 'attach') printStored();

@@ -29,7 +29,8 @@ import type { RunSummary } from '../../shared/rpc.ts';
 import { hasEnded } from '../store/run-row.ts';
 import type { RunStore } from '../store/run-store.ts';
 import { NodeLink, type NodeAccess } from './node-link.ts';
-import { RecordIntake } from './record-intake.ts';
+import { assignRanks } from './rank-assignment.ts';
+import { RunFollowers } from './run-followers.ts';
 import { newRunId } from './run-id.ts';
 import { scheduleAsItHappened } from './switch-schedule.ts';
 
@@ -37,7 +38,6 @@ import { scheduleAsItHappened } from './switch-schedule.ts';
 const START_ALLOWANCE_MS = 60_000;
 /** How long the record of a failed launch may take to come out of the journal. */
 const LAST_RECORD_MS = 3000;
-const STORE_RETRY_MS = 2000;
 
 export interface CoordinatorEvents {
   /** A run was made, or its state or counters changed. */
@@ -57,27 +57,28 @@ export interface CoordinatorOptions {
   readonly scope: 'all' | 'own';
 }
 
-interface Follower {
-  readonly intake: RecordIntake;
-  /** Where the journal ended when the run was subscribed to. */
-  target: number;
-  readonly caughtUp: PromiseWithResolvers<void>;
-}
-
 export class RunCoordinator {
   readonly #store: RunStore;
   readonly #events: CoordinatorEvents;
   readonly #scope: 'all' | 'own';
   readonly #links = new Map<string, NodeLink>();
-  readonly #followers = new Map<string, Follower>();
+  readonly #followers: RunFollowers;
   readonly #endings = new Map<string, PromiseWithResolvers<RunSummary>>();
-  readonly #retries = new Set<NodeJS.Timeout>();
   #closed = false;
 
   constructor(options: CoordinatorOptions) {
     this.#store = options.store;
     this.#events = options.events;
     this.#scope = options.scope;
+    this.#followers = new RunFollowers(options.store, {
+      stored: (summary, entries) => {
+        this.#changed(summary);
+        this.#events.records(summary.id, entries);
+      },
+      trouble: (error) => {
+        this.#trouble(error);
+      },
+    });
     for (const access of options.nodes) {
       const link: NodeLink = new NodeLink(access, {
         push: (message) => {
@@ -164,7 +165,7 @@ export class RunCoordinator {
           link.request('prepare', { run: id, spec, switches, ranks, secret }, deadline),
         ),
       );
-      await this.#follow(lead, id);
+      await this.#followers.follow(lead, id);
       const addresses = prepared
         .flatMap((reply) => reply.addresses)
         .sort((a, b) => a.rank - b.rank)
@@ -213,7 +214,7 @@ export class RunCoordinator {
     if (hasEnded(this.#store.summary(id).state)) return;
     const link = this.#leadOf(id);
     const { runs } = await link.request('runs', {});
-    if (runs.some(({ run }) => run === id)) await this.#follow(link, id);
+    if (runs.some(({ run }) => run === id)) await this.#followers.follow(link, id);
     else this.#lose(id);
   }
 
@@ -241,9 +242,7 @@ export class RunCoordinator {
       else if ((await link.find()) === undefined) continue;
       await this.#synchronise(link, true);
     }
-    await Promise.all(
-      [...this.#followers.values()].map(({ caughtUp }) => caughtUp.promise),
-    );
+    await this.#followers.caughtUp();
   }
 
   /**
@@ -276,10 +275,8 @@ export class RunCoordinator {
   /** Stores what has arrived and lets go of the supervisors. Runs go on. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const retry of this.#retries) clearTimeout(retry);
-    for (const { intake } of this.#followers.values()) intake.close();
+    this.#followers.close();
     await Promise.all([...this.#links.values()].map((link) => link.close()));
-    this.#followers.clear();
   }
 
   #lead(): NodeLink {
@@ -308,7 +305,7 @@ export class RunCoordinator {
 
   #receive(link: NodeLink, message: PushMessage): void {
     if (message.type === 'records') {
-      this.#followers.get(message.run)?.intake.push(message.entries);
+      this.#followers.push(message.run, message.entries);
       return;
     }
     const { run } = message;
@@ -326,10 +323,11 @@ export class RunCoordinator {
         this.#store.create({ id: run, spec, switches: [], createdAt }),
       );
     }
-    if (!hasEnded(this.#store.summary(run).state)) await this.#follow(link, run);
+    if (!hasEnded(this.#store.summary(run).state))
+      await this.#followers.follow(link, run);
     else if (phase === 'ended' && this.#store.lastSequence(run) >= lastSequence) {
       // Its acknowledgement was lost: without it the journal would stay for ever.
-      this.#acknowledge(link, run, lastSequence);
+      this.#followers.acknowledge(link, run, lastSequence);
     }
   }
 
@@ -337,9 +335,7 @@ export class RunCoordinator {
     link: NodeLink,
     everything = this.#scope === 'all',
   ): Promise<void> {
-    const followed = [...this.#followers.keys()];
-    for (const { intake } of this.#followers.values()) intake.close();
-    this.#followers.clear();
+    const followed = this.#followers.dropAll();
     const { runs } = await link.request('runs', {});
     for (const run of runs) {
       if (everything || followed.includes(run.run)) await this.#takeIn(link, run);
@@ -358,66 +354,6 @@ export class RunCoordinator {
     }
   }
 
-  async #follow(link: NodeLink, id: string): Promise<void> {
-    if (this.#followers.has(id)) return;
-    let summary = this.#store.summary(id);
-    const follower: Follower = {
-      intake: new RecordIntake(this.#store.lastSequence(id), {
-        store: (entries) => {
-          summary = this.#store.append(id, entries);
-        },
-        stored: (entries, last) => {
-          this.#acknowledge(link, id, last);
-          if (last >= follower.target) follower.caughtUp.resolve();
-          this.#changed(summary);
-          this.#events.records(id, entries);
-        },
-        failed: (error) => {
-          this.#followers.delete(id);
-          follower.caughtUp.resolve();
-          this.#trouble(error);
-          if (error instanceof GradwireError) this.#followLater(link, id);
-        },
-      }),
-      target: Infinity,
-      caughtUp: Promise.withResolvers(),
-    };
-    this.#followers.set(id, follower);
-    try {
-      const { lastSequence } = await link.request('subscribe', {
-        run: id,
-        after: follower.intake.stored,
-      });
-      follower.target = lastSequence;
-      if (follower.intake.stored >= lastSequence) follower.caughtUp.resolve();
-    } catch (error) {
-      follower.caughtUp.resolve();
-      if (this.#followers.get(id) === follower) this.#followers.delete(id);
-      throw error;
-    }
-  }
-
-  /** The store could not take records, because the disk is full perhaps: try again. */
-  #followLater(link: NodeLink, id: string): void {
-    if (this.#closed) return;
-    const retry = setTimeout(() => {
-      this.#retries.delete(retry);
-      void this.#follow(link, id).catch((error: unknown) => {
-        this.#trouble(error);
-      });
-    }, STORE_RETRY_MS);
-    this.#retries.add(retry);
-  }
-
-  #acknowledge(link: NodeLink, run: string, sequence: number): void {
-    link.connection
-      ?.request('acknowledge', { run, sequence })
-      .catch((error: unknown) => {
-        // Lost with its connection: a later one, or the next recovery, says the same.
-        if (!(error instanceof GradwireError)) throw error;
-      });
-  }
-
   /** The run never began: its journal's last record if there is one, else the error. */
   async #abandon(link: NodeLink, id: string, error: ErrorData): Promise<void> {
     const { promise: late, resolve } = Promise.withResolvers<null>();
@@ -429,7 +365,7 @@ export class RunCoordinator {
       const run = reply?.runs.find((candidate) => candidate.run === id);
       if (run !== undefined) {
         if (run.phase !== 'ended') await this.#stopAbandoned(link, id);
-        await this.#follow(link, id);
+        await this.#followers.follow(link, id);
         await Promise.race([this.ended(id), late]);
       }
     } catch (second) {
@@ -438,8 +374,7 @@ export class RunCoordinator {
     } finally {
       clearTimeout(patience);
     }
-    this.#followers.get(id)?.intake.close();
-    this.#followers.delete(id);
+    this.#followers.drop(id);
     this.#changed(this.#store.fail(id, error, Date.now()));
   }
 
@@ -466,7 +401,7 @@ export class RunCoordinator {
   #changed(summary: RunSummary): void {
     this.#events.changed(summary);
     if (!hasEnded(summary.state)) return;
-    this.#followers.delete(summary.id);
+    this.#followers.drop(summary.id);
     this.#endings.get(summary.id)?.resolve(summary);
     this.#endings.delete(summary.id);
   }
@@ -474,23 +409,6 @@ export class RunCoordinator {
   #trouble(error: unknown): void {
     if (!this.#closed) this.#events.notice(toErrorData(error));
   }
-}
-
-/** Contiguous shares of the ranks, as even as they can be, the first nodes the larger. */
-function assignRanks(
-  ranks: number,
-  links: readonly NodeLink[],
-): readonly (readonly [NodeLink, readonly number[]])[] {
-  let next = 0;
-  return links
-    .map((link, index): readonly [NodeLink, readonly number[]] => {
-      const share =
-        Math.floor(ranks / links.length) + (index < ranks % links.length ? 1 : 0);
-      const first = next;
-      next += share;
-      return [link, Array.from({ length: share }, (_, offset) => first + offset)];
-    })
-    .filter(([, share]) => share.length > 0);
 }
 
 function isAlive(pid: number | undefined): boolean {

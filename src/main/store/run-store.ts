@@ -8,15 +8,11 @@ import type Database from 'better-sqlite3';
 import { failure, inputError, type ErrorData } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
-import {
-  runRecordSchema,
-  type IterationRecord,
-  type JournalEntry,
-  type RunRecord,
-} from '../../shared/records.ts';
+import type { IterationRecord, JournalEntry, RunRecord } from '../../shared/records.ts';
 import type { RunDetail, RunSummary } from '../../shared/rpc.ts';
 import { databaseError } from './database-error.ts';
 import { openDatabase } from './database.ts';
+import { writeRecords, type EventRecord } from './record-writer.ts';
 import { hasEnded, summaryOf, type RunRow } from './run-row.ts';
 import { prepareStatements, type Statements } from './statements.ts';
 
@@ -36,8 +32,6 @@ export interface RunQuery {
   /** True: only the deleted ones. Otherwise only the others. */
   readonly deleted?: boolean | undefined;
 }
-
-export type EventRecord = Exclude<RunRecord, IterationRecord>;
 
 /** A run that has not ended, as far as the store knows. */
 export interface UnendedRun {
@@ -103,18 +97,7 @@ export class RunStore {
           const row = this.#row(id);
           const fresh = entries.filter((entry) => entry.sequence > row.last_sequence);
           if (fresh.length === 0) return summaryOf(row);
-          let sequence = row.last_sequence;
-          for (const entry of fresh) {
-            if (entry.sequence !== sequence + 1) {
-              throw new Error(
-                `internal: run ${id}: record ${entry.sequence} follows ${sequence}`,
-              );
-            }
-            sequence = entry.sequence;
-            this.#insert(row, entry);
-          }
-          this.#statements.setLastSequence.run(sequence, row.number);
-          this.#advance(row);
+          writeRecords(this.#statements, row, fresh);
           return this.summary(id);
         })
         .immediate(),
@@ -276,90 +259,6 @@ export class RunStore {
       this.#statements.setDeleted.run(deleted ? 1 : 0, row.number);
       return this.summary(id);
     });
-  }
-
-  #insert(run: RunRow, entry: JournalEntry): void {
-    const parsed = runRecordSchema.safeParse(entry.record);
-    if (!parsed.success) {
-      const issue = parsed.error.issues[0];
-      throw new Error(
-        `internal: run ${run.id}: record ${entry.sequence} is not valid: ` +
-          `${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`,
-      );
-    }
-    const record = parsed.data;
-    const json = JSON.stringify(record);
-    if (record.type === 'iteration') {
-      const { iteration, rank } = record;
-      this.#statements.insertIteration.run(
-        run.number,
-        iteration,
-        rank,
-        entry.sequence,
-        json,
-      );
-      return;
-    }
-    this.#statements.insertEvent.run(run.number, entry.sequence, json);
-    this.#apply(run, record);
-  }
-
-  /** What an event changes in its run's summary. */
-  #apply(run: RunRow, record: EventRecord): void {
-    switch (record.type) {
-      case 'started':
-        this.#statements.setRunning.run(run.number);
-        return;
-      case 'evaluation':
-        this.#statements.setMetric.run(record.metric, run.number);
-        return;
-      case 'switch': {
-        const { methods } = this.#statements.runById.get(run.id)!;
-        const used = JSON.parse(methods) as string[];
-        if (used.at(-1) === record.to.method) return;
-        used.push(record.to.method);
-        this.#statements.setMethods.run(JSON.stringify(used), run.number);
-        return;
-      }
-      case 'done':
-        this.#statements.endRun.run(
-          record.reason,
-          record.at,
-          record.metric ?? null,
-          null,
-          run.number,
-        );
-        return;
-      case 'failed':
-        this.#statements.endRun.run(
-          'failed',
-          record.at,
-          null,
-          JSON.stringify(record.error),
-          run.number,
-        );
-        return;
-      case 'divergence':
-      case 'notice':
-        return;
-      default:
-        record satisfies never;
-    }
-  }
-
-  /** Moves the count of iterations that every rank has finished, and their last loss. */
-  #advance(run: RunRow): void {
-    let finished = run.iterations;
-    let loss: number | null = null;
-    for (const row of this.#statements.finishedFrom.all({
-      run: run.number,
-      from: run.iterations,
-    })) {
-      if (row.iteration !== finished || row.ranks !== run.ranks) break;
-      finished++;
-      loss = row.loss;
-    }
-    if (loss !== null) this.#statements.setProgress.run(finished, loss, run.number);
   }
 
   #row(id: string): RunRow {

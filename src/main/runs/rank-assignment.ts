@@ -1,0 +1,18 @@
+/** Which ranks run on which node: contiguous shares, so that neighbours are close. */
+
+/** As even as they can be, the first nodes the larger; a node without a rank is left out. */
+export function assignRanks<N>(
+  ranks: number,
+  nodes: readonly N[],
+): readonly (readonly [N, readonly number[]])[] {
+  let next = 0;
+  return nodes
+    .map((node, index): readonly [N, readonly number[]] => {
+      const share =
+        Math.floor(ranks / nodes.length) + (index < ranks % nodes.length ? 1 : 0);
+      const first = next;
+      next += share;
+      return [node, Array.from({ length: share }, (_, offset) => first + offset)];
+    })
+    .filter(([, share]) => share.length > 0);
+}

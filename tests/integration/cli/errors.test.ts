@@ -1,0 +1,125 @@
+/** Wrong input: one line on stderr, exit code 2, nothing else, whatever the command. */
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { GradwireHome } from '../../harness/gradwire.ts';
+
+const home = new GradwireHome();
+afterAll(() => home[Symbol.asyncDispose]());
+
+const file = (name: string, text: string): string => {
+  const target = path.join(home.directory, name);
+  writeFileSync(target, text);
+  return target;
+};
+const broken = file('broken.yaml', 'workload: { model: fnn3\niterations: 3');
+const unknownKey = file(
+  'key.yaml',
+  'workload: { model: fnn3, dataset: digits, batchPerRnak: 3 }',
+);
+const noRanks = file(
+  'zero.json',
+  '{"workload":{"model":"fnn3","dataset":"digits"},"world":{"ranks":0}}',
+);
+const empty = path.join(home.directory, 'empty');
+mkdirSync(empty);
+
+const run = (...args: string[]): string[] => ['run', 'quickstart', ...args];
+
+test.each([
+  [['frobnicate'], 'USAGE', /unknown command 'frobnicate'/],
+  [['runs'], 'USAGE', /a command is missing/],
+  [['runs', 'lsit'], 'USAGE', /unknown command 'lsit'.*Did you mean list\?/],
+  [['run'], 'USAGE', /missing required argument 'spec'/],
+  [run('--jsn'), 'USAGE', /unknown option '--jsn'.*Did you mean --json\?/],
+  [run('extra'), 'USAGE', /too many arguments/],
+  [['runs', 'list', '--limit', 'many'], 'USAGE', /'many' is invalid.*1 to 1000/],
+  [['serve', '--port', '99999'], 'USAGE', /'99999' is invalid/],
+  [['run', 'quikstart'], 'PRESET_UNKNOWN', /Did you mean "quickstart"\?/],
+  [['presets', 'nothing-like-it'], 'PRESET_UNKNOWN', /quickstart, /],
+  [['run', './nope.yaml'], 'SPEC_UNREADABLE', /no such file \(\.\/nope\.yaml\)/],
+  [['run', empty], 'SPEC_UNREADABLE', /it is a directory/],
+  [['run', broken], 'SPEC_UNREADABLE', /broken\.yaml:\d+:\d+\)/],
+  [['run', unknownKey], 'SPEC_UNKNOWN_KEY', /Did you mean "workload\.batchPerRank"/],
+  [['run', noRanks], 'SPEC_INVALID', /"world\.ranks" is 0: .*zero\.json/],
+  [run('--set', 'iterations=many'), 'SPEC_INVALID', /"iterations" is "many"/],
+  [run('--set', 'world.ranks=0'), 'SPEC_INVALID', /"world\.ranks" is 0/],
+  [run('--set', 'wrold.ranks=2'), 'SPEC_UNKNOWN_KEY', /Did you mean "world"\?/],
+  [run('--set', 'iterations'), 'SETTING_INVALID', /"iterations" is not key=value/],
+  [run('--set', 'world.nodes=[box]'), 'NODE_UNKNOWN', /no node "box"/],
+  [run('--switch', 'topk'), 'SWITCH_INVALID', /must be 1 or more/],
+  [run('--switch', '50:topk'), 'SWITCH_INVALID', /"topk" is not key=value/],
+  [run('--set', 'exchange.method=topkk'), 'METHOD_UNKNOWN', /topkk.*topk/],
+  [run('--switch', '50:method=tokp'), 'METHOD_UNKNOWN', /tokp.*topk/],
+  [run('--switch', '9999:method=topk'), 'SWITCH_TOO_LATE', /9999/],
+  [
+    ['run', 'digits-topk', '--set', 'exchange.ratio=2'],
+    'METHOD_PARAMETER_INVALID',
+    /ratio/,
+  ],
+  [run('--set', 'workload.model=fnn'), 'MODEL_UNKNOWN', /fnn3/],
+  [
+    ['run', 'mnist-topk', '--set', `workload.data=${empty}`],
+    'DATA_FILE_MISSING',
+    /empty/,
+  ],
+  [['run', 'mnist-topk'], 'DATA_DIRECTORY_MISSING', /workload\.data/],
+  [['runs', 'show', 'nosuchrun'], 'RUN_UNKNOWN', /nosuchrun/],
+  [['runs', 'stop', 'last'], 'RUN_UNKNOWN', /no run yet/],
+  [['runs', 'switch', 'x', 'topk'], 'SWITCH_INVALID', /is not key=value/],
+  [['runs', 'export', 'x', '--format', 'xml'], 'USAGE', /'xml' is invalid/],
+])('gradwire %j: %s', async (args, code, message) => {
+  const { code: exit, stdout, stderr } = await home.run(args);
+  expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  expect(stderr).toMatch(new RegExp(`^gradwire: ${code}: `));
+  expect(stderr).toMatch(message);
+  expect(stderr).not.toMatch(/\bat .*:\d+:\d+/);
+  expect(stdout).toBe('');
+  expect(exit).toBe(2);
+});
+
+test('none of them left a run, a journal or a process behind', async () => {
+  expect((await home.run(['runs', 'list', '--json'])).stdout).toBe('');
+  expect(readdirSync(home.directory)).not.toContain('runs');
+  expect(home.supervisors()).toEqual([]);
+});
+
+test('help and version are no errors', async () => {
+  for (const args of [[], ['--help'], ['runs', '--help'], ['run', '--help']]) {
+    const { code, stdout, stderr } = await home.run(args);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^Usage: gradwire/);
+  }
+  const { stdout } = await home.run(['--version']);
+  expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
+test('a database that is none is named, with exit code 1', async () => {
+  await using other = new GradwireHome();
+  writeFileSync(path.join(other.directory, 'gradwire.db'), 'x'.repeat(5000));
+  const { code, stderr } = await other.run(['runs', 'list']);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^gradwire: DATABASE_CORRUPT: .*gradwire\.db.*\n$/);
+});
+
+test('the schema of a spec is JSON Schema with every key', async () => {
+  const { stdout } = await home.run(['spec', 'schema']);
+  const schema = JSON.parse(stdout) as { properties: object };
+  expect(Object.keys(schema.properties)).toEqual(
+    expect.arrayContaining([
+      'workload',
+      'world',
+      'optimizer',
+      'exchange',
+      'iterations',
+    ]),
+  );
+});
+
+test('a preset that is printed is a spec that can be given back', async () => {
+  const { stdout } = await home.run(['presets', 'digits-topk']);
+  const copy = file('copy.yaml', stdout);
+  const { stderr, code } = await home.run(['run', copy, '--set', 'iterations=0']);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/"iterations" is 0.*copy\.yaml/);
+});

@@ -1,0 +1,143 @@
+/** The app's core with a real supervisor and real workers. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { createAppCore, type AppCore } from '../../../src/main/app-core.ts';
+import { resolveHome } from '../../../src/main/home.ts';
+import type { JournalEntry } from '../../../src/shared/records.ts';
+import type { RunSummary } from '../../../src/shared/rpc.ts';
+import { GradwireHome } from '../../harness/gradwire.ts';
+
+function openCore(home: GradwireHome): Promise<AppCore> {
+  return createAppCore({
+    home: resolveHome({ GRADWIRE_HOME: home.directory }),
+    host: 'browser',
+  });
+}
+
+/** Resolves with the first summary of a run for which the condition holds. */
+function summaryWhere(
+  core: AppCore,
+  holds: (summary: RunSummary) => boolean,
+): Promise<RunSummary> {
+  return new Promise((resolve) => {
+    const stop = core.onEvent((event, ...args) => {
+      if (event !== 'runChanged') return;
+      const summary = args[0] as RunSummary;
+      if (!holds(summary)) return;
+      stop();
+      resolve(summary);
+    });
+  });
+}
+
+const hasEnded = ({ endedAt }: RunSummary): boolean => endedAt !== undefined;
+
+const spec = (iterations: number) => ({
+  name: 'core',
+  workload: { model: 'fnn3', dataset: 'digits', batchPerRank: 8 },
+  world: { ranks: 2 },
+  iterations,
+});
+
+test('launches, watches, switches, stops, and lets another in only when closed', async () => {
+  await using home = new GradwireHome();
+  const core = await openCore(home);
+  const { api } = core;
+  await expect(openCore(home)).rejects.toMatchObject({ code: 'APP_ALREADY_RUNNING' });
+
+  const { methods } = await api.catalogue();
+  expect(methods.map(({ id }) => id)).toEqual(expect.arrayContaining(['none', 'topk']));
+  expect(
+    await api.checkSpec('workload: { model: fnn3, dataset: digitz }'),
+  ).toMatchObject({ ok: false, error: { kind: 'input' } });
+  const check = await api.checkSpec('workload: { model: fnn3, dataset: digits }');
+  expect(check).toMatchObject({ ok: true, spec: { iterations: 400 } });
+  if (check.ok) expect(await api.checkSpec(check.yaml)).toEqual(check);
+
+  const { id } = await api.launch(spec(1_000_000));
+  const watched: JournalEntry[] = [];
+  const { lastSequence, events } = await api.watch(id);
+  core.onEvent((event, ...args) => {
+    if (event === 'records') watched.push(...(args[1] as readonly JournalEntry[]));
+  });
+  expect(events.length).toBeLessThanOrEqual(lastSequence);
+  await summaryWhere(core, ({ iterations }) => iterations > 5);
+
+  await expect(
+    api.switchPlan(id, { method: 'topk', ratio: 5 }, {}),
+  ).rejects.toMatchObject({ kind: 'input' });
+  const switched = summaryWhere(core, ({ methods: used }) => used.length === 2);
+  expect(await api.switchPlan(id, { method: 'topk', ratio: 0.05 }, {})).toMatchObject({
+    epoch: 1,
+    plan: { method: 'topk', parameters: { ratio: 0.05 } },
+  });
+  await switched;
+
+  const ended = summaryWhere(core, hasEnded);
+  await api.stop(id);
+  await api.stop(id); // it has ended: nothing to do
+  const summary = await ended;
+  expect(summary).toMatchObject({ state: 'stopped', methods: ['none', 'topk'] });
+
+  const fresh = watched.filter(({ sequence }) => sequence > lastSequence);
+  const detail = await api.run(id);
+  expect(fresh.map(({ sequence }) => sequence)).toEqual(
+    Array.from(
+      { length: detail.lastSequence - lastSequence },
+      (_, index) => lastSequence + index + 1,
+    ),
+  );
+  const some = await api.iterations(id, { from: 0, to: 6, stride: 3 });
+  expect(some.map(({ record }) => [record].flat()[0])).toMatchObject(
+    [0, 0, 3, 3].map((iteration) => ({ iteration })),
+  );
+  const exported = JSON.parse(await api.exportRun(id, 'json')) as {
+    iterations: unknown[];
+  };
+  expect(exported.iterations).toHaveLength(summary.iterations * 2);
+
+  await core.close();
+  await (await openCore(home)).close();
+});
+
+test('an app killed in mid-run loses nothing: the run goes on and is found again', async () => {
+  await using home = new GradwireHome();
+  const iterations = 150;
+  const script = path.join(import.meta.dirname, 'app-process.ts');
+  const app = spawn(process.execPath, [script, home.directory, String(iterations)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = (await once(app.stdout, 'data')) as [Buffer];
+  const id = line.toString().trim();
+  app.kill('SIGKILL');
+  await once(app, 'close');
+
+  const core = await openCore(home);
+  const found = await core.api.run(id);
+  const summary = hasEnded(found) ? found : await summaryWhere(core, hasEnded);
+  expect(summary).toMatchObject({ state: 'completed', iterations });
+  const records = await core.api.iterations(id, { from: 0, to: iterations, stride: 1 });
+  expect(records).toHaveLength(iterations * 2);
+  const { events, lastSequence } = await core.api.run(id);
+  expect(events.length + records.length).toBe(lastSequence);
+  await core.close();
+});
+
+test('a run that a command launches shows up in the app', async () => {
+  await using home = new GradwireHome();
+  const core = await openCore(home);
+  const seen = summaryWhere(core, hasEnded);
+  const { code } = await home.run([
+    'run',
+    'digits-topk',
+    '--set',
+    'world.ranks=2',
+    '--set',
+    'iterations=150',
+  ]);
+  expect(code).toBe(0);
+  expect(await seen).toMatchObject({ state: 'completed', iterations: 150 });
+  await core.close();
+});
