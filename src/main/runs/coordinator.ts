@@ -4,11 +4,9 @@
  * a run is followed from the last one stored, so that nothing is lost and nothing is
  * stored twice, whichever of the processes involved was killed.
  */
-import { randomBytes } from 'node:crypto';
 import type { Catalogue } from '../../shared/catalogue.ts';
 import {
   failure,
-  GradwireError,
   inputError,
   toErrorData,
   type ErrorData,
@@ -18,7 +16,6 @@ import {
   parseExperimentSpec,
   type ExperimentSpec,
 } from '../../shared/experiment-spec.ts';
-import { nearest } from '../../shared/nearest.ts';
 import type {
   PushMessage,
   SupervisedRun,
@@ -28,16 +25,12 @@ import type { JournalEntry } from '../../shared/records.ts';
 import type { RunSummary } from '../../shared/rpc.ts';
 import { hasEnded } from '../store/run-row.ts';
 import type { RunStore } from '../store/run-store.ts';
-import { NodeLink, type NodeAccess } from './node-link.ts';
-import { assignRanks } from './rank-assignment.ts';
+import type { NodeAccess, NodeLink } from './node-link.ts';
+import { NodeSet } from './node-set.ts';
 import { RunFollowers } from './run-followers.ts';
 import { newRunId } from './run-id.ts';
+import { ranksDeadline, settleFailedStart, startRanks } from './run-start.ts';
 import { scheduleAsItHappened } from './switch-schedule.ts';
-
-/** Beside the run's own timeout: building models, loading data, connecting ranks. */
-const START_ALLOWANCE_MS = 60_000;
-/** How long the record of a failed launch may take to come out of the journal. */
-const LAST_RECORD_MS = 3000;
 
 export interface CoordinatorEvents {
   /** A run was made, or its state or counters changed. */
@@ -61,7 +54,7 @@ export class RunCoordinator {
   readonly #store: RunStore;
   readonly #events: CoordinatorEvents;
   readonly #scope: 'all' | 'own';
-  readonly #links = new Map<string, NodeLink>();
+  readonly #nodes: NodeSet;
   readonly #followers: RunFollowers;
   readonly #endings = new Map<string, PromiseWithResolvers<RunSummary>>();
   #closed = false;
@@ -79,31 +72,26 @@ export class RunCoordinator {
         this.#trouble(error);
       },
     });
-    for (const access of options.nodes) {
-      const link: NodeLink = new NodeLink(access, {
-        push: (message) => {
-          this.#receive(link, message);
-        },
-        restored: () => this.#synchronise(link),
-        wanted: () => this.#scope === 'all' || this.#followers.size > 0,
-        trouble: (error) => {
-          this.#events.notice(error);
-        },
-      });
-      this.#links.set(access.name, link);
-    }
+    this.#nodes = new NodeSet(options.nodes, (link) => ({
+      push: (message) => {
+        this.#receive(link(), message);
+      },
+      restored: () => this.#synchronise(link()),
+      wanted: () => this.#scope === 'all' || this.#followers.size > 0,
+      trouble: (error) => {
+        this.#events.notice(error);
+      },
+    }));
   }
 
   /** What the leading node's agent can do. */
   async catalogue(): Promise<Catalogue> {
-    return (await this.#lead().connect()).hello.catalogue;
+    return (await this.#nodes.lead.connect()).hello.catalogue;
   }
 
   /** Pids of the supervisors that are connected now. */
   supervisors(): readonly number[] {
-    return [...this.#links.values()].flatMap(
-      (link) => link.connection?.hello.pid ?? [],
-    );
+    return [...this.#nodes].flatMap((link) => link.connection?.hello.pid ?? []);
   }
 
   /**
@@ -116,8 +104,8 @@ export class RunCoordinator {
     place?: string,
   ): Promise<ExperimentSpec> {
     const spec = parseExperimentSpec(raw, place);
-    const [lead] = this.#linksOf(spec);
-    return (await lead!.request('validate', { spec, switches })).spec;
+    const [lead] = this.#nodes.of(spec);
+    return (await lead.request('validate', { spec, switches })).spec;
   }
 
   /** Validates and starts a run. Resolves when its first iteration begins. */
@@ -152,30 +140,13 @@ export class RunCoordinator {
    * @throws GradwireError whatever kept it from starting
    */
   async begin(id: string): Promise<RunSummary> {
-    const spec = this.#store.spec(id);
-    const switches = this.#store.switches(id);
-    const links = this.#linksOf(spec);
-    const lead = links[0]!;
-    const deadline = START_ALLOWANCE_MS + spec.timeoutSeconds * 1000;
-    const secret = randomBytes(32);
+    const links = this.#nodes.of(this.#store.spec(id));
     try {
-      const shares = assignRanks(spec.world.ranks, links);
-      const prepared = await Promise.all(
-        shares.map(([link, ranks]) =>
-          link.request('prepare', { run: id, spec, switches, ranks, secret }, deadline),
-        ),
-      );
-      await this.#followers.follow(lead, id);
-      const addresses = prepared
-        .flatMap((reply) => reply.addresses)
-        .sort((a, b) => a.rank - b.rank)
-        .map(({ address }) => address);
-      await Promise.all(
-        shares.map(([link]) => link.request('begin', { run: id, addresses }, deadline)),
-      );
+      await startRanks(this.#store, this.#followers, links, id);
       return this.#store.summary(id);
     } catch (thrown) {
-      await this.#abandon(lead, id, toErrorData(thrown));
+      await settleFailedStart(this.#followers, links[0], id, this.ended(id));
+      this.#changed(this.#store.fail(id, toErrorData(thrown), Date.now()));
       throw thrown;
     }
   }
@@ -205,7 +176,7 @@ export class RunCoordinator {
   /** Ends a run after its current iteration; nothing to do where it has ended. */
   async stop(id: string): Promise<void> {
     if (hasEnded(this.#store.summary(id).state)) return;
-    const deadline = START_ALLOWANCE_MS + this.#store.spec(id).timeoutSeconds * 1000;
+    const deadline = ranksDeadline(this.#store.spec(id));
     await this.#leadOf(id).request('stop', { run: id }, deadline);
   }
 
@@ -237,7 +208,7 @@ export class RunCoordinator {
    * Where nothing is open and no supervisor runs, none is started.
    */
   async recover(): Promise<void> {
-    for (const link of this.#links.values()) {
+    for (const link of this.#nodes) {
       if (this.#store.unended().length > 0) await link.connect();
       else if ((await link.find()) === undefined) continue;
       await this.#synchronise(link, true);
@@ -256,7 +227,7 @@ export class RunCoordinator {
         .filter((id) => !this.#followers.has(id)),
     );
     if (strange.size === 0) return;
-    for (const link of this.#links.values()) {
+    for (const link of this.#nodes) {
       const { runs } = await link.request('runs', {});
       for (const run of runs) if (strange.has(run.run)) await this.#takeIn(link, run);
     }
@@ -264,7 +235,7 @@ export class RunCoordinator {
 
   /** Whether a supervisor that is connected now has a run that goes on. */
   async hasLiveRuns(): Promise<boolean> {
-    for (const link of this.#links.values()) {
+    for (const link of this.#nodes) {
       if (link.connection === undefined) continue;
       const { runs } = await link.connection.request('runs', {});
       if (runs.some(({ phase }) => phase !== 'ended')) return true;
@@ -276,31 +247,11 @@ export class RunCoordinator {
   async close(): Promise<void> {
     this.#closed = true;
     this.#followers.close();
-    await Promise.all([...this.#links.values()].map((link) => link.close()));
-  }
-
-  #lead(): NodeLink {
-    return this.#links.values().next().value!;
+    await this.#nodes.close();
   }
 
   #leadOf(id: string): NodeLink {
-    return this.#linksOf(this.#store.spec(id))[0]!;
-  }
-
-  /** @throws GradwireError `NODE_UNKNOWN` */
-  #linksOf(spec: ExperimentSpec): readonly NodeLink[] {
-    return spec.world.nodes.map((name) => {
-      const link = this.#links.get(name);
-      if (link !== undefined) return link;
-      const suggestion = nearest(name, this.#links.keys());
-      throw inputError('NODE_UNKNOWN', `there is no node "${name}"`, {
-        place: 'world.nodes',
-        next:
-          suggestion === undefined
-            ? `Nodes: ${[...this.#links.keys()].join(', ')}.`
-            : `Did you mean "${suggestion}"?`,
-      });
-    });
+    return this.#nodes.of(this.#store.spec(id))[0];
   }
 
   #receive(link: NodeLink, message: PushMessage): void {
@@ -351,39 +302,6 @@ export class RunCoordinator {
       // One that another process is about to start is not lost.
       const launching = run.starting && isAlive(run.launcher);
       if (relevant && !launching && !known.has(run.id)) this.#lose(run.id);
-    }
-  }
-
-  /** The run never began: its journal's last record if there is one, else the error. */
-  async #abandon(link: NodeLink, id: string, error: ErrorData): Promise<void> {
-    const { promise: late, resolve } = Promise.withResolvers<null>();
-    const patience = setTimeout(() => {
-      resolve(null);
-    }, LAST_RECORD_MS);
-    try {
-      const reply = await link.connection?.request('runs', {}, LAST_RECORD_MS);
-      const run = reply?.runs.find((candidate) => candidate.run === id);
-      if (run !== undefined) {
-        if (run.phase !== 'ended') await this.#stopAbandoned(link, id);
-        await this.#followers.follow(link, id);
-        await Promise.race([this.ended(id), late]);
-      }
-    } catch (second) {
-      // The first error is the one to report; this one tells only that no record comes.
-      if (!(second instanceof GradwireError)) throw second;
-    } finally {
-      clearTimeout(patience);
-    }
-    this.#followers.drop(id);
-    this.#changed(this.#store.fail(id, error, Date.now()));
-  }
-
-  async #stopAbandoned(link: NodeLink, id: string): Promise<void> {
-    try {
-      await link.connection?.request('stop', { run: id }, LAST_RECORD_MS);
-    } catch (error) {
-      // It may have ended in between; the record that is awaited next tells.
-      if (!(error instanceof GradwireError)) throw error;
     }
   }
 
