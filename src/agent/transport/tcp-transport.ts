@@ -270,7 +270,6 @@ export class TcpTransport implements Transport {
   }
 
   #gone(peer: PeerConnection): void {
-    if (this.#closing !== undefined || this.#failure !== undefined) return;
     if (this.#receives.concerns(peer.rank) || this.#sends.concerns(peer.rank)) {
       this.#fail(this.#lost(peer), true);
     }

@@ -4,7 +4,10 @@ import { once } from 'node:events';
 import { connect as connectSocket, createServer, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { connectMesh, type MeshOptions } from '../../../src/agent/transport/mesh.ts';
-import { encodeHello } from '../../../src/agent/transport/handshake-proof.ts';
+import {
+  encodeAnswer,
+  encodeHello,
+} from '../../../src/agent/transport/handshake-proof.ts';
 import {
   listenTcp,
   type TcpListener,
@@ -143,7 +146,11 @@ test('a silent client is dropped after the limit and hurts nobody', async () => 
 test('silent clients are dropped when the run begins without them', async () => {
   const listeners = await listenAll(2);
   const silent = [await open(listeners[0]!), await open(listeners[1]!)];
-  const transports = await Promise.all([join(listeners, 0), join(listeners, 1)]);
+  const patient = { handshakeLimitMs: 60_000 };
+  const transports = await Promise.all([
+    join(listeners, 0, patient),
+    join(listeners, 1, patient),
+  ]);
   await Promise.all(silent.map(dropped));
   await expectWell(transports);
 });
@@ -153,7 +160,7 @@ test('who knows how to begin but not the secret learns only a nonce and a proof'
   const good = join(listeners, 0);
   const client = await open(listeners[0]!);
   client.write(encodeHello(1, 0, randomBytes(32)));
-  client.write(randomBytes(40));
+  client.write(encodeAnswer(randomBytes(32)));
   expect(await dropped(client)).toHaveLength(72);
   await expectWell(await Promise.all([good, join(listeners, 1)]));
 });
@@ -240,6 +247,17 @@ test('a rank that does not come is named, with who came in its place', async () 
       'rank 1 did not connect within 0.15 s; of 1 connection(s) refused, the last is not a rank',
   });
   listeners[1]!.close();
+});
+
+test('where one rank does not come, the others leave nothing open', async () => {
+  const listeners = await listenAll(3);
+  const joined = await Promise.allSettled(
+    [0, 1].map((rank) => join(listeners, rank, { timeoutMs: 150 })),
+  );
+  for (const result of joined) {
+    expect(result).toMatchObject({ reason: { code: 'PEER_TIMEOUT', rank: 2 } });
+  }
+  listeners[2]!.close();
 });
 
 test('an address that is not ours cannot be listened on', async () => {

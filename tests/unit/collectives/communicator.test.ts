@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { TransportCommunicator } from '../../../src/agent/collectives/communicator.ts';
+import { Arena } from '../../../src/agent/kernels/arena.ts';
+import { referenceKernels } from '../../../src/agent/kernels/reference/reference-kernels.ts';
+import { connectMesh } from '../../../src/agent/transport/mesh.ts';
+
+async function alone(): Promise<{ arena: Arena; communicator: TransportCommunicator }> {
+  const arena = new Arena();
+  const transport = await connectMesh({
+    rank: 0,
+    addresses: [{ host: '127.0.0.1', port: 1 }],
+    runId: 'alone',
+    secret: new Uint8Array(32),
+    timeoutMs: 1000,
+  });
+  const kernels = referenceKernels(arena);
+  const options = { arena, kernels, transport, stream: 1 };
+  return { arena, communicator: new TransportCommunicator(options) };
+}
+
+test('scratch stays where it is until more is needed, and then grows in place of it', async () => {
+  const { arena, communicator } = await alone();
+  const first = communicator.scratch('a', 1000);
+  expect(communicator.scratch('a', 900)).toBe(first);
+  const other = communicator.scratch('b', 1000);
+  expect(other.offset).toBeGreaterThanOrEqual(first.offset + 1000);
+  const grown = communicator.scratch('a', 2000);
+  expect(grown.bytes).toBeGreaterThanOrEqual(2000);
+  // What was outgrown is free again.
+  expect(arena.allocate(1000).offset).toBe(first.offset);
+});
+
+test('disposing gives all scratch back', async () => {
+  const { arena, communicator } = await alone();
+  const { offset } = communicator.scratch('a', 1000);
+  communicator.scratch('b', 3000);
+  communicator[Symbol.dispose]();
+  expect(arena.allocate(4000).offset).toBe(offset);
+});
+
+test('nothing is sent outside an exchange', async () => {
+  const { communicator } = await alone();
+  expect(() => communicator.send(1, { offset: 65_536, bytes: 8 })).toThrow(
+    'internal: no exchange has begun',
+  );
+});
