@@ -4,6 +4,7 @@
  */
 import { Command } from 'commander';
 import { appVersion } from '../main/installation.ts';
+import { addBenchCommand } from './commands/bench.ts';
 import { addPresetsCommand } from './commands/presets.ts';
 import { addRunCommand } from './commands/run.ts';
 import { addRunsCommand } from './commands/runs.ts';
@@ -26,6 +27,7 @@ function makeProgram(): Command {
   addRunsCommand(program);
   addPresetsCommand(program);
   addSpecCommand(program);
+  addBenchCommand(program);
   addServeCommand(program);
   addStartCommand(program);
   return program;

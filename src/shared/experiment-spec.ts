@@ -87,9 +87,11 @@ export function explainIssue(
       {
         place: where.place,
         next:
-          suggestion === undefined
-            ? `Valid keys here: ${valid.join(', ')}.`
-            : `Did you mean "${[...path, suggestion].join('.')}"?`,
+          suggestion !== undefined
+            ? `Did you mean "${[...path, suggestion].join('.')}"?`
+            : valid.length > 0
+              ? `Valid keys here: ${valid.join(', ')}.`
+              : 'It takes none.',
       },
     );
   }
