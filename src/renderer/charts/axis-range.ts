@@ -1,0 +1,41 @@
+/**
+ * Ranges of axes that stay put while data comes: ends on round numbers, so that an axis
+ * moves only when the data leaves it or shrinks away from it.
+ */
+
+export interface AxisRange {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** The smallest 1, 1.5, 2, 3, 4, 5, 6 or 8 times a power of ten that is ≥ value > 0. */
+export function roundUp(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(value));
+  for (const step of [1, 1.5, 2, 3, 4, 5, 6, 8]) {
+    // A hair's tolerance, so that 0.3 is not rounded up to 0.4 for its last bit.
+    if (step * power >= value * (1 - 1e-9)) return step * power;
+  }
+  return 10 * power;
+}
+
+/** From 0 to a round number with at least 4 % of room above the largest value. */
+export function rangeFromZero(values: Iterable<number>): AxisRange {
+  let max = 0;
+  for (const value of values) if (value > max) max = value;
+  return { min: 0, max: max === 0 ? 1 : roundUp(max * 1.04) };
+}
+
+/** Whole powers of ten around all values > 0. */
+export function logRange(values: Iterable<number>): AxisRange {
+  let min = Infinity;
+  let max = 0;
+  for (const value of values) {
+    if (!(value > 0)) continue;
+    if (value < min) min = value;
+    if (value > max) max = value;
+  }
+  if (max === 0) return { min: 1, max: 10 };
+  const low = 10 ** Math.floor(Math.log10(min) + 1e-9);
+  const high = 10 ** Math.ceil(Math.log10(max) - 1e-9);
+  return { min: low, max: high > low ? high : low * 10 };
+}

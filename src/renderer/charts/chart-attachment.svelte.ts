@@ -1,0 +1,37 @@
+/**
+ * A Chart.js chart on a canvas, owned by the canvas: made with it, drawn again when what
+ * `draw` reads has changed and the canvas is in sight, destroyed with it.
+ */
+import type { Chart as ChartType, ChartConfiguration } from 'chart.js';
+import { untrack } from 'svelte';
+import type { Attachment } from 'svelte/attachments';
+import { Chart } from './chart-registry.ts';
+
+/**
+ * @param configure read once
+ * @param draw puts the data of now into the chart; it is updated afterwards
+ */
+export function chart(
+  configure: () => ChartConfiguration,
+  draw: (chart: ChartType) => void,
+): Attachment<HTMLCanvasElement> {
+  return (canvas) => {
+    let visible = $state(true);
+    const observer = new IntersectionObserver((entries) => {
+      visible = entries.at(-1)?.isIntersecting ?? visible;
+    });
+    observer.observe(canvas);
+    const made = new Chart(canvas, untrack(configure));
+    $effect(() => {
+      if (!visible) return;
+      draw(made);
+      // Not update('none'): Chart.js 4.6 then keeps the colours of bars and points that
+      // they had at the first update. Without animation the default mode is as direct.
+      made.update();
+    });
+    return () => {
+      observer.disconnect();
+      made.destroy();
+    };
+  };
+}

@@ -1,0 +1,10 @@
+/** One curve of a line chart, and how it is drawn. */
+export interface LineSeries {
+  readonly label: string;
+  readonly colour: string;
+  /** `faint` raw values, `line` a curve, `dots` single observations, `band` min–max. */
+  readonly look: 'faint' | 'line' | 'dots' | 'dashed' | 'band';
+  readonly points: readonly { readonly x: number; readonly y: number }[];
+  /** Of a band: its upper edge, at the same places as `points`. */
+  readonly upper?: readonly { readonly x: number; readonly y: number }[];
+}

@@ -1,0 +1,75 @@
+/**
+ * What is drawn over a chart: a vertical line with a label at each fence, and the cursor
+ * that walks all charts together. A Chart.js plugin per chart, told what to draw before
+ * each update.
+ */
+import type { Chart, Plugin } from 'chart.js';
+import type { Palette } from './palette.ts';
+
+export interface Marker {
+  /** The fence: the first iteration under the new plan. */
+  readonly iteration: number;
+  readonly label: string;
+}
+
+export interface OverlayContent {
+  readonly markers: readonly Marker[];
+  readonly cursor: number | undefined;
+  readonly palette: Palette;
+  readonly labels: boolean;
+}
+
+export class Overlay {
+  content: OverlayContent | undefined;
+
+  readonly plugin: Plugin = {
+    id: 'overlay',
+    afterDatasetsDraw: (chart) => this.#draw(chart),
+  };
+
+  #draw(chart: Chart): void {
+    const scale = chart.scales['x'];
+    if (this.content === undefined || scale === undefined) return;
+    const { markers, cursor, palette, labels } = this.content;
+    const { ctx, chartArea } = chart;
+    ctx.save();
+    ctx.font = `600 11px ${palette.font}`;
+    ctx.textBaseline = 'middle';
+    let free = -Infinity;
+    for (const marker of markers) {
+      // A fence lies before its iteration's bar.
+      const x = Math.round(scale.getPixelForValue(marker.iteration - 0.5)) + 0.5;
+      if (x < chartArea.left - 0.5 || x > chartArea.right) continue;
+      ctx.strokeStyle = palette.ink;
+      ctx.lineWidth = 1.5;
+      ctx.setLineDash([4, 3]);
+      ctx.beginPath();
+      ctx.moveTo(x, chartArea.top);
+      ctx.lineTo(x, chartArea.bottom);
+      ctx.stroke();
+      if (!labels) continue;
+      const width = ctx.measureText(marker.label).width + 10;
+      const left = Math.min(x, chartArea.right - width);
+      if (left < free) continue;
+      free = left + width + 2;
+      ctx.setLineDash([]);
+      ctx.fillStyle = palette.ink;
+      ctx.fillRect(left, chartArea.top - 18, width, 16);
+      ctx.fillStyle = palette.surface;
+      ctx.fillText(marker.label, left + 5, chartArea.top - 9.5);
+    }
+    if (cursor !== undefined) {
+      const x = Math.round(scale.getPixelForValue(cursor)) + 0.5;
+      if (x >= chartArea.left && x <= chartArea.right) {
+        ctx.setLineDash([]);
+        ctx.strokeStyle = palette.accent;
+        ctx.lineWidth = 1;
+        ctx.beginPath();
+        ctx.moveTo(x, chartArea.top);
+        ctx.lineTo(x, chartArea.bottom);
+        ctx.stroke();
+      }
+    }
+    ctx.restore();
+  }
+}

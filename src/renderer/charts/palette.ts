@@ -1,0 +1,60 @@
+/**
+ * The style sheet's colours as a chart needs them, read once per theme: canvases do not
+ * see custom properties.
+ */
+import { PHASES, type Phase } from '../../shared/phases.ts';
+import { hatchFill, patternFill } from './pattern-fill.ts';
+import { PHASE_STYLES } from './phase-style.ts';
+
+export type Fill = string | CanvasPattern;
+
+export interface Palette {
+  readonly ink: string;
+  readonly soft: string;
+  readonly grid: string;
+  readonly surface: string;
+  readonly accent: string;
+  readonly phases: Readonly<Record<Phase, string>>;
+  readonly fills: Readonly<Record<Phase, Fill>>;
+  readonly hatch: Fill;
+  readonly font: string;
+}
+
+let kept: { readonly key: string; readonly palette: Palette } | undefined;
+
+export function readPalette(scheme: 'dark' | 'light', patterns: boolean): Palette {
+  const key = `${scheme} ${patterns}`;
+  if (kept?.key === key) return kept.palette;
+  const style = getComputedStyle(document.documentElement);
+  const read = (property: string): string => style.getPropertyValue(property).trim();
+  const phases = Object.fromEntries(
+    PHASES.map((phase) => [phase, read(PHASE_STYLES[phase].property)]),
+  ) as Record<Phase, string>;
+  const ink = read('--hatch');
+  const palette: Palette = {
+    ink: read('--ink'),
+    soft: read('--ink-soft'),
+    grid: read('--grid'),
+    surface: read('--surface'),
+    accent: read('--accent'),
+    phases,
+    fills: Object.fromEntries(
+      PHASES.map((phase) => [
+        phase,
+        patterns
+          ? patternFill(phases[phase], PHASE_STYLES[phase].pattern, ink)
+          : phases[phase],
+      ]),
+    ) as Record<Phase, Fill>,
+    hatch: hatchFill(ink),
+    font: read('--font'),
+  };
+  kept = { key, palette };
+  return palette;
+}
+
+/** A `#rrggbb` colour with an opacity of 0…1. */
+export function translucent(colour: string, opacity: number): string {
+  const value = Number.parseInt(colour.slice(1), 16);
+  return `rgba(${value >> 16}, ${(value >> 8) & 255}, ${value & 255}, ${opacity})`;
+}

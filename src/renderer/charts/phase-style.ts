@@ -1,0 +1,78 @@
+/**
+ * How a phase looks and is called: its colour (Okabe–Ito, from the style sheet), its
+ * pattern for those who do not tell the colours apart, its title.
+ */
+import type { Phase } from '../../shared/phases.ts';
+
+export type Pattern = 'plain' | 'dots' | 'rising' | 'falling' | 'level' | 'upright';
+
+export interface PhaseStyle {
+  readonly title: string;
+  /** What is done in it, for the legend's tooltip. */
+  readonly meaning: string;
+  readonly property: string;
+  readonly pattern: Pattern;
+}
+
+export const PHASE_STYLES: Readonly<Record<Phase, PhaseStyle>> = {
+  data: {
+    title: 'data',
+    meaning: 'reading and preparing the batch',
+    property: '--phase-data',
+    pattern: 'plain',
+  },
+  compute: {
+    title: 'compute',
+    meaning: 'forward and backward pass',
+    property: '--phase-compute',
+    pattern: 'plain',
+  },
+  compress: {
+    title: 'compress',
+    meaning: 'selecting or quantising the gradient',
+    property: '--phase-compress',
+    pattern: 'dots',
+  },
+  send: {
+    title: 'send',
+    meaning: 'handing bytes to the sockets',
+    property: '--phase-send',
+    pattern: 'rising',
+  },
+  receive: {
+    title: 'receive',
+    meaning: 'taking bytes from the sockets',
+    property: '--phase-receive',
+    pattern: 'falling',
+  },
+  wait: {
+    title: 'wait',
+    meaning: 'nothing to do until another rank delivers',
+    property: '--phase-wait',
+    pattern: 'level',
+  },
+  reduce: {
+    title: 'reduce',
+    meaning: 'adding up what the ranks sent',
+    property: '--phase-reduce',
+    pattern: 'upright',
+  },
+  decompress: {
+    title: 'decompress',
+    meaning: 'turning payloads back into a gradient',
+    property: '--phase-decompress',
+    pattern: 'dots',
+  },
+  apply: {
+    title: 'apply',
+    meaning: 'the optimiser’s step',
+    property: '--phase-apply',
+    pattern: 'plain',
+  },
+  other: {
+    title: 'other',
+    meaning: 'what could not be attributed',
+    property: '--phase-other',
+    pattern: 'plain',
+  },
+};

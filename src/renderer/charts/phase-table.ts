@@ -1,0 +1,70 @@
+/**
+ * Phases per iteration in words and tables: what a bar says, what the table twin lists,
+ * what the summary tells. Shared by the chart and its tests.
+ */
+import { PHASES, type Phase } from '../../shared/phases.ts';
+import { formatDuration, formatWholePercent } from '../../shared/units.ts';
+import { meanOf, type Bin } from '../state/run-history.ts';
+import { iterationLabel, type TableTwin } from './table-twin.ts';
+
+/** Bars that a chart of this kind holds. */
+export const PHASE_BARS = 160;
+
+export function phaseTable(bins: readonly Bin[]): TableTwin {
+  return {
+    columns: [
+      'iteration',
+      ...PHASES.map((phase) => `${phase} ms`),
+      'wall ms',
+      'overlapped ms',
+    ],
+    rows: bins.map((bin) => ({
+      key: bin.from,
+      cells: [
+        iterationLabel(bin),
+        ...PHASES.map((phase) => milliseconds(meanOf(bin, phase))),
+        milliseconds(meanOf(bin, 'wall')),
+        milliseconds(meanOf(bin, 'overlapped')),
+      ],
+    })),
+  };
+}
+
+/** One bar in words, its largest phases first. */
+export function describeBar(bin: Bin): string {
+  const wall = meanOf(bin, 'wall') ?? 0;
+  const parts = PHASES.map((phase): [Phase, number] => [phase, meanOf(bin, phase) ?? 0])
+    .filter(([, time]) => wall > 0 && time / wall >= 0.01)
+    .toSorted((a, b) => b[1] - a[1])
+    .map(([phase, time]) => `${phase} ${formatDuration(time)}`);
+  return `iteration ${iterationLabel(bin)}: ${formatDuration(wall)}; ${parts.join(', ')}`;
+}
+
+/** The whole chart in a sentence, weighted by the iterations of its bars. */
+export function describePhases(bins: readonly Bin[], who: string): string {
+  if (bins.length === 0) return 'Waiting for the first iteration.';
+  let iterations = 0;
+  let wall = 0;
+  const times = new Map<Phase, number>();
+  for (const bin of bins) {
+    iterations += bin.count;
+    wall += bin.count * (meanOf(bin, 'wall') ?? 0);
+    for (const phase of PHASES) {
+      const time = (times.get(phase) ?? 0) + bin.count * (meanOf(bin, phase) ?? 0);
+      times.set(phase, time);
+    }
+  }
+  const largest = [...times]
+    .toSorted((a, b) => b[1] - a[1])
+    .slice(0, 3)
+    .filter(([, time]) => time > 0)
+    .map(([phase, time]) => `${phase} ${formatWholePercent(time / wall)}`);
+  const width = bins[0]!.to - bins[0]!.from;
+  const bars =
+    width === 1 ? 'one bar per iteration' : `each bar the mean of ${width} iterations`;
+  return `${who}, ${bars}: ${formatDuration(wall / iterations)} a step, ${largest.join(', ')}.`;
+}
+
+function milliseconds(value: number | undefined): string {
+  return value === undefined ? '' : value.toFixed(3);
+}

@@ -1,0 +1,84 @@
+/** A run's events in words. */
+import { describePlan, type ExchangePlan } from '../../shared/exchange-plan.ts';
+import {
+  formatCount,
+  formatDuration,
+  formatPercent,
+  formatQuantity,
+} from '../../shared/units.ts';
+import { planLabel } from '../state/run-change.ts';
+import type { RunEvent } from '../state/run-event.ts';
+
+export interface EventText {
+  readonly tone: 'plain' | 'switch' | 'good' | 'warn' | 'bad';
+  readonly title: string;
+  readonly text: string;
+  /** The iteration it belongs to, where it belongs to one. */
+  readonly iteration?: number;
+}
+
+const RESIDUALS = {
+  none: '',
+  kept: ' Residual kept.',
+  flushed: ' Residual flushed with one dense exchange.',
+  dropped: ' Residual dropped.',
+} as const;
+
+export function eventText(event: RunEvent): EventText {
+  switch (event.type) {
+    case 'started':
+      return {
+        tone: 'plain',
+        title: 'Started',
+        text: `${event.ranks} ranks on ${event.backend}, ${formatCount(event.parameters)} parameters, ${describePlan(event.plan as ExchangePlan)}`,
+      };
+    case 'switch':
+      return {
+        tone: 'switch',
+        title: 'Switch',
+        iteration: event.fence,
+        text:
+          `${planLabel(event.from)} → ${describePlan(event.to as ExchangePlan)}.` +
+          RESIDUALS[event.residual] +
+          (event.resynchronized ? ' Weights averaged.' : ''),
+      };
+    case 'evaluation':
+      return {
+        tone: 'plain',
+        title: 'Evaluation',
+        iteration: event.iteration,
+        text: `accuracy ${formatPercent(event.metric)}, loss ${formatQuantity(event.loss)} on ${formatCount(event.samples)} samples in ${formatDuration(event.wall)}`,
+      };
+    case 'divergence':
+      return {
+        tone: 'warn',
+        title: 'Replicas drift',
+        iteration: event.iteration,
+        text: `farthest rank ${formatPercent(event.value)} from the mean weights`,
+      };
+    case 'notice':
+      return {
+        tone: event.level === 'warning' ? 'warn' : 'plain',
+        title: event.rank === undefined ? 'Notice' : `Notice of rank ${event.rank}`,
+        text: event.message,
+      };
+    case 'done':
+      return {
+        tone: 'good',
+        title: event.reason === 'completed' ? 'Completed' : 'Stopped',
+        iteration: event.iterations,
+        text:
+          `loss ${formatQuantity(event.loss)}` +
+          (event.metric === undefined
+            ? ''
+            : `, accuracy ${formatPercent(event.metric)}`) +
+          (event.consistent
+            ? ', all ranks ended with identical weights'
+            : ', ranks ended with different weights'),
+      };
+    case 'failed':
+      return { tone: 'bad', title: 'Failed', text: event.error.message };
+    default:
+      return event satisfies never;
+  }
+}

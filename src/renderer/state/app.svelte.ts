@@ -1,0 +1,189 @@
+/**
+ * The app's own state, one per page: the line to the host, what the host can do, the
+ * latest runs, and the pieces that all views share.
+ */
+import { createContext } from 'svelte';
+import type { Catalogue } from '../../shared/catalogue.ts';
+import { isErrorData, toErrorData, type ErrorData } from '../../shared/errors.ts';
+import type {
+  AppApi,
+  AppInfo,
+  ExportFormat,
+  Preset,
+  RunSummary,
+} from '../../shared/rpc.ts';
+import { CommandRegistry } from './commands.svelte.ts';
+import type { Connection, ConnectionStatus } from './connection.ts';
+import { isLive } from './run-state.ts';
+import { saveFile } from './save-file.ts';
+import { Preferences } from './preferences.svelte.ts';
+import { Router } from './router.svelte.ts';
+import { Toasts } from './toasts.svelte.ts';
+
+/** Runs kept at hand for the rail and the start page. */
+const RECENT = 20;
+
+export class AppState {
+  readonly connection: Connection;
+  readonly api: AppApi;
+  readonly router = new Router();
+  readonly preferences = new Preferences();
+  readonly toasts = new Toasts();
+  readonly commands: CommandRegistry;
+
+  #status = $state.raw<ConnectionStatus>('reconnecting');
+  #info = $state.raw<AppInfo>();
+  #catalogue = $state.raw<Catalogue>();
+  #catalogueError = $state.raw<ErrorData>();
+  #presets = $state.raw<readonly Preset[]>();
+  #recent = $state.raw<readonly RunSummary[]>();
+  readonly #stops: (() => void)[] = [];
+
+  constructor(connection: Connection) {
+    this.connection = connection;
+    this.api = connection.api;
+    this.#status = connection.status;
+    this.commands = new CommandRegistry(/Mac|iP(hone|ad)/.test(navigator.userAgent));
+    this.#stops.push(
+      connection.on('status', (status) => {
+        this.#status = status;
+      }),
+      connection.on('runChanged', (summary) => this.#noteRun(summary)),
+      connection.on('notice', (error) => this.toasts.error(error)),
+      connection.on('resync', () => this.load()),
+      connection.on('hostCommand', (id) => this.commands.run(id)),
+    );
+    this.load();
+  }
+
+  get status(): ConnectionStatus {
+    return this.#status;
+  }
+
+  get info(): AppInfo | undefined {
+    return this.#info;
+  }
+
+  /** Undefined while it is being asked for, and when it could not be had. */
+  get catalogue(): Catalogue | undefined {
+    return this.#catalogue;
+  }
+
+  get catalogueError(): ErrorData | undefined {
+    return this.#catalogueError;
+  }
+
+  get presets(): readonly Preset[] | undefined {
+    return this.#presets;
+  }
+
+  /** The latest runs, newest first; undefined until they are known. */
+  get recent(): readonly RunSummary[] | undefined {
+    return this.#recent;
+  }
+
+  get live(): readonly RunSummary[] {
+    return (this.#recent ?? []).filter(isLive);
+  }
+
+  /** Asks the host for everything anew. */
+  load(): void {
+    if (this.connection.status !== 'connected') return;
+    void this.#ask(this.api.info(), (info) => (this.#info = info));
+    void this.#ask(this.api.presets(), (presets) => (this.#presets = presets));
+    void this.#ask(
+      this.api.runs({ limit: RECENT }),
+      (recent) => (this.#recent = recent),
+    );
+    this.loadCatalogue();
+  }
+
+  loadCatalogue(): void {
+    this.#catalogueError = undefined;
+    this.api.catalogue().then(
+      (catalogue) => (this.#catalogue = catalogue),
+      (error: unknown) => {
+        this.#catalogueError = isErrorData(error) ? error : toErrorData(error);
+      },
+    );
+  }
+
+  /** Starts a run and goes to it. @returns the error that kept it from starting */
+  async launch(spec: unknown): Promise<ErrorData | undefined> {
+    return this.#open(this.api.launch(spec));
+  }
+
+  async relaunch(run: string): Promise<void> {
+    const error = await this.#open(this.api.relaunch(run));
+    if (error !== undefined) this.toasts.error(error);
+  }
+
+  /** Soft: the run leaves the lists, and Undo brings it back. */
+  async remove(run: RunSummary): Promise<void> {
+    try {
+      await this.api.setDeleted(run.id, true);
+      this.toasts.info(`Deleted “${run.name}”`, {
+        title: 'Undo',
+        run: () => void this.restore(run),
+      });
+    } catch (error) {
+      this.toasts.error(error);
+    }
+  }
+
+  async restore(run: RunSummary): Promise<void> {
+    try {
+      await this.api.setDeleted(run.id, false);
+    } catch (error) {
+      this.toasts.error(error);
+    }
+  }
+
+  /** Hands the run's records to the user as a file. */
+  async exportRun(run: string, format: ExportFormat): Promise<void> {
+    try {
+      const text = await this.api.exportRun(run, format);
+      const type = format === 'json' ? 'application/json' : 'text/csv';
+      saveFile(`gradwire-${run}.${format}`, type, text);
+    } catch (error) {
+      this.toasts.error(error);
+    }
+  }
+
+  close(): void {
+    for (const stop of this.#stops) stop();
+    this.router.close();
+    this.preferences.close();
+    this.toasts.close();
+    this.connection.close();
+  }
+
+  async #open(starting: Promise<RunSummary>): Promise<ErrorData | undefined> {
+    try {
+      const summary = await starting;
+      this.#noteRun(summary);
+      this.router.go({ view: 'run', run: summary.id });
+      return undefined;
+    } catch (error) {
+      return isErrorData(error) ? error : toErrorData(error);
+    }
+  }
+
+  #noteRun(summary: RunSummary): void {
+    const others = (this.#recent ?? []).filter((run) => run.id !== summary.id);
+    const all = summary.deleted ? others : [...others, summary];
+    this.#recent = all
+      .toSorted((a, b) => b.createdAt - a.createdAt || b.id.localeCompare(a.id))
+      .slice(0, RECENT);
+  }
+
+  async #ask<T>(asked: Promise<T>, take: (answer: T) => void): Promise<void> {
+    try {
+      take(await asked);
+    } catch (error) {
+      this.toasts.error(error);
+    }
+  }
+}
+
+export const [useApp, provideApp] = createContext<AppState>();

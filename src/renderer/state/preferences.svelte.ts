@@ -1,0 +1,112 @@
+/**
+ * What the user chose about the look of things, kept between visits in the browser's
+ * storage. A storage that is full or forbidden costs the memory of a choice, not the
+ * choice: it holds until the page is left.
+ */
+
+export const THEMES = ['auto', 'dark', 'light'] as const;
+export type Theme = (typeof THEMES)[number];
+
+const KEY = 'gradwire.preferences';
+
+interface Stored {
+  readonly theme?: unknown;
+  readonly patterns?: unknown;
+  readonly smoothing?: unknown;
+}
+
+export class Preferences {
+  #theme = $state<Theme>('auto');
+  #patterns = $state(false);
+  #smoothing = $state(0.95);
+  #systemDark = $state(false);
+  readonly #ended = new AbortController();
+
+  constructor() {
+    const stored = read();
+    this.#theme = THEMES.find((theme) => theme === stored.theme) ?? 'auto';
+    this.#patterns = stored.patterns === true;
+    if (typeof stored.smoothing === 'number' && stored.smoothing >= 0) {
+      this.#smoothing = Math.min(0.999, stored.smoothing);
+    }
+    const media = window.matchMedia('(prefers-color-scheme: dark)');
+    this.#systemDark = media.matches;
+    media.addEventListener(
+      'change',
+      (event) => {
+        this.#systemDark = event.matches;
+        this.#apply();
+      },
+      { signal: this.#ended.signal },
+    );
+    this.#apply();
+  }
+
+  get theme(): Theme {
+    return this.#theme;
+  }
+
+  set theme(theme: Theme) {
+    this.#theme = theme;
+    this.#apply();
+    this.#save();
+  }
+
+  /** What the theme comes to: charts read their colours anew when it changes. */
+  get scheme(): 'dark' | 'light' {
+    if (this.#theme !== 'auto') return this.#theme;
+    return this.#systemDark ? 'dark' : 'light';
+  }
+
+  /** Whether phases are told apart by patterns besides colours. */
+  get patterns(): boolean {
+    return this.#patterns;
+  }
+
+  set patterns(patterns: boolean) {
+    this.#patterns = patterns;
+    this.#save();
+  }
+
+  /** What the smoothed curves keep of the past per iteration, 0…0.999. */
+  get smoothing(): number {
+    return this.#smoothing;
+  }
+
+  set smoothing(smoothing: number) {
+    this.#smoothing = smoothing;
+    this.#save();
+  }
+
+  close(): void {
+    this.#ended.abort();
+  }
+
+  #apply(): void {
+    document.documentElement.dataset['theme'] = this.scheme;
+  }
+
+  #save(): void {
+    const stored: Stored = {
+      theme: this.#theme,
+      patterns: this.#patterns,
+      smoothing: this.#smoothing,
+    };
+    try {
+      window.localStorage.setItem(KEY, JSON.stringify(stored));
+    } catch (error) {
+      if (!(error instanceof DOMException)) throw error;
+    }
+  }
+}
+
+function read(): Stored {
+  try {
+    const stored: unknown = JSON.parse(window.localStorage.getItem(KEY) ?? '{}');
+    return typeof stored === 'object' && stored !== null ? stored : {};
+  } catch (error) {
+    // Forbidden storage, or text of another version: start from the defaults.
+    if (!(error instanceof DOMException || error instanceof SyntaxError)) throw error;
+    return {};
+  }
+}

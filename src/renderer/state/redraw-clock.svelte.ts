@@ -1,0 +1,43 @@
+/**
+ * When to draw: `touch()` as often as data comes; `tick` changes at most once per
+ * interval, with the browser's frames, and not at all while the page is hidden. What is
+ * drawn depends on `tick` and is computed once per change, however many records came
+ * in between; the last touch is always followed by a tick.
+ */
+export class RedrawClock {
+  readonly #interval: number;
+  #tick = $state(0);
+  #last = -Infinity;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #frame: number | undefined;
+  #closed = false;
+
+  /** @param interval milliseconds between two ticks, at least */
+  constructor(interval: number) {
+    this.#interval = interval;
+  }
+
+  get tick(): number {
+    return this.#tick;
+  }
+
+  touch(): void {
+    if (this.#closed || this.#timer !== undefined || this.#frame !== undefined) return;
+    const pause = Math.max(0, this.#last + this.#interval - performance.now());
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      // Hidden pages get no frames: the next one comes when the page is seen again.
+      this.#frame = requestAnimationFrame((now) => {
+        this.#frame = undefined;
+        this.#last = now;
+        this.#tick += 1;
+      });
+    }, pause);
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    if (this.#frame !== undefined) cancelAnimationFrame(this.#frame);
+  }
+}

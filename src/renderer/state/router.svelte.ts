@@ -1,0 +1,29 @@
+/** The place the user is at, kept in the address's hash so that Back and reload work. */
+import { formatRoute, parseRoute, type Route } from './route.ts';
+
+export class Router {
+  #route = $state.raw<Route>(parseRoute(window.location.hash));
+  readonly #ended = new AbortController();
+
+  constructor() {
+    window.addEventListener(
+      'hashchange',
+      () => {
+        this.#route = parseRoute(window.location.hash);
+      },
+      { signal: this.#ended.signal },
+    );
+  }
+
+  get route(): Route {
+    return this.#route;
+  }
+
+  go(route: Route): void {
+    window.location.hash = formatRoute(route);
+  }
+
+  close(): void {
+    this.#ended.abort();
+  }
+}

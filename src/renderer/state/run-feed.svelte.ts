@@ -1,0 +1,306 @@
+/**
+ * One run as the page follows it: what is stored is read once, what comes is added, and
+ * what was missed (a gap in the sequences, a line that was lost) is read again. Records
+ * land in typed arrays; the page hears of them through two clocks, so that its cost does
+ * not grow with the rate of the records. Memory is bounded by RunHistory and by the
+ * number of events.
+ */
+import { SvelteMap } from 'svelte/reactivity';
+import type { ExchangePlan } from '../../shared/exchange-plan.ts';
+import { isErrorData, toErrorData, type ErrorData } from '../../shared/errors.ts';
+import type {
+  IterationRecord,
+  JournalEntry,
+  SwitchRecord,
+} from '../../shared/records.ts';
+import type { AppApi, RunDetail, RunSummary } from '../../shared/rpc.ts';
+import type { Connection } from './connection.ts';
+import { RedrawClock } from './redraw-clock.svelte.ts';
+import type { RunEvent } from './run-event.ts';
+import { RunHistory } from './run-history.ts';
+import { isLive } from './run-state.ts';
+import { RecentIterations } from './recent-iterations.ts';
+import {
+  EFFECT_MINIMUM,
+  EFFECT_REACH,
+  switchEffect,
+  type FenceBounds,
+  type SwitchEffect,
+} from './switch-effect.ts';
+import { summarizeWindow, type WindowSummary } from './window-summary.ts';
+
+/** Iterations read at full resolution when a run is opened. */
+const FULL_RESOLUTION = 512;
+/** Iterations read of everything before, thinned evenly. */
+const THINNED = 1000;
+/** Iterations that the verdict and the tiles look back on. */
+const LOOK_BACK = 200;
+/** Switches whose effect is computed: the latest. */
+const EFFECTS = 12;
+
+export class RunFeed {
+  readonly run: string;
+  /** At most 10 Hz: bars and headline numbers. */
+  readonly fast = new RedrawClock(100);
+  /** At most 2.5 Hz: curves, tables, sentences. */
+  readonly slow = new RedrawClock(400);
+
+  readonly #api: AppApi;
+  #summary = $state.raw<RunSummary>();
+  #detail = $state.raw<RunDetail>();
+  #history = $state.raw<RunHistory>();
+  #error = $state.raw<ErrorData>();
+  #events = $state.raw<readonly RunEvent[]>([]);
+  readonly #effects = new SvelteMap<number, SwitchEffect>();
+
+  readonly #stops: (() => void)[] = [];
+  /** What came before the history was there. */
+  #early: JournalEntry[] | undefined = [];
+  /** Events pushed since the events were last read whole. */
+  #pushed: JournalEntry[] = [];
+  #lastSequence = 0;
+  #reading: Promise<void> | undefined;
+  #readAgain = false;
+  #closed = false;
+  /** Epochs whose surroundings have been asked for. */
+  #asked: readonly number[] = [];
+
+  constructor(connection: Connection, run: string) {
+    this.run = run;
+    this.#api = connection.api;
+    this.#stops.push(
+      connection.on('records', (id, entries) => {
+        if (id === run) this.#take(entries);
+      }),
+      connection.on('runChanged', (summary) => {
+        if (summary.id === run) this.#summary = summary;
+      }),
+      connection.on('resync', () => this.#readMissed()),
+    );
+    void this.#open();
+  }
+
+  get summary(): RunSummary | undefined {
+    return this.#summary;
+  }
+
+  get detail(): RunDetail | undefined {
+    return this.#detail;
+  }
+
+  /** Undefined until the stored part has been read. */
+  get history(): RunHistory | undefined {
+    return this.#history;
+  }
+
+  get error(): ErrorData | undefined {
+    return this.#error;
+  }
+
+  /** All records but iterations, oldest first. */
+  get events(): readonly RunEvent[] {
+    return this.#events;
+  }
+
+  readonly switches: readonly SwitchRecord[] = $derived(
+    this.#events
+      .filter((event) => event.type === 'switch')
+      .toSorted((a, b) => a.fence - b.fence),
+  );
+
+  /** The plan that the newest iterations ran under. */
+  readonly plan: ExchangePlan | undefined = $derived(
+    (this.switches.at(-1)?.to ??
+      this.#events.find((event) => event.type === 'started')?.plan) as
+      ExchangePlan | undefined,
+  );
+
+  readonly live: boolean = $derived(
+    this.#summary !== undefined && isLive(this.#summary),
+  );
+
+  /** Effects by epoch, as far as there is evidence. */
+  get effects(): ReadonlyMap<number, SwitchEffect> {
+    return this.#effects;
+  }
+
+  /** The last iterations under the plan in force; undefined while there are none. */
+  readonly recentSummary: WindowSummary | undefined = $derived.by(() => {
+    void this.slow.tick;
+    const history = this.#history;
+    if (history === undefined) return undefined;
+    const to = history.completeLength;
+    const fence = this.switches.findLast((record) => record.fence < to)?.fence ?? -1;
+    return summarizeWindow(history.recent, Math.max(fence + 1, to - LOOK_BACK), to);
+  });
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    for (const stop of this.#stops) stop();
+    this.fast.close();
+    this.slow.close();
+    this.#api.unwatch(this.run).catch((error: unknown) => {
+      // A line that is lost watches nothing any more.
+      if (!isErrorData(error)) throw error;
+    });
+  }
+
+  async #open(): Promise<void> {
+    try {
+      const detail = await this.#api.watch(this.run);
+      this.#setDetail(detail);
+      const history = new RunHistory(detail.ranks);
+      const recentFrom = Math.max(0, detail.iterations - FULL_RESOLUTION);
+      // The newest first, at full resolution: it decides what is a duplicate later on.
+      const recent = await this.#read(recentFrom, Infinity, 1);
+      for (const record of recent) history.add(record);
+      if (recentFrom > 0) {
+        const stride = Math.ceil(recentFrom / THINNED);
+        const older = await this.#read(0, recentFrom, stride);
+        for (const record of older) history.add(record);
+      }
+      if (this.#closed) return;
+      const early = this.#early ?? [];
+      this.#early = undefined;
+      this.#history = history;
+      this.#take(early);
+      this.#touch();
+    } catch (error) {
+      this.#error = isErrorData(error) ? error : toErrorData(error);
+    }
+  }
+
+  async #read(from: number, to: number, stride: number): Promise<IterationRecord[]> {
+    const entries = await this.#api.iterations(this.run, {
+      from,
+      to: Number.isFinite(to) ? to : Number.MAX_SAFE_INTEGER,
+      stride,
+    });
+    return entries.flatMap(({ record }) =>
+      record.type === 'iteration' ? [record] : [],
+    );
+  }
+
+  #take(entries: readonly JournalEntry[]): void {
+    if (this.#early !== undefined) {
+      this.#early.push(...entries);
+      return;
+    }
+    const history = this.#history;
+    if (history === undefined || entries.length === 0) return;
+    if (entries[0]!.sequence > this.#lastSequence + 1) this.#readMissed();
+    let events: RunEvent[] | undefined;
+    for (const entry of entries) {
+      if (entry.record.type === 'iteration') {
+        history.add(entry.record);
+      } else if (entry.sequence > this.#lastSequence) {
+        this.#pushed.push(entry);
+        events ??= [...this.#events];
+        events.push(entry.record);
+      }
+      if (entry.sequence > this.#lastSequence) this.#lastSequence = entry.sequence;
+    }
+    if (events !== undefined) this.#events = events;
+    this.#touch();
+  }
+
+  /** Reads what lies between the last complete iteration and now, and all events. */
+  #readMissed(): void {
+    const history = this.#history;
+    if (history === undefined || this.#closed) return;
+    if (this.#reading !== undefined) {
+      this.#readAgain = true;
+      return;
+    }
+    const from = Math.max(0, history.completeLength);
+    this.#reading = this.#readFrom(history, from).finally(() => {
+      this.#reading = undefined;
+      if (!this.#readAgain) return;
+      this.#readAgain = false;
+      this.#readMissed();
+    });
+  }
+
+  async #readFrom(history: RunHistory, from: number): Promise<void> {
+    try {
+      const detail = await this.#api.run(this.run);
+      this.#setDetail(detail);
+      const stride = Math.max(1, Math.ceil((detail.iterations - from) / THINNED));
+      for (const record of await this.#read(from, Infinity, stride)) {
+        history.add(record);
+      }
+      this.#touch();
+    } catch (error) {
+      const data = isErrorData(error) ? error : toErrorData(error);
+      // Lost once more: the connection says when it is back, and this is done again.
+      if (data.code !== 'CONNECTION_LOST') this.#error = data;
+    }
+  }
+
+  #setDetail(detail: RunDetail): void {
+    this.#detail = detail;
+    this.#summary = detail;
+    this.#pushed = this.#pushed.filter((entry) => entry.sequence > detail.lastSequence);
+    this.#events = [
+      ...detail.events,
+      ...this.#pushed.map((entry) => entry.record as RunEvent),
+    ];
+    this.#lastSequence = Math.max(this.#lastSequence, detail.lastSequence);
+  }
+
+  #touch(): void {
+    this.#updateEffects();
+    this.fast.touch();
+    this.slow.touch();
+  }
+
+  /** O(switches without a settled effect); nothing to do for most records. */
+  #updateEffects(): void {
+    const history = this.#history;
+    if (history === undefined || this.switches.length === 0) return;
+    for (const [bounds, epoch] of this.#fences()) {
+      if (this.#effects.get(epoch)?.settled === true || this.#asked.includes(epoch))
+        continue;
+      const ended = history.completeLength > bounds.fence + EFFECT_REACH;
+      const missing = !history.recent.has(Math.max(0, bounds.fence - 1), 0);
+      if (ended && missing) {
+        this.#asked = [...this.#asked, epoch];
+        void this.#readEffect(history.ranks, bounds, epoch);
+        continue;
+      }
+      // Medians of up to 100 iterations: not with every batch, only as evidence grows.
+      const grown = history.completeLength - bounds.fence - 1;
+      if (grown < EFFECT_MINIMUM) continue;
+      if (grown === this.#effects.get(epoch)?.after.iterations) continue;
+      const effect = switchEffect(history.recent, bounds);
+      if (effect === undefined) continue;
+      this.#effects.set(epoch, effect);
+    }
+  }
+
+  *#fences(): Generator<[FenceBounds, number]> {
+    const all = this.switches;
+    for (let i = Math.max(0, all.length - EFFECTS); i < all.length; i++) {
+      const { fence, epoch } = all[i]!;
+      yield [{ fence, previous: all[i - 1]?.fence, next: all[i + 1]?.fence }, epoch];
+    }
+  }
+
+  /** A fence too long ago for what is held: its surroundings are read for it alone. */
+  async #readEffect(ranks: number, bounds: FenceBounds, epoch: number): Promise<void> {
+    const from = Math.max(0, bounds.fence - EFFECT_REACH);
+    const to = bounds.fence + EFFECT_REACH + 1;
+    try {
+      const around = new RecentIterations(ranks, to - from);
+      for (const record of await this.#read(from, to, 1)) around.add(record);
+      const effect = switchEffect(around, bounds);
+      if (effect === undefined || this.#closed) return;
+      this.#effects.set(epoch, { ...effect, settled: true });
+    } catch (error) {
+      if (!isErrorData(error)) throw error;
+      // Asked again when something comes; until then the switch shows no effect.
+      this.#asked = this.#asked.filter((other) => other !== epoch);
+    }
+  }
+}

@@ -1,0 +1,30 @@
+/** A run's state as the page speaks of it. */
+import type { RunState, RunSummary } from '../../shared/rpc.ts';
+
+export function isLive(run: Pick<RunSummary, 'state'>): boolean {
+  return run.state === 'starting' || run.state === 'running';
+}
+
+export const STATE_TITLES: Readonly<Record<RunState, string>> = {
+  starting: 'Starting',
+  running: 'Running',
+  completed: 'Completed',
+  stopped: 'Stopped',
+  failed: 'Failed',
+};
+
+/** Milliseconds that a run took, or has taken up to `now`. */
+export function runDuration(run: RunSummary, now: number): number | undefined {
+  if (run.endedAt !== undefined) return run.endedAt - run.createdAt;
+  return isLive(run) ? Math.max(0, now - run.createdAt) : undefined;
+}
+
+/** When something was, for lists: the time of today, else the date. */
+export function formatMoment(at: number, now: number): string {
+  const then = new Date(at);
+  const time = then.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+  if (then.toDateString() === new Date(now).toDateString()) return `today ${time}`;
+  const date = then.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' });
+  const year = then.getFullYear();
+  return year === new Date(now).getFullYear() ? `${date} ${time}` : `${date} ${year}`;
+}

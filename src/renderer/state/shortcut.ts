@@ -1,0 +1,45 @@
+/**
+ * Keyboard shortcuts as text: `mod+shift+p`, `?`, `n`. `mod` is Command on macOS and
+ * Ctrl elsewhere. A shortcut without `mod` is a plain key and never fires while the user
+ * types into a field.
+ */
+
+/** What a match needs of a KeyboardEvent. */
+export interface KeyStroke {
+  readonly key: string;
+  readonly ctrlKey: boolean;
+  readonly metaKey: boolean;
+  readonly altKey: boolean;
+  readonly shiftKey: boolean;
+}
+
+export function isModified(shortcut: string): boolean {
+  return shortcut.startsWith('mod+');
+}
+
+export function matchesShortcut(
+  stroke: KeyStroke,
+  shortcut: string,
+  mac: boolean,
+): boolean {
+  const parts = shortcut.split('+');
+  const key = parts.at(-1)!;
+  const mod = mac ? stroke.metaKey : stroke.ctrlKey;
+  const otherMod = mac ? stroke.ctrlKey : stroke.metaKey;
+  if (mod !== parts.includes('mod') || otherMod || stroke.altKey) return false;
+  // A sign such as "?" may need Shift on one keyboard and not on another: its key says it.
+  const letter = /^[a-z0-9]$|^.{2,}$/.test(key);
+  if (letter && stroke.shiftKey !== parts.includes('shift')) return false;
+  return stroke.key.toLowerCase() === key;
+}
+
+/** As keys on caps: `['Ctrl', 'Shift', 'P']`, `['⌘', '⇧', 'P']`. */
+export function shortcutKeys(shortcut: string, mac: boolean): readonly string[] {
+  return shortcut.split('+').map((part) => {
+    if (part === 'mod') return mac ? '⌘' : 'Ctrl';
+    if (part === 'shift') return mac ? '⇧' : 'Shift';
+    return part.length === 1
+      ? part.toUpperCase()
+      : part[0]!.toUpperCase() + part.slice(1);
+  });
+}

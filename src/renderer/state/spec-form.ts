@@ -1,0 +1,249 @@
+/**
+ * The experiment form, made from the spec's schema and the agent's catalogue: sections of
+ * fields, each with its path in the spec. Field values are what stands in the spec, or
+ * the text that was typed where it is not (yet) a valid value: the judge is the one
+ * validator behind `checkSpec`, never the form.
+ */
+import { z } from 'zod';
+import type { Catalogue, MethodEntry, ParameterEntry } from '../../shared/catalogue.ts';
+import { PLAN_KEYS } from '../../shared/exchange-plan.ts';
+import { experimentSpecSchema } from '../../shared/experiment-spec.ts';
+import type { JsonValue } from '../../shared/json.ts';
+
+/** A spec in the making. */
+export type Draft = { readonly [key: string]: JsonValue };
+
+export type FieldKind = 'number' | 'integer' | 'boolean' | 'choice' | 'text';
+
+export interface FormChoice {
+  readonly value: string;
+  readonly label: string;
+  /** Shown under the field while chosen. */
+  readonly hint?: string | undefined;
+}
+
+export interface FormField {
+  /** Dotted, as in errors and `--set`: `workload.model`. */
+  readonly path: string;
+  readonly kind: FieldKind;
+  readonly title: string;
+  readonly description?: string | undefined;
+  readonly minimum?: number | undefined;
+  readonly maximum?: number | undefined;
+  readonly choices?: readonly FormChoice[] | undefined;
+}
+
+export interface FormSection {
+  readonly title: string;
+  readonly fields: readonly FormField[];
+}
+
+interface SchemaNode {
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly description?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly enum?: readonly string[];
+}
+
+const schema = z.toJSONSchema(experimentSpecSchema, { io: 'input' }) as SchemaNode;
+
+function schemaAt(path: string): SchemaNode {
+  let node: SchemaNode | undefined = schema;
+  for (const key of path.split('.')) node = node?.properties?.[key];
+  if (node === undefined) throw new Error(`internal: no "${path}" in the spec`);
+  return node;
+}
+
+export function valueAt(draft: Draft, path: string): JsonValue | undefined {
+  let value: JsonValue | undefined = draft;
+  for (const key of path.split('.')) {
+    if (!isObject(value)) return undefined;
+    value = value[key];
+  }
+  return value;
+}
+
+/** A copy with one value changed; undefined removes the key. */
+export function withValue(
+  draft: Draft,
+  path: string,
+  value: JsonValue | undefined,
+): Draft {
+  const [key = '', ...rest] = path.split('.');
+  const copy: Record<string, JsonValue> = { ...draft };
+  if (rest.length > 0) {
+    const inner = draft[key];
+    copy[key] = withValue(isObject(inner) ? inner : {}, rest.join('.'), value);
+  } else if (value === undefined) {
+    Reflect.deleteProperty(copy, key);
+  } else {
+    copy[key] = value;
+  }
+  return copy;
+}
+
+/**
+ * What was typed, as a value: a number where the field takes one and the text is one,
+ * else the text itself, which the validator then names. Empty: absent.
+ */
+export function readField(kind: FieldKind, text: string): JsonValue | undefined {
+  const trimmed = text.trim();
+  if (trimmed === '') return undefined;
+  if (kind === 'number' || kind === 'integer') {
+    const value = Number(trimmed);
+    return Number.isNaN(value) ? trimmed : value;
+  }
+  return text;
+}
+
+/**
+ * Another method: its own parameters with their defaults, and a collective that takes
+ * its payload. Parameters that both methods have keep their value.
+ */
+export function withMethod(draft: Draft, method: MethodEntry): Draft {
+  const old = isObject(draft['exchange']) ? draft['exchange'] : {};
+  const exchange: Record<string, JsonValue> = { method: method.id };
+  for (const key of PLAN_KEYS) {
+    const value = old[key];
+    if (key !== 'method' && value !== undefined) exchange[key] = value;
+  }
+  if (!accepts(method, exchange['collective'])) exchange['collective'] = 'auto';
+  for (const parameter of method.parameters) {
+    const value = old[parameter.key] ?? parameter.default;
+    if (value !== undefined) exchange[parameter.key] = value;
+  }
+  return { ...draft, exchange };
+}
+
+export function accepts(method: MethodEntry, collective: unknown): boolean {
+  return collective === 'auto' || method.collectives.includes(String(collective));
+}
+
+export function collectiveChoices(
+  catalogue: Catalogue,
+  method: MethodEntry | undefined,
+): readonly FormChoice[] {
+  const taken = catalogue.collectives.filter(
+    (entry) => method === undefined || method.collectives.includes(entry.id),
+  );
+  return [
+    { value: 'auto', label: 'auto', hint: 'The cheapest by the cost model' },
+    ...taken
+      .filter((entry) => entry.id !== 'auto')
+      .map((entry) => ({ value: entry.id, label: entry.id, hint: entry.summary })),
+  ];
+}
+
+export function parameterField(parameter: ParameterEntry, prefix: string): FormField {
+  return {
+    path: prefix + parameter.key,
+    kind: parameter.type,
+    title: parameter.title,
+    description: parameter.description,
+    minimum: parameter.minimum,
+    maximum: parameter.maximum,
+    choices: parameter.choices?.map((choice) => ({ value: choice, label: choice })),
+  };
+}
+
+/** The form for a draft: which fields there are depends on what is chosen so far. */
+export function formSections(catalogue: Catalogue, draft: Draft): FormSection[] {
+  const dataset = catalogue.datasets.find(
+    (entry) => entry.id === valueAt(draft, 'workload.dataset'),
+  );
+  const method = catalogue.methods.find(
+    (entry) => entry.id === (valueAt(draft, 'exchange.method') ?? 'none'),
+  );
+  return [
+    {
+      title: 'Workload',
+      fields: [
+        field('name', 'text', 'Name'),
+        field('workload.model', 'choice', 'Model', entryChoices(catalogue.models)),
+        field(
+          'workload.dataset',
+          'choice',
+          'Data set',
+          entryChoices(catalogue.datasets),
+        ),
+        ...(dataset?.needsData === true || valueAt(draft, 'workload.data') !== undefined
+          ? [field('workload.data', 'text', 'Data directory')]
+          : []),
+        field('workload.batchPerRank', 'integer', 'Batch per rank'),
+      ],
+    },
+    {
+      title: 'World',
+      fields: [
+        field('world.ranks', 'integer', 'Ranks'),
+        field('backend', 'choice', 'Backend', plainChoices(schemaAt('backend').enum)),
+      ],
+    },
+    {
+      title: 'Exchange',
+      fields: [
+        field('exchange.method', 'choice', 'Method', entryChoices(catalogue.methods)),
+        ...(method?.parameters ?? []).map((entry) =>
+          parameterField(entry, 'exchange.'),
+        ),
+        field(
+          'exchange.collective',
+          'choice',
+          'Collective',
+          collectiveChoices(catalogue, method),
+        ),
+      ],
+    },
+    {
+      title: 'Optimiser',
+      fields: [
+        field('optimizer.kind', 'choice', 'Kind', plainChoices(catalogue.optimizers)),
+        field('optimizer.lr', 'number', 'Learning rate'),
+        field('optimizer.momentum', 'number', 'Momentum'),
+        field(
+          'optimizer.schedule',
+          'choice',
+          'Schedule',
+          plainChoices(schemaAt('optimizer.schedule').enum),
+        ),
+      ],
+    },
+    {
+      title: 'Length',
+      fields: [
+        field('iterations', 'integer', 'Iterations'),
+        field('evaluateEvery', 'integer', 'Evaluate every'),
+        field('seed', 'integer', 'Seed'),
+      ],
+    },
+  ];
+}
+
+function field(
+  path: string,
+  kind: FieldKind,
+  title: string,
+  choices?: readonly FormChoice[],
+): FormField {
+  const { description, minimum, maximum } = schemaAt(path);
+  return { path, kind, title, description, minimum, maximum, choices };
+}
+
+function entryChoices(
+  entries: readonly { id: string; summary: string }[],
+): readonly FormChoice[] {
+  return entries.map((entry) => ({
+    value: entry.id,
+    label: entry.id,
+    hint: entry.summary,
+  }));
+}
+
+function plainChoices(values: readonly string[] | undefined): readonly FormChoice[] {
+  return (values ?? []).map((value) => ({ value, label: value }));
+}
+
+function isObject(value: unknown): value is Draft {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

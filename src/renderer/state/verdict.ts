@@ -1,0 +1,90 @@
+/**
+ * The verdict: what the last iterations say, in sentences. Each statement follows from
+ * the numbers of one window summary alone and points at the chart that shows it.
+ */
+import { COMMUNICATION_PHASES, type Phase } from '../../shared/phases.ts';
+import {
+  formatDuration,
+  formatFactor,
+  formatPercent,
+  formatWholePercent,
+} from '../../shared/units.ts';
+import type { WindowSummary } from './window-summary.ts';
+
+/** Ids of the charts that a statement can point at. */
+export type Evidence = 'phases' | 'ranks' | 'bytes' | 'density' | 'loss' | 'accuracy';
+
+export interface Statement {
+  readonly text: string;
+  readonly evidence: Evidence;
+}
+
+/** Fewer iterations than this say nothing yet. */
+export const VERDICT_MINIMUM = 5;
+
+export function verdict(summary: WindowSummary, ranks: number): readonly Statement[] {
+  if (summary.iterations < VERDICT_MINIMUM) return [];
+  if (ranks < 2) {
+    return [
+      {
+        text: `One rank: nothing to communicate, the step takes ${formatDuration(summary.wall)}`,
+        evidence: 'phases',
+      },
+    ];
+  }
+  const statements: Statement[] = [];
+  const share = summary.communicationShare;
+  const largest = largestCommunication(summary.phases);
+  statements.push({
+    text:
+      `${formatWholePercent(share)} of the step is communication` +
+      (share >= 0.05 ? `, most of it ${PHASE_GERUNDS[largest]}` : ''),
+    evidence: 'phases',
+  });
+  if (summary.straggler !== undefined) {
+    const time = summary.awaited[summary.straggler]!;
+    statements.push({
+      text: `the longest wait is for rank ${summary.straggler} (${formatDuration(time)} a step)`,
+      evidence: 'ranks',
+    });
+  }
+  if (summary.overlapped > 0.02 * summary.wall) {
+    statements.push({
+      text: `${formatDuration(summary.overlapped)} more of it hides under computing`,
+      evidence: 'phases',
+    });
+  }
+  if (summary.dense > 0) {
+    const ratio = summary.wireSent / summary.dense;
+    statements.push({
+      text: `each rank sends ${ratio < 0.995 ? formatPercent(ratio) : formatFactor(ratio)} of its dense bytes`,
+      evidence: 'bytes',
+    });
+  }
+  // Without any communication a step would take (1 − share) of its time: the bound holds
+  // for every method, whatever it compresses.
+  statements.push({
+    text: `compression can gain ${formatFactor(1 / Math.max(1e-9, 1 - share))} at most`,
+    evidence: 'phases',
+  });
+  return statements;
+}
+
+const PHASE_GERUNDS: Record<Phase, string> = {
+  data: 'reading data',
+  compute: 'computing',
+  compress: 'compressing',
+  send: 'sending',
+  receive: 'receiving',
+  wait: 'waiting',
+  reduce: 'reducing',
+  decompress: 'decompressing',
+  apply: 'applying',
+  other: 'unattributed',
+};
+
+function largestCommunication(phases: Readonly<Record<Phase, number>>): Phase {
+  return COMMUNICATION_PHASES.reduce((best, phase) =>
+    phases[phase] > phases[best] ? phase : best,
+  );
+}
