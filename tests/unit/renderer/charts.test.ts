@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import {
+  logRange,
+  rangeFromZero,
+  roundUp,
+} from '../../../src/renderer/charts/axis-range.ts';
+import { meanCurve, smoothCurve } from '../../../src/renderer/charts/curves.ts';
+import {
+  describePhases,
+  phaseTable,
+} from '../../../src/renderer/charts/phase-table.ts';
+import { spanAxis, spanRange } from '../../../src/renderer/charts/span.ts';
+import { RunHistory } from '../../../src/renderer/state/run-history.ts';
+import { PHASES } from '../../../src/shared/phases.ts';
+import { iterationRecord } from './records.ts';
+
+function history(length: number): RunHistory {
+  const made = new RunHistory(2);
+  for (let iteration = 0; iteration < length; iteration++) {
+    for (let rank = 0; rank < 2; rank++) {
+      made.add(
+        iterationRecord({
+          rank,
+          iteration,
+          phases: { compute: 3, wait: 1 + rank },
+          loss: iteration,
+        }),
+      );
+    }
+  }
+  return made;
+}
+
+describe('axis ranges', () => {
+  it.each([
+    [0.3, 0.3],
+    [0.31, 0.4],
+    [7.2, 8],
+    [99, 100],
+    [1, 1],
+  ])('%d rounds up to %d', (value, rounded) => {
+    expect(roundUp(value)).toBeCloseTo(rounded, 12);
+  });
+
+  it('leave room above the largest value and have an end without any', () => {
+    expect(rangeFromZero([1, 7.9, NaN])).toEqual({ min: 0, max: 10 });
+    expect(rangeFromZero([])).toEqual({ min: 0, max: 1 });
+  });
+
+  it('are whole powers of ten on a log scale, whatever is not positive', () => {
+    expect(logRange([48_000, 1_195_000, 0])).toEqual({ min: 10_000, max: 10_000_000 });
+    expect(logRange([1000])).toEqual({ min: 1000, max: 10_000 });
+    expect(logRange([])).toEqual({ min: 1, max: 10 });
+  });
+});
+
+describe('spans', () => {
+  it('cover the last iterations, and keep their width while the run is short', () => {
+    expect(spanRange(80, 500)).toEqual({ from: 420, to: 500 });
+    expect(spanRange('all', 500)).toEqual({ from: 0, to: 500 });
+    expect(spanAxis(80, 10)).toEqual({ min: -0.5, max: 79.5 });
+    expect(spanAxis(80, 500)).toEqual({ min: 419.5, max: 499.5 });
+    expect(spanAxis('all', 500)).toEqual({ min: -0.5, max: 499.5 });
+  });
+});
+
+describe('the table of phases', () => {
+  it('lists each bar with all its phases, which add up to its wall time', () => {
+    const bins = history(6).bins({ from: 0, to: 6, limit: 100 });
+    const { columns, rows } = phaseTable(bins);
+    expect(columns).toHaveLength(PHASES.length + 3);
+    expect(rows.map((row) => row.cells[0])).toEqual(['0', '1', '2', '3', '4', '5']);
+    for (const { cells } of rows) {
+      const phases = cells.slice(1, 1 + PHASES.length).map(Number);
+      const wall = Number(cells[1 + PHASES.length]);
+      expect(wall).toBe(4.5);
+      expect(phases.reduce((sum, time) => sum + time, 0)).toBeCloseTo(wall, 9);
+    }
+  });
+
+  it('says what its bars are and what the step consists of', () => {
+    const whole = history(64);
+    expect(
+      describePhases(
+        whole.bins({ from: 0, to: 64, limit: 100 }),
+        'Mean over all ranks',
+      ),
+    ).toBe(
+      'Mean over all ranks, one bar per iteration: 4.50 ms a step, compute 67 %, wait 33 %.',
+    );
+    expect(
+      describePhases(whole.bins({ from: 0, to: 64, limit: 9 }), 'Rank 1'),
+    ).toContain('each bar the mean of 8 iterations');
+    expect(describePhases([], 'Rank 1')).toBe('Waiting for the first iteration.');
+  });
+});
+
+describe('curves', () => {
+  it('stand at the middle of their bins', () => {
+    const bins = history(16).bins({ from: 0, to: 16, limit: 5 });
+    expect(meanCurve(bins, 'loss')).toEqual([
+      { x: 1.5, y: 1.5 },
+      { x: 5.5, y: 5.5 },
+      { x: 9.5, y: 9.5 },
+      { x: 13.5, y: 13.5 },
+    ]);
+  });
+
+  it('without smoothing are the means themselves', () => {
+    const bins = history(16).bins({ from: 0, to: 16, limit: 100 });
+    expect(smoothCurve(bins, 'loss', 0)).toEqual(meanCurve(bins, 'loss'));
+  });
+
+  it('leave out what was not observed', () => {
+    const bins = history(4).bins({ from: 0, to: 4, limit: 100 });
+    expect(meanCurve(bins, 'density')).toEqual([]);
+    expect(smoothCurve(bins, 'density', 0.9)).toEqual([]);
+  });
+});

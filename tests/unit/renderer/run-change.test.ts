@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import {
+  changeToMethod,
+  planAsChange,
+  planLabel,
+} from '../../../src/renderer/state/run-change.ts';
+import type { MethodEntry } from '../../../src/shared/catalogue.ts';
+
+const topk = {
+  id: 'topk',
+  parameters: [
+    { key: 'ratio', type: 'number', title: '', description: '', default: 0.001 },
+  ],
+} as unknown as MethodEntry;
+
+const plan = {
+  method: 'topk',
+  parameters: { ratio: 0.02 },
+  collective: 'sparse-allgather',
+  bucketBytes: 4096,
+};
+
+describe('a change of plan', () => {
+  it('to go back names everything that the plan had', () => {
+    expect(planAsChange(plan)).toEqual({
+      method: 'topk',
+      ratio: 0.02,
+      collective: 'sparse-allgather',
+      bucketBytes: 4096,
+    });
+  });
+
+  it('to another method takes its defaults and lets the collective be chosen', () => {
+    const none = { ...plan, method: 'none', parameters: {}, collective: 'ring' };
+    expect(changeToMethod(topk, none)).toEqual({
+      method: 'topk',
+      ratio: 0.001,
+      collective: 'auto',
+    });
+  });
+
+  it('within a method keeps what is in force', () => {
+    expect(changeToMethod(topk, plan)).toEqual({
+      method: 'topk',
+      ratio: 0.02,
+      collective: 'sparse-allgather',
+    });
+  });
+
+  it.each([
+    [{ method: 'none', parameters: {} }, 'none'],
+    [{ method: 'topk', parameters: { ratio: 0.01 } }, 'topk 1 %'],
+    [{ method: 'topk', parameters: { ratio: 0.0005 } }, 'topk 0.05 %'],
+    [{ method: 'qsgd', parameters: { bits: 4 } }, 'qsgd 4 bit'],
+  ])('%j is called %s', (of, label) => {
+    expect(planLabel(of)).toBe(label);
+  });
+});

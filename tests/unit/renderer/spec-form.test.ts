@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import {
+  collectiveChoices,
+  formSections,
+  readField,
+  valueAt,
+  withMethod,
+  withValue,
+  type Draft,
+} from '../../../src/renderer/state/spec-form.ts';
+import type { Catalogue } from '../../../src/shared/catalogue.ts';
+import { experimentSpecSchema } from '../../../src/shared/experiment-spec.ts';
+
+const catalogue: Catalogue = {
+  methods: [
+    {
+      id: 'none',
+      title: 'Dense',
+      summary: '',
+      source: '',
+      payload: 'dense',
+      reducible: true,
+      residual: false,
+      replicas: 'identical',
+      collectives: ['ring'],
+      parameters: [],
+    },
+    {
+      id: 'topk',
+      title: 'Top-k',
+      summary: '',
+      source: '',
+      payload: 'sparse',
+      reducible: true,
+      residual: true,
+      replicas: 'identical',
+      collectives: ['sparse-allgather'],
+      parameters: [
+        {
+          key: 'ratio',
+          type: 'number',
+          title: 'Ratio',
+          description: 'Part that is sent',
+          default: 0.001,
+          minimum: 0,
+          maximum: 1,
+        },
+      ],
+    },
+  ],
+  collectives: [
+    { id: 'ring', title: '', summary: 'r', source: '', takes: ['dense'] },
+    { id: 'sparse-allgather', title: '', summary: 's', source: '', takes: ['sparse'] },
+  ],
+  models: [{ id: 'fnn3', title: '', summary: '', parameterCount: 199_210 }],
+  datasets: [
+    { id: 'digits', title: '', summary: '', needsData: false },
+    { id: 'mnist', title: '', summary: '', needsData: true },
+  ],
+  optimizers: ['sgd'],
+  backends: ['wasm'],
+};
+
+const draft = experimentSpecSchema.parse({
+  workload: { model: 'fnn3', dataset: 'digits' },
+  exchange: { method: 'none', collective: 'ring' },
+}) as unknown as Draft;
+
+function paths(of: Draft): string[] {
+  return formSections(catalogue, of).flatMap((section) =>
+    section.fields.map((field) => field.path),
+  );
+}
+
+describe('the form of a spec', () => {
+  it('has a field for every choice, with bounds from the schema', () => {
+    const fields = formSections(catalogue, draft).flatMap((section) => section.fields);
+    expect(fields.find((field) => field.path === 'world.ranks')).toMatchObject({
+      kind: 'integer',
+      minimum: 1,
+      maximum: 1024,
+      description: 'Training processes',
+    });
+    expect(
+      fields
+        .find((field) => field.path === 'backend')
+        ?.choices?.map((choice) => choice.value),
+    ).toEqual(['auto', 'wasm', 'webgpu']);
+  });
+
+  it('asks for a data directory only where the data set needs one or one is given', () => {
+    expect(paths(draft)).not.toContain('workload.data');
+    expect(paths(withValue(draft, 'workload.dataset', 'mnist'))).toContain(
+      'workload.data',
+    );
+    expect(paths(withValue(draft, 'workload.data', '/d'))).toContain('workload.data');
+  });
+
+  it('shows a method’s own parameters and the collectives that take its payload', () => {
+    const topk = withMethod(draft, catalogue.methods[1]!);
+    expect(paths(topk)).toContain('exchange.ratio');
+    expect(
+      collectiveChoices(catalogue, catalogue.methods[1]).map((choice) => choice.value),
+    ).toEqual(['auto', 'sparse-allgather']);
+  });
+
+  it('gives another method its defaults and a collective that fits', () => {
+    const topk = withMethod(draft, catalogue.methods[1]!);
+    expect(topk['exchange']).toEqual({
+      method: 'topk',
+      collective: 'auto',
+      bucketBytes: 4 * 2 ** 20,
+      ratio: 0.001,
+    });
+    const chosen = withValue(topk, 'exchange.ratio', 0.25);
+    const back = withMethod(chosen, catalogue.methods[0]!);
+    expect(back['exchange']).not.toHaveProperty('ratio');
+    expect(valueAt(withMethod(chosen, catalogue.methods[1]!), 'exchange.ratio')).toBe(
+      0.25,
+    );
+  });
+
+  it('changes a value without touching the draft it was made from', () => {
+    const changed = withValue(draft, 'optimizer.lr', 0.1);
+    expect(valueAt(changed, 'optimizer.lr')).toBe(0.1);
+    expect(valueAt(draft, 'optimizer.lr')).toBe(0.05);
+    expect(valueAt(changed, 'optimizer.momentum')).toBe(0.9);
+    expect(valueAt(withValue(draft, 'seed', undefined), 'seed')).toBeUndefined();
+    expect(valueAt(withValue({}, 'world.ranks', 2), 'world.ranks')).toBe(2);
+  });
+
+  it.each([
+    ['integer', '12', 12],
+    ['number', ' 1e-3 ', 0.001],
+    ['integer', 'many', 'many'],
+    ['number', '', undefined],
+    ['text', '12', '12'],
+  ] as const)('reads %s "%s" as %j', (kind, text, value) => {
+    expect(readField(kind, text)).toBe(value);
+  });
+});

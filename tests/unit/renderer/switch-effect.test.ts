@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { RecentIterations } from '../../../src/renderer/state/recent-iterations.ts';
+import {
+  describeEffect,
+  switchEffect,
+} from '../../../src/renderer/state/switch-effect.ts';
+import { iterationRecord } from './records.ts';
+
+/** 8 ms and 1.2 MB before the fence, 5 ms and 48 kB after it, 90 ms at the fence itself. */
+function switched(fence: number, length: number, ranks = 2): RecentIterations {
+  const recent = new RecentIterations(ranks, 512);
+  for (let iteration = 0; iteration < length; iteration++) {
+    for (let rank = 0; rank < ranks; rank++) {
+      const compute = iteration === fence ? 90 : iteration < fence ? 8 : 5;
+      recent.add(
+        iterationRecord({
+          rank,
+          iteration,
+          phases: { compute },
+          wireSent: iteration <= fence ? 1_200_000 : 48_000,
+        }),
+      );
+    }
+  }
+  return recent;
+}
+
+describe('the effect of a switch', () => {
+  it('compares medians of fifty iterations on each side, without the fence’s own', () => {
+    const effect = switchEffect(switched(100, 300), { fence: 100 })!;
+    expect(effect).toEqual({
+      before: { iterations: 50, wall: 8, wireSent: 1_200_000 },
+      after: { iterations: 50, wall: 5, wireSent: 48_000 },
+      settled: true,
+    });
+    expect(describeEffect(effect)).toBe(
+      'wall 8.00 ms → 5.00 ms, wire bytes 1.20 MB → 48.0 kB',
+    );
+  });
+
+  it('waits for evidence on both sides', () => {
+    expect(switchEffect(switched(100, 105), { fence: 100 })).toBeUndefined();
+    expect(switchEffect(switched(100, 106), { fence: 100 })!.settled).toBe(false);
+    expect(switchEffect(switched(3, 100), { fence: 3 })).toBeUndefined();
+  });
+
+  it('stays between the neighbouring fences', () => {
+    const recent = switched(100, 300);
+    const effect = switchEffect(recent, { fence: 120, previous: 100, next: 140 })!;
+    expect(effect.before.iterations).toBe(19);
+    expect(effect.before.wall).toBe(5);
+    expect(effect.after.iterations).toBe(19);
+    expect(effect.settled).toBe(true);
+  });
+
+  it('leaves out iterations that not all ranks have reported', () => {
+    const recent = switched(50, 60);
+    recent.add(iterationRecord({ rank: 0, iteration: 60, phases: { compute: 500 } }));
+    expect(switchEffect(recent, { fence: 50 })!.after).toMatchObject({
+      iterations: 9,
+      wall: 5,
+    });
+  });
+});

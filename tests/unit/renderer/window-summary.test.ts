@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { RecentIterations } from '../../../src/renderer/state/recent-iterations.ts';
+import { verdict } from '../../../src/renderer/state/verdict.ts';
+import {
+  findStraggler,
+  summarizeWindow,
+  type WindowSummary,
+} from '../../../src/renderer/state/window-summary.ts';
+import { iterationRecord } from './records.ts';
+
+/** Three ranks of which rank 2 computes longest and the others wait for it. */
+function straggling(iterations: number): RecentIterations {
+  const recent = new RecentIterations(3, 64);
+  for (let iteration = 0; iteration < iterations; iteration++) {
+    for (let rank = 0; rank < 3; rank++) {
+      recent.add(
+        iterationRecord({
+          rank,
+          iteration,
+          phases:
+            rank === 2
+              ? { compute: 8, send: 1, receive: 1 }
+              : { compute: 4, send: 1, receive: 1, wait: 4 },
+          waitedFor: rank === 2 ? {} : { '2': 3.5, [String(1 - rank)]: 0.5 },
+          dense: 4000,
+          wireSent: 1000,
+          overlapped: 0.5,
+          at: 1000 + iteration * 20,
+        }),
+      );
+    }
+  }
+  return recent;
+}
+
+function summary(iterations = 20): WindowSummary {
+  return summarizeWindow(straggling(iterations), 0, iterations)!;
+}
+
+describe('window summary', () => {
+  it('means over ranks and iterations', () => {
+    const { wall, phases, communicationShare, rate, awaited, perRank } = summary();
+    expect(wall).toBeCloseTo(10, 12);
+    expect(phases.wait).toBeCloseTo(8 / 3, 12);
+    expect(communicationShare).toBeCloseTo((2 + 8 / 3) / 10, 12);
+    expect(rate).toBeCloseTo(50, 9);
+    // Two others wait 3.5 ms each for rank 2; one other waits 0.5 ms for rank 0.
+    expect(awaited).toEqual([0.25, 0.25, 3.5]);
+    expect(perRank[2]!.wait).toBe(0);
+  });
+
+  it('looks only at the iterations asked for', () => {
+    const recent = straggling(20);
+    expect(summarizeWindow(recent, 5, 12)!.iterations).toBe(7);
+    expect(summarizeWindow(recent, 20, 30)).toBeUndefined();
+  });
+
+  it.each([
+    { awaited: [0.25, 0.25, 3.5], wall: 10, straggler: 2, why: 'clearly longest' },
+    { awaited: [3, 3.2, 3.1], wall: 10, straggler: undefined, why: 'all alike' },
+    {
+      awaited: [0, 0, 0.1],
+      wall: 10,
+      straggler: undefined,
+      why: 'too short to matter',
+    },
+    { awaited: [0], wall: 10, straggler: undefined, why: 'alone' },
+    { awaited: [0, 5], wall: 10, straggler: 1, why: 'one of two' },
+  ])('names the straggler where there is one: $why', ({ awaited, wall, straggler }) => {
+    expect(findStraggler(awaited, wall)).toBe(straggler);
+  });
+});
+
+describe('verdict', () => {
+  it('states the share, the straggler, the bytes and the bound, each with its chart', () => {
+    const statements = verdict(summary(), 3);
+    expect(statements.map(({ text }) => text)).toEqual([
+      '47 % of the step is communication, most of it waiting',
+      'the longest wait is for rank 2 (3.50 ms a step)',
+      '500 µs more of it hides under computing',
+      'each rank sends 25.0 % of its dense bytes',
+      // 1 ÷ (1 − 7⁄15) = 1.875: which way it rounds is the last bit's affair.
+      expect.stringMatching(/^compression can gain 1\.8[78]× at most$/),
+    ]);
+    expect(statements.map(({ evidence }) => evidence)).toEqual([
+      'phases',
+      'ranks',
+      'phases',
+      'bytes',
+      'phases',
+    ]);
+  });
+
+  it('says nothing from too few iterations', () => {
+    expect(verdict(summary(4), 3)).toEqual([]);
+  });
+
+  it('does not speak of communication where there is one rank', () => {
+    const [only, ...more] = verdict(summary(), 1);
+    expect(only!.text).toContain('nothing to communicate');
+    expect(more).toEqual([]);
+  });
+
+  it('names no straggler and nothing hidden where there is none', () => {
+    const calm = { ...summary(), straggler: undefined, overlapped: 0 };
+    expect(verdict(calm, 3)).toHaveLength(3);
+  });
+});
