@@ -1,0 +1,259 @@
+/**
+ * Exchange engines of P ranks over real TCP sockets. Gradients are small integers and P a
+ * power of two, so every sum and every average is exact: what went in must come out.
+ */
+import { randomBytes } from 'node:crypto';
+import { afterEach, describe, expect, it } from 'vitest';
+import { ExchangeEngine } from '../../../src/agent/exchange/exchange-engine.ts';
+import { resolvePlan } from '../../../src/agent/exchange/resolve-plan.ts';
+import { Arena, type Vector } from '../../../src/agent/kernels/arena.ts';
+import { loadWasmKernels } from '../../../src/agent/kernels/wasm/load.ts';
+import { PhaseClock } from '../../../src/agent/profile/phase-clock.ts';
+import { connectMesh } from '../../../src/agent/transport/mesh.ts';
+import { listenTcp } from '../../../src/agent/transport/tcp-listener.ts';
+import type { Transport } from '../../../src/agent/transport/transport.ts';
+import type { PlanSwitch } from '../../../src/shared/exchange-plan.ts';
+
+const P = 4;
+const TENSORS = [
+  { name: 'w1', shape: [30, 20], start: 0, length: 600 },
+  { name: 'b1', shape: [20], start: 600, length: 20 },
+  { name: 'w2', shape: [20, 10], start: 620, length: 200 },
+];
+const N = 820;
+
+interface Rank {
+  readonly engine: ExchangeEngine;
+  readonly arena: Arena;
+  readonly gradient: Vector;
+}
+
+const open: Transport[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((transport) => transport.close()));
+});
+
+async function connectRanks(
+  exchange: Record<string, unknown>,
+  switches: readonly PlanSwitch[] = [],
+): Promise<readonly Rank[]> {
+  const secret = randomBytes(32);
+  const listeners = await Promise.all(
+    Array.from({ length: P }, () => listenTcp('127.0.0.1')),
+  );
+  const addresses = listeners.map(({ address }) => address);
+  return await Promise.all(
+    listeners.map(async (listener, rank) => {
+      const arena = new Arena();
+      const clock = new PhaseClock();
+      const transport = await connectMesh({
+        listener,
+        rank,
+        addresses,
+        runId: 'test',
+        secret,
+        timeoutMs: 5000,
+        observer: clock,
+      });
+      open.push(transport);
+      const { offset } = arena.allocateVector(N);
+      const gradient = { offset, length: N };
+      const engine = new ExchangeEngine({
+        arena,
+        kernels: loadWasmKernels(arena),
+        transport,
+        clock,
+        tensors: TENSORS,
+        gradient,
+        seed: 1,
+        plan: resolvePlan(exchange),
+        switches,
+      });
+      return { engine, arena, gradient };
+    }),
+  );
+}
+
+/** The gradient of a rank and iteration: integers in −8…8, each a different pattern. */
+const element = (rank: number, iteration: number, i: number): number =>
+  ((i * 7 + rank * 13 + iteration * 29) % 17) - 8;
+
+/** One iteration on all ranks; the averaged gradients, which must be equal. */
+async function step(ranks: readonly Rank[], iteration: number): Promise<Float32Array> {
+  const averaged = await Promise.all(
+    ranks.map(async ({ engine, arena, gradient }, rank) => {
+      engine.fence(iteration);
+      const values = arena.f32(gradient);
+      for (let i = 0; i < N; i++) values[i] = element(rank, iteration, i);
+      await engine.exchange(iteration);
+      return Float32Array.from(values);
+    }),
+  );
+  for (const other of averaged) expect(other).toEqual(averaged[0]);
+  return averaged[0]!;
+}
+
+/** Sum over iterations of what was applied, times P. */
+async function applied(ranks: readonly Rank[], iterations: number): Promise<number[]> {
+  const total = new Array<number>(N).fill(0);
+  for (let t = 0; t < iterations; t++) {
+    const average = await step(ranks, t);
+    for (let i = 0; i < N; i++) total[i]! += P * average[i]!;
+  }
+  return total;
+}
+
+function given(iterations: number): number[] {
+  return Array.from({ length: N }, (_, i) => {
+    let sum = 0;
+    for (let t = 0; t < iterations; t++) {
+      for (let rank = 0; rank < P; rank++) sum += element(rank, t, i);
+    }
+    return sum;
+  });
+}
+
+function planSwitch(
+  epoch: number,
+  notBefore: number,
+  change: Record<string, unknown>,
+  residual: 'flush' | 'drop' = 'flush',
+): PlanSwitch {
+  return { epoch, notBefore, plan: resolvePlan(change), residual };
+}
+
+describe('the exchange engine', () => {
+  it.each([[{ method: 'none' }], [{ method: 'none', bucketBytes: 500 }]])(
+    'applies all of every gradient with %j',
+    async (exchange) => {
+      expect(await applied(await connectRanks(exchange), 5)).toEqual(given(5));
+    },
+  );
+
+  it('loses nothing over a switch that flushes the residual', async () => {
+    const ranks = await connectRanks({ method: 'topk', ratio: 0.05 }, [
+      planSwitch(1, 6, { method: 'none' }),
+    ]);
+    expect(await applied(ranks, 8)).toEqual(given(8));
+  });
+
+  it('holds back with topk what the residual remembers, and gives it up with drop', async () => {
+    const ranks = await connectRanks({ method: 'topk', ratio: 0.05 }, [
+      planSwitch(1, 6, { method: 'none' }, 'drop'),
+    ]);
+    expect(await applied(ranks, 8)).not.toEqual(given(8));
+  });
+
+  it('keeps the residual when only parameters change, and flushes it later', async () => {
+    const ranks = await connectRanks(
+      { method: 'topk', ratio: 0.02, bucketBytes: 500 },
+      [
+        planSwitch(1, 3, { method: 'topk', ratio: 0.1 }),
+        planSwitch(2, 6, { method: 'none', bucketBytes: 1 }),
+      ],
+    );
+    expect(await applied(ranks, 8)).toEqual(given(8));
+  });
+
+  it('passes two fences at one iteration without losing what either kept back', async () => {
+    const ranks = await connectRanks({ method: 'topk', ratio: 0.05 }, [
+      planSwitch(1, 4, { method: 'none' }),
+      planSwitch(2, 4, { method: 'topk', ratio: 0.5 }),
+      planSwitch(3, 6, { method: 'none' }),
+    ]);
+    expect(await applied(ranks, 8)).toEqual(given(8));
+  });
+
+  it('moves no rank before every rank knows', async () => {
+    const ranks = await connectRanks({ method: 'none' });
+    const change = planSwitch(1, 0, { method: 'topk', ratio: 0.5 });
+    for (const { engine } of ranks.slice(1)) engine.learn(change);
+    for (let t = 0; t < 3; t++) await step(ranks, t);
+    expect(ranks.map(({ engine }) => engine.plan.method)).toEqual(
+      Array(P).fill('none'),
+    );
+    ranks[0]!.engine.learn(change);
+    await step(ranks, 3);
+    const fences = ranks.map(({ engine }) => engine.fence(4).length);
+    expect(fences).toEqual(Array(P).fill(1));
+    expect(ranks.map(({ engine }) => engine.plan.method)).toEqual(
+      Array(P).fill('topk'),
+    );
+  });
+
+  it('stops all ranks at the same iteration when one of them is asked to', async () => {
+    const ranks = await connectRanks({ method: 'none' });
+    const exchangeAll = (t: number): Promise<boolean[]> =>
+      Promise.all(ranks.map(async ({ engine }) => (await engine.exchange(t)).stop));
+    expect(await exchangeAll(0)).toEqual([false, false, false, false]);
+    ranks[2]!.engine.requestStop();
+    expect(await exchangeAll(1)).toEqual([true, true, true, true]);
+  });
+
+  it('balances the byte ledger over methods, fences and summaries', async () => {
+    const ranks = await connectRanks({ method: 'topk', ratio: 0.1, bucketBytes: 500 }, [
+      planSwitch(1, 2, { method: 'a2sgd' }),
+      planSwitch(2, 4, { method: 'none', collective: 'recursive-doubling' }),
+    ]);
+    for (let t = 0; t < 6; t++) {
+      const results = await Promise.all(
+        ranks.map(({ engine }) => {
+          engine.fence(t);
+          return engine.exchange(t);
+        }),
+      );
+      for (const { bytes } of results) expect(bytes.imbalance).toBe(0);
+    }
+    await Promise.all(
+      ranks.map(({ engine }) => engine.summarize([1, 2], ['sum', 'max'])),
+    );
+    for (const { engine } of ranks) {
+      expect(engine.ledgerImbalance()).toEqual({ sent: 0, received: 0 });
+    }
+  });
+
+  it('measures how far replicas have drifted, and averages them', async () => {
+    const ranks = await connectRanks({ method: 'a2sgd' });
+    const weights = ranks.map(({ arena }, rank) => {
+      const { offset } = arena.allocateVector(2);
+      const vector = { offset, length: 2 };
+      arena.f32(vector).set(rank === 0 ? [3, 4] : [7, 4]);
+      return vector;
+    });
+    // w̄ = (6, 4); the farthest, rank 0, is 3 away from it.
+    const values = await Promise.all(
+      ranks.map(({ engine }, rank) => engine.divergence(weights[rank]!)),
+    );
+    expect(values).toEqual(Array(P).fill(3 / Math.sqrt(52)));
+    await Promise.all(ranks.map(({ engine }, rank) => engine.average(weights[rank]!)));
+    for (const [rank, { arena }] of ranks.entries()) {
+      expect([...arena.f32(weights[rank]!)]).toEqual([6, 4]);
+    }
+  });
+
+  it('names the tensor of a gradient that is not finite', async () => {
+    const ranks = await connectRanks({ method: 'topk' });
+    const settled = await Promise.allSettled(
+      ranks.map(({ engine, arena, gradient }, rank) => {
+        arena.f32(gradient).fill(1);
+        if (rank === 2) arena.f32(gradient)[605] = NaN;
+        const exchange = engine.exchange(7);
+        // As a worker does: whoever fails tells its peers, which are waiting for it.
+        exchange.catch((error: Error & { toData(): never }) => {
+          engine.abort(error.toData());
+        });
+        return exchange;
+      }),
+    );
+    const errors = settled.map(
+      (result) => (result as PromiseRejectedResult).reason as Error,
+    );
+    expect(errors[2]).toMatchObject({ code: 'GRADIENT_NOT_FINITE', rank: 2 });
+    expect(errors[2]!.message).toBe(
+      'the gradient of tensor b1 is NaN at element 5 in iteration 7',
+    );
+    for (const rank of [0, 1, 3]) {
+      expect(errors[rank]).toMatchObject({ code: 'GRADIENT_NOT_FINITE', rank: 2 });
+    }
+  });
+});
