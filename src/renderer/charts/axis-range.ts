@@ -3,6 +3,8 @@
  * moves only when the data leaves it or shrinks away from it.
  */
 
+import { quantile } from '../../shared/statistics/quantile.ts';
+
 export interface AxisRange {
   readonly min: number;
   readonly max: number;
@@ -23,6 +25,18 @@ export function rangeFromZero(values: Iterable<number>): AxisRange {
   let max = 0;
   for (const value of values) if (value > max) max = value;
   return { min: 0, max: max === 0 ? 1 : roundUp(max * 1.04) };
+}
+
+/**
+ * Like rangeFromZero, but a few outliers do not flatten everything else: where the largest
+ * value is more than twice the ninth decile, the range ends at 1.6 times that decile, and
+ * whoever draws says which values reach beyond.
+ */
+export function robustRange(values: readonly number[]): AxisRange {
+  const decile = quantile(values, 0.9) ?? 0;
+  const max = values.reduce((most, value) => Math.max(most, value), 0);
+  if (max <= 2 * decile || decile === 0) return rangeFromZero(values);
+  return { min: 0, max: roundUp(1.6 * decile) };
 }
 
 /** Whole powers of ten around all values > 0. */

@@ -12,7 +12,15 @@ export interface Marker {
   readonly label: string;
 }
 
+/** A bar that reaches beyond the axis. */
+export interface CutBar {
+  /** Where it stands. */
+  readonly x: number;
+  readonly label: string;
+}
+
 export interface OverlayContent {
+  readonly cut?: readonly CutBar[];
   readonly markers: readonly Marker[];
   readonly cursor: number | undefined;
   readonly palette: Palette;
@@ -44,7 +52,7 @@ export class Overlay {
       ctx.lineWidth = 1.5;
       ctx.setLineDash([4, 3]);
       ctx.beginPath();
-      ctx.moveTo(x, chartArea.top);
+      ctx.moveTo(x, labels ? chartArea.top - 12 : chartArea.top);
       ctx.lineTo(x, chartArea.bottom);
       ctx.stroke();
       if (!labels) continue;
@@ -54,10 +62,11 @@ export class Overlay {
       free = left + width + 2;
       ctx.setLineDash([]);
       ctx.fillStyle = palette.ink;
-      ctx.fillRect(left, chartArea.top - 18, width, 16);
+      ctx.fillRect(left, chartArea.top - 26, width, 16);
       ctx.fillStyle = palette.surface;
-      ctx.fillText(marker.label, left + 5, chartArea.top - 9.5);
+      ctx.fillText(marker.label, left + 5, chartArea.top - 17.5);
     }
+    this.#drawCuts(chart);
     if (cursor !== undefined) {
       const x = Math.round(scale.getPixelForValue(cursor)) + 0.5;
       if (x >= chartArea.left && x <= chartArea.right) {
@@ -71,5 +80,31 @@ export class Overlay {
       }
     }
     ctx.restore();
+  }
+
+  /** An arrow at the top of each cut bar, and its height where there is room for it. */
+  #drawCuts(chart: Chart): void {
+    const scale = chart.scales['x'];
+    if (this.content?.cut === undefined || scale === undefined) return;
+    const { ctx, chartArea } = chart;
+    const { palette } = this.content;
+    ctx.setLineDash([]);
+    ctx.fillStyle = palette.ink;
+    ctx.font = `10px ${palette.font}`;
+    let free = -Infinity;
+    for (const { x, label } of this.content.cut) {
+      const middle = scale.getPixelForValue(x);
+      const { top } = chartArea;
+      ctx.beginPath();
+      ctx.moveTo(middle - 4, top + 1);
+      ctx.lineTo(middle + 4, top + 1);
+      ctx.lineTo(middle, top - 5);
+      ctx.fill();
+      const width = ctx.measureText(label).width;
+      const left = Math.min(middle + 6, chartArea.right - width);
+      if (left < free || left < middle - 1) continue;
+      free = left + width + 14;
+      ctx.fillText(label, left, top - 3);
+    }
   }
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   logRange,
   rangeFromZero,
+  robustRange,
   roundUp,
 } from '../../../src/renderer/charts/axis-range.ts';
 import { meanCurve, smoothCurve } from '../../../src/renderer/charts/curves.ts';
@@ -45,6 +46,16 @@ describe('axis ranges', () => {
   it('leave room above the largest value and have an end without any', () => {
     expect(rangeFromZero([1, 7.9, NaN])).toEqual({ min: 0, max: 10 });
     expect(rangeFromZero([])).toEqual({ min: 0, max: 1 });
+  });
+
+  it('are not stretched by a few outliers, only by what most values are', () => {
+    const calm = Array.from({ length: 40 }, (_, index) => 5 + (index % 4) * 0.1);
+    expect(robustRange([...calm, 120])).toEqual({ min: 0, max: 10 });
+    expect(robustRange([...calm, 9])).toEqual(rangeFromZero([9]));
+    expect(robustRange([...calm, ...Array<number>(20).fill(120)])).toEqual(
+      rangeFromZero([120]),
+    );
+    expect(robustRange([])).toEqual({ min: 0, max: 1 });
   });
 
   it('are whole powers of ten on a log scale, whatever is not positive', () => {
