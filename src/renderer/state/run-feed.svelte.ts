@@ -29,8 +29,9 @@ import {
 } from './switch-effect.ts';
 import { summarizeWindow, type WindowSummary } from './window-summary.ts';
 
-/** Iterations read at full resolution when a run is opened. */
+/** Iterations read at full resolution when a run is opened, and records at most. */
 const FULL_RESOLUTION = 512;
+const FULL_RECORDS = 16_384;
 /** Iterations read of everything before, thinned evenly. */
 const THINNED = 1000;
 /** Iterations that the verdict and the tiles look back on. */
@@ -151,7 +152,8 @@ export class RunFeed {
       const detail = await this.#api.watch(this.run);
       this.#setDetail(detail);
       const history = new RunHistory(detail.ranks);
-      const recentFrom = Math.max(0, detail.iterations - FULL_RESOLUTION);
+      const full = Math.min(FULL_RESOLUTION, Math.ceil(FULL_RECORDS / detail.ranks));
+      const recentFrom = Math.max(0, detail.iterations - full);
       // The newest first, at full resolution: it decides what is a duplicate later on.
       const recent = await this.#read(recentFrom, Infinity, 1);
       for (const record of recent) history.add(record);

@@ -42,6 +42,8 @@ export interface BinQuery {
 
 /** Rows kept at full resolution, for all ranks together. */
 const ROWS = 65_536;
+/** Pairs of bins kept of the whole run, for all ranks together. */
+const BINS = 16_000;
 
 export class RunHistory {
   readonly ranks: number;
@@ -51,9 +53,12 @@ export class RunHistory {
 
   constructor(ranks: number) {
     this.ranks = ranks;
-    const perRank = Math.max(256, Math.min(4096, Math.floor(ROWS / ranks)));
+    const perRank = Math.max(128, Math.min(4096, Math.floor(ROWS / ranks)));
     this.recent = new RecentIterations(ranks, perRank);
-    this.#whole = new BinnedHistory(ranks, ranks <= 16 ? 2000 : 512);
+    this.#whole = new BinnedHistory(
+      ranks,
+      2 * Math.max(32, Math.min(1000, Math.floor(BINS / ranks))),
+    );
   }
 
   /** Iterations that the axis must hold: one more than the newest one's number. */
