@@ -21,6 +21,7 @@ import type {
   MethodDefinition,
   Payload,
 } from './method.ts';
+import { requireBytes } from './payload-check.ts';
 import { noState, requireNoState } from './stateless.ts';
 
 const parameters = z.strictObject({
@@ -120,6 +121,11 @@ class TwoMeans implements Compressor {
       }
     });
     return {};
+  }
+
+  parse(data: Region): Payload {
+    requireBytes(a2sgd.id, data, this.#local.byteLength);
+    return { kind: 'scalars', length: this.#context.length, data };
   }
 
   save(): Uint8Array {

@@ -5,6 +5,7 @@
  */
 import type { z } from 'zod';
 import type { PayloadKind } from '../../shared/catalogue.ts';
+import type { JsonObject } from '../../shared/json.ts';
 import type { Arena, Region, Vector } from '../kernels/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 
@@ -103,11 +104,22 @@ export interface Compressor extends Disposable {
     iteration: number,
     communicate: Communicate,
   ): Promise<ExchangeStatistics>;
+  /**
+   * A payload of this method from bytes alone: `data` is checked to be one that a
+   * compressor of these parameters and this length could have made, in as far as decoding
+   * depends on it. What passes can be decoded; whatever the bytes are, nothing outside
+   * them is read and nothing is allocated in the arena.
+   * @throws GradwireError `PAYLOAD_INVALID`
+   */
+  parse(data: Region): Payload;
   /** All state but the residual, to be restored by `restore` in another process. */
   save(): Uint8Array;
   /** @throws GradwireError `METHOD_STATE_INVALID` */
   restore(state: Uint8Array): void;
 }
+
+/** What kind of payload travels, and whether a collective may sum it. */
+export type Carriage = Pick<MethodDefinition, 'payload' | 'reducible'>;
 
 export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
   readonly id: string;
@@ -121,8 +133,18 @@ export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
   readonly payload: PayloadKind;
   /** Whether payloads can be summed by a collective; else they are gathered. */
   readonly reducible: boolean;
+  /**
+   * What travels under these parameters, for a method where `payload` and `reducible`
+   * depend on them. Ask `carriageOf`, which knows about its absence.
+   */
+  carriage?(parameters: z.infer<Schema>): Carriage;
   /** The residual's units, if one is kept. Equal units: it survives a switch. */
   readonly residual: 'none' | 'gradient' | 'update';
   readonly replicas: 'identical' | 'drift';
   create(context: CompressorContext<z.infer<Schema>>): Compressor;
+}
+
+/** What travels under a method with these parameters, which its schema has validated. */
+export function carriageOf(method: MethodDefinition, parameters: JsonObject): Carriage {
+  return method.carriage?.(parameters) ?? method;
 }

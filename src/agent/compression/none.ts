@@ -3,7 +3,7 @@
  * method is compared with, so it must cost nothing beyond the division by P.
  */
 import { z } from 'zod';
-import type { Vector } from '../kernels/arena.ts';
+import type { Region, Vector } from '../kernels/arena.ts';
 import { writeAverage } from './average.ts';
 import type {
   Combined,
@@ -13,6 +13,7 @@ import type {
   MethodDefinition,
   Payload,
 } from './method.ts';
+import { requireBytes } from './payload-check.ts';
 import { noState, requireNoState } from './stateless.ts';
 
 const parameters = z.strictObject({});
@@ -47,6 +48,12 @@ class NoCompression implements Compressor {
 
   decode(combined: Combined, out: Vector): ExchangeStatistics {
     return writeAverage(this.#context.kernels, combined, out, this.#context.world);
+  }
+
+  parse(data: Region): Payload {
+    const { length } = this.#context;
+    requireBytes(none.id, data, 4 * length);
+    return { kind: 'dense', length, data };
   }
 
   save(): Uint8Array {

@@ -20,6 +20,7 @@ import type {
   MethodDefinition,
   Payload,
 } from './method.ts';
+import { parseSparse } from './payload-check.ts';
 import { noState, requireNoState } from './stateless.ts';
 
 const parameters = z.strictObject({
@@ -92,6 +93,11 @@ class TopK implements Compressor {
       nnzLocal: this.#payload.count,
       ...writeAverage(kernels, combined, out, world),
     };
+  }
+
+  parse(data: Region): Payload {
+    const { arena, length } = this.#context;
+    return parseSparse(topk.id, arena, data, length);
   }
 
   save(): Uint8Array {

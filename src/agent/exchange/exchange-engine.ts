@@ -17,13 +17,15 @@ import { gather } from '../collectives/gather.ts';
 import { payloadRegion } from '../collectives/payload-region.ts';
 import { chooseCollective, findCollective } from '../collectives/registry.ts';
 import { smallAllreduce, type SmallOperation } from '../collectives/small-allreduce.ts';
-import type {
-  Combined,
-  CommunicationRequest,
-  Compressor,
-  ExchangeStatistics,
-  MethodDefinition,
-  Payload,
+import {
+  carriageOf,
+  type Carriage,
+  type Combined,
+  type CommunicationRequest,
+  type Compressor,
+  type ExchangeStatistics,
+  type MethodDefinition,
+  type Payload,
 } from '../compression/method.ts';
 import { findMethod } from '../compression/registry.ts';
 import type { Arena, Region, Vector } from '../kernels/arena.ts';
@@ -91,6 +93,7 @@ export class ExchangeEngine {
   readonly #ledger: ByteLedger;
   readonly #communicators = new Map<number, TransportCommunicator>();
   #method: MethodDefinition;
+  #carriage: Carriage;
   #residual: (Region & Vector) | undefined;
   #exchanges: readonly BucketExchange[] = [];
   /** A residual of an earlier method that the next exchange must flush. */
@@ -103,6 +106,7 @@ export class ExchangeEngine {
     this.#schedule = new PlanSchedule(options.plan, options.switches);
     this.#ledger = new ByteLedger(options.transport.counters);
     this.#method = findMethod(options.plan.method);
+    this.#carriage = carriageOf(this.#method, options.plan.parameters);
     this.#adopt(options.plan);
   }
 
@@ -134,6 +138,7 @@ export class ExchangeEngine {
       const transition = planTransition(this.#method, next, planSwitch.residual);
       this.#retire(transition);
       this.#method = next;
+      this.#carriage = carriageOf(next, planSwitch.plan.parameters);
       this.#adopt(planSwitch.plan);
       const fence = { planSwitch, from, transition };
       from = planSwitch.plan;
@@ -284,7 +289,7 @@ export class ExchangeEngine {
       compressor.encode(gradient, iteration),
     );
     const payload = encoded instanceof Promise ? await encoded : encoded;
-    const operation = this.#method.reducible ? 'reduce' : 'gather';
+    const operation = this.#carriage.reducible ? 'reduce' : 'gather';
     const combined = await communicate({ operation, payload });
     const decoded = clock.measure('decompress', () =>
       compressor.decode(combined, gradient, iteration),
@@ -415,9 +420,9 @@ export class ExchangeEngine {
   }
 
   #collectiveFor(plan: ExchangePlan, bucket: Bucket): CollectiveDefinition | undefined {
-    if (!this.#method.reducible) return undefined;
+    if (!this.#carriage.reducible) return undefined;
     if (plan.collective !== 'auto') return findCollective(plan.collective);
-    const { payload } = this.#method;
+    const { payload } = this.#carriage;
     return chooseCollective(payload, {
       ranks: this.#options.transport.size,
       length: bucket.length,

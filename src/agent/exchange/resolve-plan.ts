@@ -13,6 +13,7 @@ import {
 import { explainIssue } from '../../shared/experiment-spec.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { assertFits, collectivesFor, findCollective } from '../collectives/registry.ts';
+import { carriageOf } from '../compression/method.ts';
 import { findMethod, validateParameters } from '../compression/registry.ts';
 
 const planKeys: ReadonlySet<string> = new Set(PLAN_KEYS);
@@ -55,17 +56,18 @@ export function resolvePlan(
   if (resolved.collective === 'auto') return resolved;
   const collective = findCollective(resolved.collective);
   const chosenByUser = given.collective !== undefined;
-  if (method.reducible && collective.takes.includes(method.payload)) return resolved;
+  const { payload, reducible } = carriageOf(method, resolved.parameters);
+  if (reducible && collective.takes.includes(payload)) return resolved;
   // A collective that the last method used and this one cannot: not the user's choice.
   if (!chosenByUser) return { ...resolved, collective: 'auto' };
-  if (!method.reducible) {
+  if (!reducible) {
     throw inputError(
       'COLLECTIVE_MISFIT',
       `${method.id} is gathered, not reduced: ${collective.id} cannot carry it`,
       { next: 'Use collective=auto.' },
     );
   }
-  assertFits(collective, method.payload, method.id);
+  assertFits(collective, payload, method.id);
   return resolved;
 }
 

@@ -4,15 +4,16 @@
  * to leave its result.
  */
 import type { JsonObject } from '../../../src/shared/json.ts';
-import type {
-  Combined,
-  Communicate,
-  CommunicationRequest,
-  Compressor,
-  ExchangeStatistics,
-  MethodDefinition,
-  Payload,
-  TensorSlice,
+import {
+  carriageOf,
+  type Combined,
+  type Communicate,
+  type CommunicationRequest,
+  type Compressor,
+  type ExchangeStatistics,
+  type MethodDefinition,
+  type Payload,
+  type TensorSlice,
 } from '../../../src/agent/compression/method.ts';
 import {
   findMethod,
@@ -43,6 +44,7 @@ export class SimulatedWorld {
   readonly arena = new Arena();
   readonly method: MethodDefinition;
   readonly #options: WorldOptions;
+  readonly #reducible: boolean;
   readonly #ranks: Rank[];
   /** Room for what the collective makes, at the most dense. */
   readonly #combined: Region;
@@ -53,6 +55,8 @@ export class SimulatedWorld {
   constructor(options: WorldOptions) {
     this.#options = options;
     this.method = findMethod(options.method);
+    const parameters = validateParameters(this.method, options.parameters ?? {});
+    this.#reducible = carriageOf(this.method, parameters).reducible;
     const kernels = options.makeKernels(this.arena);
     this.#combined = this.arena.allocate(8 * options.length * options.ranks + 64);
     this.#ranks = Array.from({ length: options.ranks }, (_, rank) => {
@@ -67,7 +71,7 @@ export class SimulatedWorld {
         tensors: options.tensors ?? [
           { name: 'all', start: 0, length: options.length, shape: [options.length] },
         ],
-        parameters: validateParameters(this.method, options.parameters ?? {}),
+        parameters,
         seed: 1,
         rank,
         world: options.ranks,
@@ -95,7 +99,7 @@ export class SimulatedWorld {
           return await compressor.exchange(gradient, iteration, meet);
         }
         const payload = await compressor.encode(gradient, iteration);
-        const operation = this.method.reducible ? 'reduce' : 'gather';
+        const operation = this.#reducible ? 'reduce' : 'gather';
         return compressor.decode(
           await meet({ operation, payload }),
           gradient,

@@ -1,0 +1,55 @@
+/**
+ * What a payload that comes as bytes alone must be before it is decoded. Whatever the
+ * bytes are, a check reads nothing outside them.
+ */
+import { failure, type GradwireError } from '../../shared/errors.ts';
+import type { Arena, Region } from '../kernels/arena.ts';
+import type { Payload } from './method.ts';
+
+export function payloadInvalid(method: string, what: string): GradwireError {
+  return failure('PAYLOAD_INVALID', `this is no payload of ${method}: ${what}`, {
+    next: 'Decode with the method, parameters and length that it was encoded with.',
+  });
+}
+
+/** @throws GradwireError `PAYLOAD_INVALID` unless `data` is of exactly so many bytes */
+export function requireBytes(method: string, data: Region, bytes: number): void {
+  if (data.bytes === bytes) return;
+  throw payloadInvalid(method, `${data.bytes} bytes, not ${bytes}`);
+}
+
+/**
+ * A sparse payload: pairs whose indices ascend and lie below `length`.
+ * @throws GradwireError `PAYLOAD_INVALID`
+ */
+export function parseSparse(
+  method: string,
+  arena: Arena,
+  data: Region,
+  length: number,
+): Payload & { readonly kind: 'sparse' } {
+  if (data.bytes % 8 !== 0) {
+    throw payloadInvalid(method, `${data.bytes} bytes are no pairs of 8`);
+  }
+  const count = data.bytes / 8;
+  requireAscending(method, arena.u32(data.offset, count), length);
+  return { kind: 'sparse', length, count, data };
+}
+
+/** @throws GradwireError `PAYLOAD_INVALID` unless indices ascend and lie below `length` */
+export function requireAscending(
+  method: string,
+  indices: Uint32Array,
+  length: number,
+): void {
+  let least = 0;
+  for (const index of indices) {
+    if (index < least) {
+      throw payloadInvalid(method, `index ${index} does not ascend`);
+    }
+    least = index + 1;
+  }
+  if (least > length) {
+    throw payloadInvalid(method, `index ${least - 1} of ${length}`);
+  }
+}
