@@ -8,6 +8,8 @@
  * owned by the backend and grows at most once per larger size.
  */
 import type { Region, Vector } from './arena.ts';
+import type { LowRankKernels } from './low-rank.ts';
+import type { SparsificationKernels } from './sparsification.ts';
 
 /** `count` (u32 index, f32 value) pairs: all indices, ascending, then all values. */
 export interface SparseStream {
@@ -25,6 +27,12 @@ export interface TwoMeans {
   readonly minus: number;
 }
 
+export interface Moments {
+  readonly mean: number;
+  /** Of the entries themselves: divided by n. */
+  readonly variance: number;
+}
+
 export interface Kernels {
   readonly backend: 'reference' | 'wasm' | 'webgpu';
 
@@ -34,10 +42,14 @@ export interface Kernels {
   add(out: Vector, x: Vector): void;
   /** x ← x · factor. */
   scale(x: Vector, factor: number): void;
+  /** out ← outFactor · out + xFactor · x, rounded to f32 after each operation. */
+  blend(out: Vector, outFactor: number, x: Vector, xFactor: number): void;
   /** ‖x‖², accumulated in f64. */
   squaredNorm(x: Vector): number;
   /** ‖x − y‖², accumulated in f64. */
   squaredDistance(x: Vector, y: Vector): number;
+  /** Mean and variance, accumulated in f64 in two passes; both 0 of no entries. */
+  moments(x: Vector): Moments;
   /** Index of the first NaN or infinity, −1 where all are finite. */
   firstNonFinite(x: Vector): number;
 
@@ -60,4 +72,7 @@ export interface Kernels {
   twoMeans(x: Vector): TwoMeans;
   /** x ← x + plus where x ≥ 0, x − minus where x < 0, by the signs before the call. */
   shiftBySign(x: Vector, plus: number, minus: number): void;
+
+  readonly sparsification: SparsificationKernels;
+  readonly lowRank: LowRankKernels;
 }

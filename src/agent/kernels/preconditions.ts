@@ -6,6 +6,7 @@
 import { failure, type GradwireError } from '../../shared/errors.ts';
 import type { Region, Vector } from './arena.ts';
 import { sparseBytes } from './kernels.ts';
+import { indexBytes } from './sparsification.ts';
 
 export function requireSameLength(a: Vector, b: Vector): void {
   if (a.length !== b.length) {
@@ -19,6 +20,13 @@ export function requireStreamCapacity(out: Region, count: number): void {
     throw new Error(
       `internal: ${out.bytes} bytes cannot hold a stream of ${count} pairs`,
     );
+  }
+}
+
+/** `out` holds `k` indices, which can all differ below `n`. */
+export function requireIndexCapacity(out: Region, k: number, n: number): void {
+  if (out.bytes < indexBytes(k) || k > n) {
+    throw new Error(`internal: ${k} indices below ${n} in ${out.bytes} bytes`);
   }
 }
 

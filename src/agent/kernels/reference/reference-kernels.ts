@@ -4,12 +4,14 @@
  * allocates freely. Elementwise arithmetic is f32, rounded after each operation.
  */
 import type { Arena, Region, Vector } from '../arena.ts';
-import type { Kernels, SparseStream, TwoMeans } from '../kernels.ts';
+import type { Kernels, Moments, SparseStream, TwoMeans } from '../kernels.ts';
 import {
   requireSameLength,
   requireStreamCapacity,
   streamIndexError,
 } from '../preconditions.ts';
+import { ReferenceLowRank } from './reference-low-rank.ts';
+import { ReferenceSparsification } from './reference-sparsification.ts';
 
 export function referenceKernels(arena: Arena): Kernels {
   return new ReferenceKernels(arena);
@@ -18,9 +20,13 @@ export function referenceKernels(arena: Arena): Kernels {
 class ReferenceKernels implements Kernels {
   readonly backend = 'reference';
   readonly #arena: Arena;
+  readonly sparsification: ReferenceSparsification;
+  readonly lowRank: ReferenceLowRank;
 
   constructor(arena: Arena) {
     this.#arena = arena;
+    this.sparsification = new ReferenceSparsification(arena);
+    this.lowRank = new ReferenceLowRank(arena);
   }
 
   fill(out: Vector, value: number): void {
@@ -46,6 +52,26 @@ class ReferenceKernels implements Kernels {
     values.forEach((value, index) => {
       values[index] = value * factor32;
     });
+  }
+
+  blend(out: Vector, outFactor: number, x: Vector, xFactor: number): void {
+    requireSameLength(out, x);
+    const values = this.#arena.f32(out);
+    const outFactor32 = Math.fround(outFactor);
+    const xFactor32 = Math.fround(xFactor);
+    this.#arena.f32(x).forEach((value, index) => {
+      const kept = Math.fround(values[index]! * outFactor32);
+      values[index] = kept + Math.fround(value * xFactor32);
+    });
+  }
+
+  moments(x: Vector): Moments {
+    const values = this.#arena.f32(x);
+    const n = values.length;
+    if (n === 0) return { mean: 0, variance: 0 };
+    const mean = values.reduce((sum, value) => sum + value, 0) / n;
+    const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+    return { mean, variance: squares / n };
   }
 
   squaredNorm(x: Vector): number {

@@ -7,22 +7,30 @@
  * larger one, so a thread that does not own the arena may use every other kernel.
  */
 import type { Arena, Region, Vector } from '../arena.ts';
-import type { Kernels, SparseStream, TwoMeans } from '../kernels.ts';
+import type { Kernels, Moments, SparseStream, TwoMeans } from '../kernels.ts';
 import {
   requireSameLength,
   requireStreamCapacity,
   streamIndexError,
 } from '../preconditions.ts';
+import { Scratch } from './scratch.ts';
+import { WasmLowRank, type LowRankExports } from './wasm-low-rank.ts';
+import {
+  WasmSparsification,
+  type SparsificationExports,
+} from './wasm-sparsification.ts';
 
 /** What assembly/index.ts exports. Results are i32: counts above 2³¹ do not occur. */
-interface KernelExports {
+interface KernelExports extends SparsificationExports, LowRankExports {
   fill(out: number, n: number, value: number): void;
   copy(out: number, x: number, n: number): void;
   add(out: number, x: number, n: number): void;
   scale(x: number, n: number, factor: number): void;
+  blend(out: number, outFactor: number, x: number, xFactor: number, n: number): void;
   shiftBySign(x: number, n: number, plus: number, minus: number): void;
   squaredNorm(x: number, n: number): number;
   squaredDistance(x: number, y: number, n: number): number;
+  centralSum(x: number, n: number, c: number, squared: boolean): number;
   firstNonFinite(x: number, n: number): number;
   twoMeans(x: number, n: number): void;
   plusMean(): number;
@@ -74,11 +82,16 @@ class WasmKernels implements Kernels {
   readonly backend = 'wasm';
   readonly #arena: Arena;
   readonly #run: KernelExports;
-  #scratch: Region | undefined;
+  readonly #scratch: Scratch;
+  readonly sparsification: WasmSparsification;
+  readonly lowRank: WasmLowRank;
 
   constructor(arena: Arena, exports: KernelExports) {
     this.#arena = arena;
     this.#run = exports;
+    this.#scratch = new Scratch(arena);
+    this.sparsification = new WasmSparsification(arena, exports, this.#scratch);
+    this.lowRank = new WasmLowRank(exports);
   }
 
   fill(out: Vector, value: number): void {
@@ -97,6 +110,18 @@ class WasmKernels implements Kernels {
 
   scale(x: Vector, factor: number): void {
     this.#run.scale(x.offset, x.length, factor);
+  }
+
+  blend(out: Vector, outFactor: number, x: Vector, xFactor: number): void {
+    requireSameLength(out, x);
+    this.#run.blend(out.offset, outFactor, x.offset, xFactor, out.length);
+  }
+
+  moments({ offset, length }: Vector): Moments {
+    if (length === 0) return { mean: 0, variance: 0 };
+    const mean = this.#run.centralSum(offset, length, 0, false) / length;
+    const squares = this.#run.centralSum(offset, length, mean, true);
+    return { mean, variance: squares / length };
   }
 
   squaredNorm(x: Vector): number {
@@ -120,7 +145,7 @@ class WasmKernels implements Kernels {
     if (count === n) {
       this.#run.selectAll(x.offset, n, out.offset);
     } else if (count > 0 && !this.#selectBySample(x, count, out)) {
-      const scratch = this.#scratchOf(HISTOGRAM_BYTES);
+      const scratch = this.#scratch.reserve(HISTOGRAM_BYTES);
       this.#run.selectByRadix(x.offset, n, count, out.offset, scratch);
     }
     return { offset: out.offset, count };
@@ -171,7 +196,9 @@ class WasmKernels implements Kernels {
     const sampleRank = Math.ceil(expected + 4 * Math.sqrt(expected) + 4);
     const most = sampleRank + 4 * Math.sqrt(sampleRank) + 4;
     const capacity = Math.ceil((most * n) / sampleSize);
-    const scratch = this.#scratchOf(HISTOGRAM_BYTES + 4 * sampleSize + 8 * capacity);
+    const scratch = this.#scratch.reserve(
+      HISTOGRAM_BYTES + 4 * sampleSize + 8 * capacity,
+    );
     const selected = this.#run.selectBySample(
       x.offset,
       n,
@@ -183,14 +210,6 @@ class WasmKernels implements Kernels {
       capacity,
     );
     return selected !== 0;
-  }
-
-  #scratchOf(bytes: number): number {
-    if (this.#scratch === undefined || this.#scratch.bytes < bytes) {
-      if (this.#scratch !== undefined) this.#arena.release(this.#scratch);
-      this.#scratch = this.#arena.allocate(bytes);
-    }
-    return this.#scratch.offset;
   }
 
   #outside(stream: SparseStream, position: number, length: number): Error {

@@ -47,6 +47,24 @@ export function scale(x: usize, n: u32, factor: f32): void {
   }
 }
 
+/** out ← outFactor · out + xFactor · x */
+export function blend(out: usize, outFactor: f32, x: usize, xFactor: f32, n: u32): void {
+  const outFactors = f32x4.splat(outFactor);
+  const xFactors = f32x4.splat(xFactor);
+  const vectors = n >>> 2;
+  for (let i: u32 = 0; i < vectors; i++) {
+    const kept = f32x4.mul(v128.load(out), outFactors);
+    v128.store(out, f32x4.add(kept, f32x4.mul(v128.load(x), xFactors)));
+    out += 16;
+    x += 16;
+  }
+  for (let i: u32 = n & ~3; i < n; i++) {
+    store<f32>(out, load<f32>(out) * outFactor + load<f32>(x) * xFactor);
+    out += 4;
+    x += 4;
+  }
+}
+
 export function shiftBySign(x: usize, n: u32, plus: f32, minus: f32): void {
   const up = f32x4.splat(plus);
   const down = f32x4.splat(-minus);

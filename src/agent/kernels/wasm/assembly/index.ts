@@ -5,8 +5,12 @@
  * share one memory. What a call leaves beside its result is in module globals, which
  * each instance has for itself. `../wasm-kernels.ts` checks arguments and owns scratch.
  */
-export { add, copy, fill, scale, shiftBySign } from './elementwise';
+export { add, blend, copy, fill, scale, shiftBySign } from './elementwise';
+export { gatherAt, sampleIndices } from './indexed';
+export { addProduct, timesFactor, transposedTimesFactor } from './low-rank';
+export { randomWords } from './random-words';
 export {
+  centralSum,
   firstNonFinite,
   minusMean,
   plusMean,
@@ -16,3 +20,4 @@ export {
 } from './reductions';
 export { selectAll, selectByRadix, selectBySample } from './selection';
 export { clearAt, mergeStreams, scatterAdd } from './sparse-stream';
+export { appendAtLeast, kthMagnitude, selectTopKPerRun } from './threshold-selection';

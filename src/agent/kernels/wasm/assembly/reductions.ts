@@ -58,6 +58,29 @@ export function squaredDistance(x: usize, y: usize, n: u32): f64 {
   return sum;
 }
 
+/** Σ (x − c), or Σ (x − c)²: what means and variances are made of. */
+export function centralSum(x: usize, n: u32, c: f64, squared: bool): f64 {
+  const center = f64x2.splat(c);
+  let low = f64x2.splat(0);
+  let high = f64x2.splat(0);
+  const vectors = n >>> 2;
+  for (let i: u32 = 0; i < vectors; i++) {
+    const v = v128.load(x);
+    const a = f64x2.sub(f64x2.promote_low_f32x4(v), center);
+    const b = f64x2.sub(promoteHigh(v), center);
+    low = f64x2.add(low, squared ? f64x2.mul(a, a) : a);
+    high = f64x2.add(high, squared ? f64x2.mul(b, b) : b);
+    x += 16;
+  }
+  let sum = lanesSum(f64x2.add(low, high));
+  for (let i: u32 = n & ~3; i < n; i++) {
+    const difference = <f64>load<f32>(x) - c;
+    sum += squared ? difference * difference : difference;
+    x += 4;
+  }
+  return sum;
+}
+
 /** All exponent bits set: NaN or an infinity. */
 const NON_FINITE: u32 = 0x7f800000;
 

@@ -22,7 +22,7 @@ const TOP_BYTES: u32 = 4 * TOP_BINS;
 const BINS_BYTES: usize = 4 * TOP_BYTES;
 
 /** How many entries equal to the magnitude found belong to the k largest. */
-let ties: u32 = 0;
+export let ties: u32 = 0;
 
 /** The first bin from the top at which at least `k` entries are counted; `ties` ← rest. */
 function descend(bins: usize, count: u32, k: u32): u32 {
@@ -107,7 +107,7 @@ function lowerHistogram(x: usize, n: u32, shift: u32, prefix: u32, bins: usize):
 }
 
 /** Bits of the k-th largest magnitude, 1 ≤ k ≤ n; leaves `ties`. */
-function kthLargest(x: usize, n: u32, k: u32, bins: usize): u32 {
+export function kthLargest(x: usize, n: u32, k: u32, bins: usize): u32 {
   topHistogram(x, n, bins);
   let prefix = descend(bins, TOP_BINS, k);
   lowerHistogram(x, n, MIDDLE_SHIFT, prefix, bins);
@@ -118,14 +118,16 @@ function kthLargest(x: usize, n: u32, k: u32, bins: usize): u32 {
 
 /**
  * Writes, in order, every entry above `threshold` and the first `equal` entries at it,
- * but no more than `limit`. Returns how many.
+ * but no more than `limit` ≥ 1. x begins at element `first` of the vector that the
+ * indices are for. Returns how many.
  */
-function compact(
+export function compact(
   x: usize,
   n: u32,
   threshold: u32,
   equal: u32,
   limit: u32,
+  first: u32,
   indices: usize,
   values: usize,
 ): u32 {
@@ -134,7 +136,7 @@ function compact(
   const runs = (n + 15) >>> 4;
   const tail: u32 = n & 15;
   let count: u32 = 0;
-  let start: u32 = 0;
+  let start = first;
   for (let run: u32 = 0; run < runs; run++) {
     let lanes: u32 = 0;
     if (tail != 0 && run == runs - 1) {
@@ -190,7 +192,7 @@ export function selectByRadix(
   scratch: usize,
 ): void {
   const threshold = kthLargest(x, n, k, scratch);
-  compact(x, n, threshold, ties, k, out, out + ((<usize>k) << 2));
+  compact(x, n, threshold, ties, k, 0, out, out + ((<usize>k) << 2));
 }
 
 /**
@@ -222,11 +224,11 @@ export function selectBySample(
 
   const indices = sample + ((<usize>sampleSize) << 2);
   const values = indices + ((<usize>capacity) << 2);
-  const found = compact(x, n, reach, n, capacity, indices, values);
+  const found = compact(x, n, reach, n, capacity, 0, indices, values);
   if (found < k || found == capacity) return false;
 
   const threshold = kthLargest(values, found, k, scratch);
-  compact(values, found, threshold, ties, k, out, out + ((<usize>k) << 2));
+  compact(values, found, threshold, ties, k, 0, out, out + ((<usize>k) << 2));
   for (let i: u32 = 0; i < k; i++) {
     const at = out + ((<usize>i) << 2);
     store<u32>(at, load<u32>(indices + ((<usize>load<u32>(at)) << 2)));

@@ -5,7 +5,7 @@
  */
 
 /** Position of the first index ≥ n, or `count`. */
-function firstOutside(stream: usize, count: u32, n: u32): u32 {
+export function firstOutside(stream: usize, count: u32, n: u32): u32 {
   for (let i: u32 = 0; i < count; i++) {
     if (load<u32>(stream + ((<usize>i) << 2)) >= n) return i;
   }
