@@ -1,41 +1,39 @@
 /**
- * Top-k with error feedback: p = m + ∇; the k entries of p with the largest |p| are sent,
- * the others stay in the residual m. Exactly k, ties by lower index. Its cost is a pass
- * for the sum and about two for the selection; the payload is 8·k bytes.
+ * Top-k with error feedback: the k entries of p with the largest |p| are sent. Exactly k,
+ * ties by lower index. Of the whole bucket in about two passes, or of each run of `bucket`
+ * entries in one.
  *
- * The residual is in gradient units, free of the learning rate η, so that a change of η
- * needs no rescaling: wᵗ − η·avg(mᵗ) = w⁰ − η·Σ avg(∇) for constant η.
- *
- * Source: SparCML (Renggli et al., SC 2019), Algorithm 1.
+ * Source: SparCML (Renggli et al., SC 2019), Algorithm 1; section 8 for k of each 512.
  */
 import { z } from 'zod';
 import type { Region, Vector } from '../kernels/arena.ts';
-import { sparseBytes } from '../kernels/kernels.ts';
-import { writeAverage } from './average.ts';
-import type {
-  Combined,
-  Compressor,
-  CompressorContext,
-  ExchangeStatistics,
-  MethodDefinition,
-  Payload,
-} from './method.ts';
-import { parseSparse } from './payload-check.ts';
-import { noState, requireNoState } from './stateless.ts';
+import type { SparseStream } from '../kernels/kernels.ts';
+import { entriesPerRun } from '../kernels/sparsification.ts';
+import type { CompressorContext, MethodDefinition } from './method.ts';
+import {
+  entriesSent,
+  largestRatio,
+  ratioAt,
+  ratioParameters,
+} from './policy/ratio-schedule.ts';
+import { warmUpParameters, withWarmUp } from './policy/warm-up.ts';
+import { SparseFeedback, type Selection } from './sparse-feedback.ts';
 
 const parameters = z.strictObject({
-  ratio: z
-    .number()
-    .gt(0)
-    .lte(1)
-    .default(0.01)
-    .describe('Share of the entries that is sent, k/N; at least one of each bucket'),
+  ...ratioParameters,
   k: z
     .int()
     .min(0)
     .max(2 ** 30)
     .default(0)
-    .describe('Entries sent of each bucket; 0: the ratio decides'),
+    .describe('Entries sent of each bucket, or of each run; 0: the ratio decides'),
+  bucket: z
+    .int()
+    .min(0)
+    .max(2 ** 30)
+    .default(0)
+    .describe('Select from each run of so many entries; 0: from the bucket as a whole'),
+  ...warmUpParameters,
 });
 type Parameters = z.infer<typeof parameters>;
 
@@ -49,66 +47,46 @@ export const topk: MethodDefinition<typeof parameters> = {
   reducible: true,
   residual: 'gradient',
   replicas: 'identical',
-  create: (context) => new TopK(context),
+  create: (context) =>
+    withWarmUp(
+      new SparseFeedback(topk.id, context, new TopKSelection(context)),
+      context,
+    ),
 };
 
-/** Entries sent of a bucket of n: the ratio's share to the nearest, but at least one. */
-export function entriesSent(n: number, { ratio, k }: Parameters): number {
-  return Math.min(n, k > 0 ? k : Math.max(1, Math.round(ratio * n)));
-}
-
-class TopK implements Compressor {
+export class TopKSelection implements Selection {
+  readonly capacity: number;
   readonly #context: CompressorContext<Parameters>;
-  readonly #residual: Vector;
-  readonly #region: Region;
-  readonly #payload: Payload & { readonly kind: 'sparse' };
+  /** Entries of a run, and of the shorter last one: the whole bucket, if `bucket` is 0. */
+  readonly #run: number;
+  readonly #tail: number;
 
   constructor(context: CompressorContext<Parameters>) {
-    const { length, residual } = context;
-    if (residual === undefined) throw new Error('internal: topk without a residual');
-    const count = entriesSent(length, context.parameters);
+    const { length, parameters } = context;
     this.#context = context;
-    this.#residual = residual;
-    this.#region = context.arena.allocate(sparseBytes(count));
-    this.#payload = {
-      kind: 'sparse',
-      length,
-      count,
-      data: { offset: this.#region.offset, bytes: sparseBytes(count) },
-    };
+    this.#run = parameters.bucket > 0 ? parameters.bucket : Math.max(1, length);
+    this.#tail = length % this.#run;
+    this.capacity = this.#count(largestRatio(parameters));
   }
 
-  encode(gradient: Vector): Payload {
-    const { kernels } = this.#context;
-    const residual = this.#residual;
-    kernels.add(residual, gradient);
-    const selected = kernels.selectTopK(residual, this.#payload.count, this.#region);
-    kernels.clearAt(residual, selected);
-    return this.#payload;
+  select(p: Vector, iteration: number, out: Region): SparseStream {
+    const { kernels, parameters } = this.#context;
+    const ratio = ratioAt(parameters, iteration);
+    if (this.#run >= p.length) return kernels.selectTopK(p, this.#count(ratio), out);
+    const [k, tailK] = this.#entries(ratio);
+    return kernels.sparsification.selectTopKPerRun(p, this.#run, k, tailK, out);
   }
 
-  decode(combined: Combined, out: Vector): ExchangeStatistics {
-    const { kernels, world } = this.#context;
-    return {
-      nnzLocal: this.#payload.count,
-      ...writeAverage(kernels, combined, out, world),
-    };
+  #count(ratio: number): number {
+    const { length } = this.#context;
+    return entriesPerRun(length, this.#run, ...this.#entries(ratio));
   }
 
-  parse(data: Region): Payload {
-    const { arena, length } = this.#context;
-    return parseSparse(topk.id, arena, data, length);
-  }
-
-  save(): Uint8Array {
-    return noState();
-  }
-
-  restore(state: Uint8Array): void {
-    requireNoState(topk.id, state);
-  }
-
-  [Symbol.dispose](): void {
-    this.#context.arena.release(this.#region);
+  #entries(ratio: number): [number, number] {
+    const { k } = this.#context.parameters;
+    return [
+      entriesSent(this.#run, { ratio, k }),
+      entriesSent(this.#tail, { ratio, k }),
+    ];
   }
 }

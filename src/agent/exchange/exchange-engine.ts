@@ -289,7 +289,9 @@ export class ExchangeEngine {
       compressor.encode(gradient, iteration),
     );
     const payload = encoded instanceof Promise ? await encoded : encoded;
-    const operation = this.#carriage.reducible ? 'reduce' : 'gather';
+    // A method in its warm-up sends a dense vector, whatever it will send later.
+    const reduces = this.#carriage.reducible || payload.kind === 'dense';
+    const operation = reduces ? 'reduce' : 'gather';
     const combined = await communicate({ operation, payload });
     const decoded = clock.measure('decompress', () =>
       compressor.decode(combined, gradient, iteration),
@@ -307,15 +309,13 @@ export class ExchangeEngine {
     const stream = bucketStream(bucket.index);
     switch (request.operation) {
       case 'reduce': {
-        if (collective === undefined) {
-          throw new Error(`internal: ${this.#method.id} reduces without a collective`);
-        }
+        const carrier = this.#carrierOf(payload, collective);
         const communicator = this.#communicator(
           stream,
-          collective.code,
+          carrier.code,
           kindCode(payload),
         );
-        return await collective.run(communicator, payload);
+        return await carrier.run(communicator, payload);
       }
       case 'gather':
         return await gather.run(
@@ -331,6 +331,23 @@ export class ExchangeEngine {
       default:
         return request satisfies never;
     }
+  }
+
+  /**
+   * The bucket's collective, or the cheapest for a payload that it cannot take: the dense
+   * part of a method that mostly sends something else.
+   */
+  #carrierOf(
+    payload: Payload,
+    collective: CollectiveDefinition | undefined,
+  ): CollectiveDefinition {
+    const { kind, length, data } = payload;
+    if (collective?.takes.includes(kind) === true) return collective;
+    return chooseCollective(kind, {
+      ranks: this.#options.transport.size,
+      length,
+      payloadBytes: data.bytes,
+    });
   }
 
   /** Add the average of a retired residual to the averaged gradient. */

@@ -59,6 +59,13 @@ const GOLDEN: readonly Golden[] = [
     oracle: errorFeedbackTopK(() => 3),
   },
   {
+    method: 'topk',
+    parameters: { bucket: 5, ratio: 0.4 },
+    forms: ['dense', 'sparse', 'gathered'],
+    payload: u32(3, 4, 5) + f32(4, -8, 2),
+    oracle: errorFeedback((p) => largestPerRun(p, 5, 2, 1)),
+  },
+  {
     method: 'a2sgd',
     parameters: {},
     forms: ['dense', 'gathered'],
@@ -78,22 +85,52 @@ const GOLDEN: readonly Golden[] = [
   },
 ];
 
-/** p = m + ∇; the k largest of p are sent and cleared from m; their average is applied. */
-function errorFeedbackTopK(k: (n: number) => number): Golden['oracle'] {
+/** p = m + ∇; what is chosen of p is sent and cleared from m; the average is applied. */
+function errorFeedback(
+  choose: (p: readonly number[], iteration: number) => ReadonlySet<number>,
+): Golden['oracle'] {
   return (P, n) => {
     const residuals = Array.from({ length: P }, () => new Array<number>(n).fill(0));
+    let iteration = 0;
     return (gradients) => {
       const sent = gradients.map((gradient, rank) => {
         const p = gradient.map((value, i) => value + residuals[rank]![i]!);
-        const order = p.map((_, i) => i);
-        order.sort((i, j) => Math.abs(p[j]!) - Math.abs(p[i]!) || i - j);
-        const chosen = new Set(order.slice(0, k(n)));
+        const chosen = choose(p, iteration);
         residuals[rank] = p.map((value, i) => (chosen.has(i) ? 0 : value));
         return p.map((value, i) => (chosen.has(i) ? value : 0));
       });
+      iteration++;
       return everyRank(P, average(sent));
     };
   };
+}
+
+function errorFeedbackTopK(k: (n: number) => number): Golden['oracle'] {
+  return errorFeedback((p) => largest(p, k(p.length)));
+}
+
+/** Indices of the k largest |p|, ties by lower index. */
+function largest(p: readonly number[], k: number): ReadonlySet<number> {
+  const order = p.map((_, i) => i);
+  order.sort((i, j) => Math.abs(p[j]!) - Math.abs(p[i]!) || i - j);
+  return new Set(order.slice(0, k));
+}
+
+/** k of each run, tailK of the last and shorter one. */
+function largestPerRun(
+  p: readonly number[],
+  run: number,
+  k: number,
+  tailK: number,
+): ReadonlySet<number> {
+  const chosen = new Set<number>();
+  for (let start = 0; start < p.length; start += run) {
+    const entries = p.slice(start, start + run);
+    for (const i of largest(entries, entries.length === run ? k : tailK)) {
+      chosen.add(start + i);
+    }
+  }
+  return chosen;
 }
 
 /** enc(g) = ±μ by sign; ε = g − enc(g); ĝ = ε ± μ̄, for each group [from, to). */

@@ -24,7 +24,14 @@ describe('registry', () => {
   });
 
   it('fills in defaults', () => {
-    expect(validateParameters(findMethod('topk'), {})).toEqual({ ratio: 0.01, k: 0 });
+    expect(validateParameters(findMethod('topk'), { ratio: 0.1 })).toEqual({
+      ratio: 0.1,
+      rampIterations: 0,
+      rampFrom: 0,
+      k: 0,
+      bucket: 0,
+      warmupIterations: 0,
+    });
     expect(validateParameters(findMethod('a2sgd'), { mode: 'allgather' })).toEqual({
       mode: 'allgather',
       granularity: 'bucket',

@@ -99,7 +99,8 @@ export class SimulatedWorld {
           return await compressor.exchange(gradient, iteration, meet);
         }
         const payload = await compressor.encode(gradient, iteration);
-        const operation = this.#reducible ? 'reduce' : 'gather';
+        const reduces = this.#reducible || payload.kind === 'dense';
+        const operation = reduces ? 'reduce' : 'gather';
         return compressor.decode(
           await meet({ operation, payload }),
           gradient,

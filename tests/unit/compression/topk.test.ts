@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { entriesSent } from '../../../src/agent/compression/topk.ts';
+import { entriesSent } from '../../../src/agent/compression/policy/ratio-schedule.ts';
 import { bellShaped } from '../kernels/adversarial-inputs.ts';
 import { backends } from '../kernels/backends.ts';
 import { SimulatedWorld } from './simulated-world.ts';

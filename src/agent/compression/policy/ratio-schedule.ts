@@ -1,0 +1,67 @@
+/**
+ * How many entries a sparsifier sends at an iteration. The ratio is constant, or falls to
+ * its value in a ramp: exponentially, as in DGC's warm-up, from a mild ratio at first.
+ * Pure functions of the parameters and the iteration, so that all ranks agree.
+ *
+ * Source of the ramp: Deep Gradient Compression (Lin et al., ICLR 2018), section 3.3.
+ */
+import { z } from 'zod';
+
+export const ratioParameters = {
+  ratio: z
+    .number()
+    .gt(0)
+    .lte(1)
+    .default(0.01)
+    .describe('Share of the entries that is sent, k/N; at least one of each bucket'),
+  rampIterations: z
+    .int()
+    .min(0)
+    .max(1_000_000_000)
+    .default(0)
+    .describe(
+      'Iterations in which the ratio falls exponentially to its value; 0: none',
+    ),
+  rampFrom: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0)
+    .describe('The ratio at the start of the ramp; 0: a quarter, as in DGC'),
+};
+
+const DGC_START = 0.25;
+
+export interface RatioSchedule {
+  readonly ratio: number;
+  readonly rampIterations: number;
+  readonly rampFrom: number;
+  /** The ramp begins when uncompressed iterations have ended. */
+  readonly warmupIterations?: number;
+}
+
+export function ratioAt(schedule: RatioSchedule, iteration: number): number {
+  const { ratio, rampIterations, warmupIterations = 0 } = schedule;
+  const step = iteration - warmupIterations;
+  if (step >= rampIterations) return ratio;
+  const start = rampStart(schedule);
+  return start * (ratio / start) ** (Math.max(0, step) / rampIterations);
+}
+
+/** No iteration has a larger ratio: what memory must be for. */
+export function largestRatio(schedule: RatioSchedule): number {
+  const { ratio, rampIterations } = schedule;
+  return rampIterations > 0 ? Math.max(ratio, rampStart(schedule)) : ratio;
+}
+
+function rampStart({ rampFrom }: RatioSchedule): number {
+  return rampFrom > 0 ? rampFrom : DGC_START;
+}
+
+/** Entries sent of n: k where it is given, else the ratio's share, but at least one. */
+export function entriesSent(
+  n: number,
+  { ratio, k = 0 }: { readonly ratio: number; readonly k?: number },
+): number {
+  return Math.min(n, k > 0 ? k : Math.max(1, Math.round(ratio * n)));
+}

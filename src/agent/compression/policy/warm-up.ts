@@ -1,0 +1,126 @@
+/**
+ * Warm-up: the first iterations of a run travel uncompressed, as gradients change fastest
+ * then and a compressor with error feedback would apply most of them late. What a
+ * residual holds (after a switch of methods in the warm-up) goes out with the first
+ * of them, so that nothing is lost.
+ *
+ * Source: ScaleCom (Chen et al., NeurIPS 2020), section 4: one to five epochs.
+ */
+import { z } from 'zod';
+import type { Region, Vector } from '../../kernels/arena.ts';
+import { writeAverage } from '../average.ts';
+import type {
+  Combined,
+  Communicate,
+  Compressor,
+  CompressorContext,
+  ExchangeStatistics,
+  Payload,
+} from '../method.ts';
+
+export const warmUpParameters = {
+  warmupIterations: z
+    .int()
+    .min(0)
+    .max(1_000_000_000)
+    .default(0)
+    .describe('Iterations at the start of the run that travel uncompressed'),
+};
+
+interface WarmUp {
+  readonly warmupIterations: number;
+}
+
+/** `compressor`, from the iteration on at which the warm-up has ended. */
+export function withWarmUp(
+  compressor: Compressor,
+  context: CompressorContext<WarmUp>,
+): Compressor {
+  if (context.parameters.warmupIterations === 0) return compressor;
+  return compressor.exchange === undefined
+    ? new WarmUpCompressor(compressor, context)
+    : new WarmUpExchange(compressor, context);
+}
+
+class WarmUpCompressor implements Compressor {
+  protected readonly after: Compressor;
+  readonly #context: CompressorContext<WarmUp>;
+
+  constructor(after: Compressor, context: CompressorContext<WarmUp>) {
+    this.after = after;
+    this.#context = context;
+  }
+
+  encode(gradient: Vector, iteration: number): Payload | Promise<Payload> {
+    return this.warming(iteration)
+      ? this.encodeDense(gradient)
+      : this.after.encode(gradient, iteration);
+  }
+
+  decode(
+    combined: Combined,
+    out: Vector,
+    iteration: number,
+  ): ExchangeStatistics | Promise<ExchangeStatistics> {
+    return this.warming(iteration)
+      ? this.decodeDense(combined, out)
+      : this.after.decode(combined, out, iteration);
+  }
+
+  /** As many bytes as the dense vector has are one. */
+  parse(data: Region): Payload {
+    const { length } = this.#context;
+    return data.bytes === 4 * length
+      ? { kind: 'dense', length, data }
+      : this.after.parse(data);
+  }
+
+  save(): Uint8Array {
+    return this.after.save();
+  }
+
+  restore(state: Uint8Array): void {
+    this.after.restore(state);
+  }
+
+  [Symbol.dispose](): void {
+    this.after[Symbol.dispose]();
+  }
+
+  protected warming(iteration: number): boolean {
+    return iteration < this.#context.parameters.warmupIterations;
+  }
+
+  protected encodeDense(gradient: Vector): Payload {
+    const { kernels, residual } = this.#context;
+    if (residual !== undefined) {
+      kernels.add(gradient, residual);
+      kernels.fill(residual, 0);
+    }
+    const { offset, length } = gradient;
+    return { kind: 'dense', length, data: { offset, bytes: 4 * length } };
+  }
+
+  protected decodeDense(combined: Combined, out: Vector): ExchangeStatistics {
+    const { kernels, world } = this.#context;
+    return writeAverage(kernels, combined, out, world);
+  }
+}
+
+/** The same for a method that talks more than once in an exchange. */
+class WarmUpExchange extends WarmUpCompressor {
+  async exchange(
+    gradient: Vector,
+    iteration: number,
+    communicate: Communicate,
+  ): Promise<ExchangeStatistics> {
+    if (!this.warming(iteration)) {
+      return await this.after.exchange!(gradient, iteration, communicate);
+    }
+    const payload = this.encodeDense(gradient);
+    return this.decodeDense(
+      await communicate({ operation: 'reduce', payload }),
+      gradient,
+    );
+  }
+}
