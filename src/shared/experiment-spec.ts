@@ -43,6 +43,10 @@ export const experimentSpecSchema = z.strictObject({
     .describe('Iterations between evaluations on the test set; 0: only at the end'),
   seed: z.int().min(0).max(0xffffffff).default(1),
   backend: z.enum(['auto', 'wasm', 'webgpu']).default('auto'),
+  engine: z
+    .enum(['auto', 'thread', 'inline'])
+    .default('auto')
+    .describe('Whether the exchange has a thread of its own; auto: if cores suffice'),
   timeoutSeconds: positive
     .max(3600)
     .default(30)

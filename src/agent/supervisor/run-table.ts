@@ -101,6 +101,7 @@ export class RunTable {
       notice,
       journal,
       threads: Math.max(1, Math.floor(cores / request.ranks.length)),
+      engine: engineOf(spec, cores / request.ranks.length),
     });
     this.#runs.set(request.run, run);
     void run.ended.then(() => {
@@ -155,4 +156,10 @@ export class RunTable {
     }
     return Journal.create(path.join(folder, JOURNAL));
   }
+}
+
+/** A thread of its own pays where trainer and engine can run at the same time. */
+function engineOf(spec: ExperimentSpec, coresPerRank: number): 'thread' | 'inline' {
+  if (spec.engine !== 'auto') return spec.engine;
+  return coresPerRank >= 2 ? 'thread' : 'inline';
 }

@@ -35,6 +35,7 @@ export interface RunOptions {
   readonly notice?: string | undefined;
   readonly journal: Journal;
   readonly threads: number;
+  readonly engine: 'thread' | 'inline';
 }
 
 export interface RunListener {
@@ -90,6 +91,7 @@ export class SupervisedRun {
         secret: options.secret,
         listen: '127.0.0.1',
         threads: options.threads,
+        engine: options.engine,
       });
     }
   }

@@ -1,7 +1,7 @@
-/** The trainer thread's side of the engine thread: starts it, calls it, closes it. */
-import { Worker } from 'node:worker_threads';
-import { failure, GradwireError, type ErrorData } from '../../shared/errors.ts';
+/** The trainer's side of the engine: calls it, orders it, closes it. */
+import { GradwireError, type ErrorData } from '../../shared/errors.ts';
 import type { PlanSwitch } from '../../shared/exchange-plan.ts';
+import type { EngineLink, OpenEngineLink } from './engine-link.ts';
 import type {
   EngineCall,
   EngineCalls,
@@ -15,22 +15,19 @@ interface Pending {
 }
 
 export class EngineClient {
-  readonly #thread: Worker;
+  readonly #link: EngineLink;
   readonly #pending = new Map<number, Pending>();
   #nextId = 0;
   #lost: Error | undefined;
 
-  /** @param file the engine thread's entry: a bundle, or the TypeScript source */
-  constructor(file: URL) {
-    this.#thread = new Worker(file);
-    this.#thread.on('message', (message: FromEngine) => {
-      this.#settle(message);
-    });
-    this.#thread.on('error', (error) => {
-      this.#fail(error);
-    });
-    this.#thread.on('exit', () => {
-      this.#fail(failure('ENGINE_LOST', 'the engine thread ended'));
+  constructor(open: OpenEngineLink) {
+    this.#link = open({
+      message: (message) => {
+        this.#settle(message);
+      },
+      lost: (error) => {
+        this.#fail(error);
+      },
     });
   }
 
@@ -47,30 +44,26 @@ export class EngineClient {
         },
         reject,
       });
-      this.#post({ type: 'call', id, call, request } as ToEngine);
+      this.#link.post({ type: 'call', id, call, request } as ToEngine);
     });
   }
 
   learn(planSwitch: PlanSwitch): void {
-    this.#post({ type: 'learn', planSwitch });
+    this.#link.post({ type: 'learn', planSwitch });
   }
 
   requestStop(): void {
-    this.#post({ type: 'stop' });
+    this.#link.post({ type: 'stop' });
   }
 
   abort(error: ErrorData): void {
-    this.#post({ type: 'abort', error });
+    this.#link.post({ type: 'abort', error });
   }
 
-  /** Close sockets in good order, then end the thread. */
+  /** Close sockets in good order, then end whatever carried the engine. */
   async close(): Promise<void> {
     await this.call('close', {});
-    await this.#thread.terminate();
-  }
-
-  #post(message: ToEngine): void {
-    this.#thread.postMessage(message);
+    await this.#link.end();
   }
 
   #settle(message: FromEngine): void {

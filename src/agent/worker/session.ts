@@ -11,6 +11,7 @@ import { Arena } from '../kernels/arena.ts';
 import { createTrainer } from '../training/create-trainer.ts';
 import type { Trainer } from '../training/trainer.ts';
 import { EngineClient } from './engine-client.ts';
+import { inlineLink, threadLink } from './engine-link.ts';
 import { RecordSender } from './record-sender.ts';
 import { TrainingLoop } from './training-loop.ts';
 
@@ -82,7 +83,11 @@ export class WorkerSession {
   async #configure(configuration: Configuration): Promise<void> {
     this.#configuration = configuration;
     const { spec, rank, threads } = configuration;
-    const engine = new EngineClient(this.#options.engineThread);
+    const engine = new EngineClient(
+      configuration.engine === 'thread'
+        ? threadLink(this.#options.engineThread)
+        : inlineLink,
+    );
     this.#engine = engine;
     const listening = engine.call('listen', { host: configuration.listen });
     // The model is built while the others start up and addresses travel.

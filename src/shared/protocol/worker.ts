@@ -22,6 +22,8 @@ export type ToWorker =
       readonly listen: string;
       /** Threads that autodiff may use: cores ÷ ranks on the node, at least 1. */
       readonly threads: number;
+      /** Whether the engine gets a thread of its own. */
+      readonly engine: 'thread' | 'inline';
     }
   | { readonly type: 'begin'; readonly addresses: readonly RankAddress[] }
   | { readonly type: 'switch'; readonly switch: PlanSwitch }

@@ -49,6 +49,7 @@ describe('a run of real processes', () => {
     [4, 'none', ['exchange.collective=ring', 'exchange.bucketBytes=100000']],
     [5, 'topk', ['exchange.ratio=0.2', 'exchange.bucketBytes=100000']],
     [5, 'a2sgd', []],
+    [2, 'topk', ['engine=thread']],
   ] as const)(
     'of %i ranks with %s ends with equal replicas',
     async (ranks, method, more) => {
@@ -117,6 +118,15 @@ describe('a run of real processes', () => {
     const second = await train(settings, schedule);
     expect(second.done.weights).toBe(first.done.weights);
     expect(second.done.loss).toBe(first.done.loss);
+  });
+
+  it('is the same whether the engine has a thread of its own or not', async () => {
+    const settings = ['iterations=20', 'exchange.method=topk', 'world.ranks=3'];
+    const [inline, thread] = [
+      await train([...settings, 'engine=inline']),
+      await train([...settings, 'engine=thread']),
+    ];
+    expect(thread.done.weights).toBe(inline.done.weights);
   });
 
   it('switches at exactly the iteration asked for, on every rank', async () => {

@@ -1,0 +1,132 @@
+/**
+ * The engine of one rank behind the calls of `engine-protocol.ts`: owns the arena's
+ * allocator, the sockets and the exchange. A host of it decides on which thread it runs.
+ */
+import { toErrorData } from '../../shared/errors.ts';
+import { ExchangeEngine } from '../exchange/exchange-engine.ts';
+import { Arena } from '../kernels/arena.ts';
+import { loadWasmKernels } from '../kernels/wasm/load.ts';
+import { PhaseClock } from '../profile/phase-clock.ts';
+import { connectMesh } from '../transport/mesh.ts';
+import { listenTcp, type TcpListener } from '../transport/tcp-listener.ts';
+import type { Transport } from '../transport/transport.ts';
+import type {
+  EngineCall,
+  EngineCalls,
+  FromEngine,
+  ToEngine,
+} from './engine-protocol.ts';
+
+type Handlers = {
+  readonly [C in EngineCall]: (
+    request: EngineCalls[C]['request'],
+  ) => Promise<EngineCalls[C]['reply']>;
+};
+
+export class EngineHost {
+  readonly #post: (message: FromEngine) => void;
+  readonly #arena = new Arena();
+  readonly #clock = new PhaseClock();
+  #listener: TcpListener | undefined;
+  #transport: Transport | undefined;
+  #engine: ExchangeEngine | undefined;
+
+  constructor(post: (message: FromEngine) => void) {
+    this.#post = post;
+  }
+
+  handle(message: ToEngine): void {
+    switch (message.type) {
+      case 'call':
+        void this.#answer(message.id, message.call, message.request);
+        return;
+      case 'learn':
+        this.#connected().learn(message.planSwitch);
+        return;
+      case 'stop':
+        this.#connected().requestStop();
+        return;
+      case 'abort':
+        this.#engine?.abort(message.error);
+        return;
+      default:
+        message satisfies never;
+    }
+  }
+
+  readonly #handlers: Handlers = {
+    listen: async ({ host }) => {
+      this.#listener = await listenTcp(host);
+      return { memory: this.#arena.memory, address: this.#listener.address };
+    },
+    connect: async (request) => {
+      if (this.#listener === undefined) throw new Error('internal: not listening');
+      const transport = await connectMesh({
+        listener: this.#listener,
+        rank: request.rank,
+        addresses: request.addresses,
+        runId: request.run,
+        secret: request.secret,
+        timeoutMs: request.timeoutMs,
+        observer: this.#clock,
+      });
+      this.#transport = transport;
+      const length = request.tensors.reduce((sum, tensor) => sum + tensor.length, 0);
+      const { offset } = this.#arena.allocateVector(length);
+      const gradient = { offset, length };
+      this.#engine = new ExchangeEngine({
+        arena: this.#arena,
+        kernels: loadWasmKernels(this.#arena),
+        transport,
+        clock: this.#clock,
+        tensors: request.tensors,
+        gradient,
+        seed: request.seed,
+        plan: request.plan,
+        switches: request.switches,
+      });
+      return { gradient, fences: this.#engine.fence(0) };
+    },
+    exchange: async ({ iteration }) => {
+      const engine = this.#connected();
+      const result = await engine.exchange(iteration);
+      return { result, fences: engine.fence(iteration + 1) };
+    },
+    allocate: ({ length }) => {
+      const { offset } = this.#arena.allocateVector(length);
+      return Promise.resolve({ vector: { offset, length } });
+    },
+    average: async ({ vector }) => ({
+      profile: await this.#connected().average(vector),
+    }),
+    divergence: async ({ vector }) => ({
+      value: await this.#connected().divergence(vector),
+    }),
+    summarize: async ({ values, operations }) => ({
+      values: await this.#connected().summarize(values, operations),
+    }),
+    balance: () => Promise.resolve(this.#connected().ledgerImbalance()),
+    close: async () => {
+      await this.#transport?.close();
+      await this.#listener?.close();
+      return {};
+    },
+  };
+
+  #connected(): ExchangeEngine {
+    if (this.#engine === undefined) throw new Error('internal: engine not connected');
+    return this.#engine;
+  }
+
+  async #answer<C extends EngineCall>(
+    id: number,
+    call: C,
+    request: EngineCalls[C]['request'],
+  ): Promise<void> {
+    try {
+      this.#post({ type: 'reply', id, reply: await this.#handlers[call](request) });
+    } catch (error) {
+      this.#post({ type: 'error', id, error: toErrorData(error) });
+    }
+  }
+}

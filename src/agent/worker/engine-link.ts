@@ -1,0 +1,60 @@
+/**
+ * Where the engine runs. In a thread of its own, communication goes on while the trainer
+ * computes. Beside the trainer, on its thread, nothing has to be handed over: where a
+ * node has fewer than two cores per rank a woken thread waits for a time slice of some
+ * rank's compute, several milliseconds in an iteration of ten
+ * (docs/decisions/004-one-thread-on-crowded-nodes.md).
+ */
+import { Worker } from 'node:worker_threads';
+import { failure } from '../../shared/errors.ts';
+import { EngineHost } from './engine-host.ts';
+import type { FromEngine, ToEngine } from './engine-protocol.ts';
+
+export interface EngineLink {
+  post(message: ToEngine): void;
+  /** The engine has closed its sockets: end what carried it. */
+  end(): Promise<void>;
+}
+
+export interface EngineLinkEvents {
+  message(message: FromEngine): void;
+  lost(error: Error): void;
+}
+
+export type OpenEngineLink = (events: EngineLinkEvents) => EngineLink;
+
+/** @param file the engine thread's entry: a bundle, or the TypeScript source */
+export function threadLink(file: URL): OpenEngineLink {
+  return (events) => {
+    const thread = new Worker(file);
+    thread.on('message', (message: FromEngine) => {
+      events.message(message);
+    });
+    thread.on('error', (error) => {
+      events.lost(error);
+    });
+    thread.on('exit', () => {
+      events.lost(failure('ENGINE_LOST', 'the engine thread ended'));
+    });
+    return {
+      post: (message) => {
+        thread.postMessage(message);
+      },
+      end: async () => {
+        await thread.terminate();
+      },
+    };
+  };
+}
+
+export const inlineLink: OpenEngineLink = (events) => {
+  const host = new EngineHost((message) => {
+    events.message(message);
+  });
+  return {
+    post: (message) => {
+      host.handle(message);
+    },
+    end: () => Promise.resolve(),
+  };
+};
