@@ -14,6 +14,20 @@ export function requireSameLength(a: Vector, b: Vector): void {
   }
 }
 
+/** A region has room for so many bytes. */
+export function requireCapacity(region: Region, bytes: number): void {
+  if (region.bytes < bytes) {
+    throw new Error(`internal: ${bytes} bytes in a region of ${region.bytes}`);
+  }
+}
+
+/** A vector has so many elements, or more. */
+export function requireElements(vector: Vector, length: number): void {
+  if (vector.length < length) {
+    throw new Error(`internal: ${length} elements in a vector of ${vector.length}`);
+  }
+}
+
 /** `out` holds a stream of `count` pairs. */
 export function requireStreamCapacity(out: Region, count: number): void {
   if (out.bytes < sparseBytes(count)) {

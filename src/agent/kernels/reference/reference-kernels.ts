@@ -11,6 +11,7 @@ import {
   streamIndexError,
 } from '../preconditions.ts';
 import { ReferenceLowRank } from './reference-low-rank.ts';
+import { ReferenceQuantization } from './reference-quantization.ts';
 import { ReferenceSparsification } from './reference-sparsification.ts';
 
 export function referenceKernels(arena: Arena): Kernels {
@@ -22,11 +23,13 @@ class ReferenceKernels implements Kernels {
   readonly #arena: Arena;
   readonly sparsification: ReferenceSparsification;
   readonly lowRank: ReferenceLowRank;
+  readonly quantization: ReferenceQuantization;
 
   constructor(arena: Arena) {
     this.#arena = arena;
     this.sparsification = new ReferenceSparsification(arena);
     this.lowRank = new ReferenceLowRank(arena);
+    this.quantization = new ReferenceQuantization(arena);
   }
 
   fill(out: Vector, value: number): void {

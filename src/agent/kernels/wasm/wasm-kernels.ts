@@ -15,13 +15,15 @@ import {
 } from '../preconditions.ts';
 import { Scratch } from './scratch.ts';
 import { WasmLowRank, type LowRankExports } from './wasm-low-rank.ts';
+import { WasmQuantization, type QuantizationExports } from './wasm-quantization.ts';
 import {
   WasmSparsification,
   type SparsificationExports,
 } from './wasm-sparsification.ts';
 
 /** What assembly/index.ts exports. Results are i32: counts above 2³¹ do not occur. */
-interface KernelExports extends SparsificationExports, LowRankExports {
+interface KernelExports
+  extends SparsificationExports, LowRankExports, QuantizationExports {
   fill(out: number, n: number, value: number): void;
   copy(out: number, x: number, n: number): void;
   add(out: number, x: number, n: number): void;
@@ -85,6 +87,7 @@ class WasmKernels implements Kernels {
   readonly #scratch: Scratch;
   readonly sparsification: WasmSparsification;
   readonly lowRank: WasmLowRank;
+  readonly quantization: WasmQuantization;
 
   constructor(arena: Arena, exports: KernelExports) {
     this.#arena = arena;
@@ -92,6 +95,7 @@ class WasmKernels implements Kernels {
     this.#scratch = new Scratch(arena);
     this.sparsification = new WasmSparsification(arena, exports, this.#scratch);
     this.lowRank = new WasmLowRank(exports);
+    this.quantization = new WasmQuantization(exports, this.#scratch);
   }
 
   fill(out: Vector, value: number): void {

@@ -6,8 +6,11 @@
  * each instance has for itself. `../wasm-kernels.ts` checks arguments and owns scratch.
  */
 export { add, blend, copy, fill, scale, shiftBySign } from './elementwise';
+export { eliasDecode, eliasEncode } from './elias';
 export { gatherAt, sampleIndices } from './indexed';
 export { addProduct, timesFactor, transposedTimesFactor } from './low-rank';
+export { nameStream } from './philox';
+export { clippedMaximum, dequantize, quantize } from './quantize';
 export { randomWords } from './random-words';
 export {
   centralSum,
@@ -19,5 +22,6 @@ export {
   twoMeans,
 } from './reductions';
 export { selectAll, selectByRadix, selectBySample } from './selection';
+export { dequantizeSigns, quantizeSigns } from './sign-means';
 export { clearAt, mergeStreams, scatterAdd } from './sparse-stream';
 export { appendAtLeast, kthMagnitude, selectTopKPerRun } from './threshold-selection';

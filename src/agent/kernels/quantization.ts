@@ -1,0 +1,158 @@
+/**
+ * Kernels of the quantising methods, and the arithmetic that all backends share bit for
+ * bit. Every operation below is rounded to f32 unless it says f64.
+ *
+ * **Scale** of a run of d consecutive elements: the largest |v|; or ‖v‖₂ with squares
+ * summed in f64 (four sums over the elements i ≡ 0, 1, 2, 3 mod 4, added as
+ * (s₀ + s₂) + (s₁ + s₃), then the last d mod 4 squares one by one), its root rounded to
+ * f32 and at most the largest finite f32.
+ *
+ * **Code** of an element: one sign bit (1 where v < 0, so ±0 are positive) above the
+ * level, 0 … s. With lift = 2⁶⁴ where the scale is below 2⁻⁶⁴, 2⁻⁶⁴ where it is above
+ * 2⁶⁴, else 1, and factor = 65536·s / (scale · lift) (0 where the scale is 0):
+ *
+ *     y = min((|v| · lift) · factor, 65536 · s)
+ *
+ * is the level in units of 2⁻¹⁶. ℓ = ⌊y / 65536⌋ becomes ℓ + 1 with probability
+ * y / 65536 − ℓ: where ⌊y⌋ mod 65536 exceeds the element's 16 random bits; where it
+ * equals them (once in 65,536), where y − ⌊y⌋ exceeds a further uniform number of 24
+ * bits. So the rounding is unbiased to 2⁻⁴⁰ of a level, at two random bytes an element.
+ *
+ * **Random bits**: with the stream of `random.ts` that `noise` names, element i takes
+ * half i mod 2 (0: the lower) of word ⌊i/2⌋; its further number is uniform(2³³ + i).
+ *
+ * **Value** of a code: ± level · (scale / s), 0 for level 0.
+ *
+ * **Packed codes**: b = `codeBits(s)` bits each, code i in the bits b·i … b·i + b − 1 of
+ * the region, where bit j is bit j mod 8 (0: the lowest) of byte ⌊j/8⌋; zeros up to the
+ * next multiple of 4 bytes.
+ *
+ * Source: QSGD (Alistarh et al., NeurIPS 2017), section 3.1.
+ */
+import type { Region, Vector } from './arena.ts';
+import type { StreamName } from './random.ts';
+
+/** The most levels: y stays below 2³¹. */
+export const MAXIMUM_LEVELS = 32_767;
+
+export interface Quantizer {
+  /** s: positive levels, 1 … `MAXIMUM_LEVELS`. */
+  readonly levels: number;
+  /** d: elements that share a scale, ≥ 1; the last run may be shorter. */
+  readonly bucket: number;
+}
+
+export type ScaleKind = 'max' | 'l2';
+
+/** How codes are written as Elias ω codes; see `eliasEncode`. */
+export type EliasForm = 'auto' | 'sparse' | 'dense';
+
+export interface QuantizationKernels {
+  /**
+   * Scales and packed codes of x. `scales` has an element for each run.
+   * @param scale how scales are computed; `given`: they are in `scales` already, and
+   * elements beyond them are taken for ± scale
+   */
+  quantize(
+    x: Vector,
+    quantizer: Quantizer,
+    scale: ScaleKind | 'given',
+    noise: StreamName,
+    scales: Vector,
+    codes: Region,
+  ): void;
+  /**
+   * out ← out + values of the packed codes, or the values alone.
+   * @returns the largest level: above s it is no payload of this quantiser's
+   */
+  dequantize(
+    out: Vector,
+    quantizer: Quantizer,
+    scales: Vector,
+    codes: Region,
+    add: boolean,
+  ): number;
+  /**
+   * The largest |x|, but at most `clip` standard deviations of x (f64, divided by n,
+   * rounded to f32). Where clip or the deviation is 0: the largest |x|.
+   */
+  clippedMaximum(x: Vector, clip: number): number;
+
+  /**
+   * Packed codes as a stream of Elias ω codes. Bits are written from the highest of each
+   * byte to the lowest; ω(k) is the recursive code of k ≥ 1. First one bit: 1 dense, 0
+   * sparse. Dense: for each element ω(level + 1) and, unless the level is 0, the sign.
+   * Sparse: for each element of level > 0 ω(gap), sign, ω(level), where the gap is the
+   * distance to the last such element (of the first: index + 1); then ω(n − last index),
+   * which ends the stream. `auto` takes the shorter, dense where they are equal. Zeros
+   * follow up to a multiple of 4 bytes.
+   *
+   * `out` must hold `eliasCapacity` bytes. Returns the bytes written.
+   *
+   * Source: QSGD, appendix A; ω: Elias, IEEE Trans. Inf. Theory 21 (1975).
+   */
+  eliasEncode(
+    codes: Region,
+    count: number,
+    levels: number,
+    form: EliasForm,
+    out: Region,
+  ): number;
+  /**
+   * Reads `count` elements of such a stream into packed codes. Total: whatever the bytes
+   * are, it reads none outside `data` and writes none outside the packed codes.
+   * @returns bytes read, or −1 where the bytes are no such stream
+   */
+  eliasDecode(data: Region, count: number, levels: number, codes: Region): number;
+
+  /**
+   * Signs and means of each run of `bucket` elements; x ← x − what they stand for.
+   * `means` gets two f32 a run: the mean of its entries ≥ 0 and the mean of its entries
+   * < 0 (each 0 where there is none), summed in f64 in the order of the squares above.
+   * `signs` gets bit i mod 8 of byte ⌊i/8⌋ for element i, 1 where x < 0; zeros up to a
+   * multiple of 4 bytes. An element stands for the mean of its sign.
+   *
+   * Source: 1-bit SGD (Seide et al., Interspeech 2014).
+   */
+  quantizeSigns(x: Vector, bucket: number, means: Vector, signs: Region): void;
+  /** out ← out + what signs and means stand for, or that alone. */
+  dequantizeSigns(
+    out: Vector,
+    bucket: number,
+    means: Vector,
+    signs: Region,
+    add: boolean,
+  ): void;
+}
+
+/** Bits of a packed code: a sign and a level of at most s. */
+export const codeBits = (levels: number): number => 33 - Math.clz32(levels);
+
+/** Runs of at most `bucket` elements that n elements make. */
+export const runsOf = (n: number, bucket: number): number => Math.ceil(n / bucket);
+
+/** Bytes of `count` fields of `bits` bits: whole words of 4 bytes. */
+export const packedBytes = (count: number, bits: number): number =>
+  4 * Math.ceil((count * bits) / 32);
+
+/** Bits of ω(k), k ≥ 1. */
+export function omegaLength(k: number): number {
+  let length = 1;
+  for (let rest = k; rest > 1;) {
+    const bits = 32 - Math.clz32(rest);
+    length += bits;
+    rest = bits - 1;
+  }
+  return length;
+}
+
+/**
+ * Bytes that `eliasEncode` may need for n elements of s levels in this form, 8 bytes of
+ * slack included. The longest sparse stream has a non-zero in every place.
+ */
+export function eliasCapacity(n: number, levels: number, form: EliasForm): number {
+  const dense = 1 + omegaLength(levels + 1);
+  const sparse = 2 + omegaLength(levels);
+  const bits = form === 'sparse' ? sparse : dense;
+  return 4 * Math.ceil((2 + n * bits) / 32) + 8;
+}

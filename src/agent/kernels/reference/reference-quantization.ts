@@ -1,0 +1,228 @@
+/**
+ * The quantising kernels element by element, as `../quantization.ts` defines them: the
+ * oracle of the fast ones. It allocates freely.
+ */
+import type { Arena, Region, Vector } from '../arena.ts';
+import { requireCapacity, requireElements } from '../preconditions.ts';
+import {
+  codeBits,
+  packedBytes,
+  runsOf,
+  type EliasForm,
+  type QuantizationKernels,
+  type Quantizer,
+  type ScaleKind,
+} from '../quantization.ts';
+import { CounterRandom, type StreamName } from '../random.ts';
+import { eliasBits, readElias, type Code } from './elias.ts';
+
+const { fround } = Math;
+const LARGEST = (2 - 2 ** -23) * 2 ** 127;
+
+export class ReferenceQuantization implements QuantizationKernels {
+  readonly #arena: Arena;
+
+  constructor(arena: Arena) {
+    this.#arena = arena;
+  }
+
+  quantize(
+    x: Vector,
+    { levels, bucket }: Quantizer,
+    kind: ScaleKind | 'given',
+    noise: StreamName,
+    scales: Vector,
+    codes: Region,
+  ): void {
+    requireElements(scales, runsOf(x.length, bucket));
+    const values = this.#arena.f32(x);
+    const scaleOf = this.#arena.f32(scales);
+    const random = new CounterRandom(noise);
+    const packed: Code[] = [];
+    for (let run = 0; run * bucket < x.length; run++) {
+      const elements = values.subarray(run * bucket, (run + 1) * bucket);
+      if (kind !== 'given') scaleOf[run] = scaleOfRun(elements, kind);
+      const scale = scaleOf[run]!;
+      elements.forEach((value, place) => {
+        const y = inFractions(value, scale, levels);
+        const level = roundUp(y, random, run * bucket + place);
+        packed.push({ level, negative: value < 0 });
+      });
+    }
+    this.#pack(packed, codeBits(levels), codes);
+  }
+
+  dequantize(
+    out: Vector,
+    { levels, bucket }: Quantizer,
+    scales: Vector,
+    codes: Region,
+    add: boolean,
+  ): number {
+    requireElements(scales, runsOf(out.length, bucket));
+    const scaleOf = this.#arena.f32(scales);
+    const unpacked = this.#unpack(codes, out.length, codeBits(levels));
+    this.#write(out, add, (index) => {
+      const { level, negative } = unpacked[index]!;
+      const unit = fround(scaleOf[Math.floor(index / bucket)]! / levels);
+      return fround((negative ? -level : level) * unit);
+    });
+    return unpacked.reduce((largest, { level }) => Math.max(largest, level), 0);
+  }
+
+  clippedMaximum(x: Vector, clip: number): number {
+    const values = this.#arena.f32(x);
+    const largest = largestOf(values);
+    const n = values.length;
+    if (n === 0 || clip === 0) return largest;
+    const mean = interleavedSum(values, (value) => value) / n;
+    const variance = interleavedSum(values, (value) => (value - mean) ** 2) / n;
+    const limit = fround(clip * Math.sqrt(variance));
+    return limit > 0 ? Math.min(limit, largest) : largest;
+  }
+
+  eliasEncode(
+    codes: Region,
+    count: number,
+    levels: number,
+    form: EliasForm,
+    out: Region,
+  ): number {
+    const bits = eliasBits(this.#unpack(codes, count, codeBits(levels)), form);
+    const bytes = packedBytes(bits.length, 1);
+    const written = this.#arena.u8(out.offset, bytes).fill(0);
+    bits.forEach((bit, index) => {
+      written[index >> 3]! |= bit << (7 - (index & 7));
+    });
+    return bytes;
+  }
+
+  eliasDecode(data: Region, count: number, levels: number, codes: Region): number {
+    const bytes = this.#arena.u8(data.offset, data.bytes);
+    const read = readElias(bytes, count, levels);
+    if (read === undefined) return -1;
+    this.#pack(read.codes, codeBits(levels), codes);
+    return read.bytes;
+  }
+
+  quantizeSigns(x: Vector, bucket: number, means: Vector, signs: Region): void {
+    requireElements(means, 2 * runsOf(x.length, bucket));
+    const values = this.#arena.f32(x);
+    const meanOf = this.#arena.f32(means);
+    const negatives = Array.from(values, (value) => Number(value < 0));
+    for (let run = 0; run * bucket < x.length; run++) {
+      const elements = values.subarray(run * bucket, (run + 1) * bucket);
+      const below = elements.filter((value) => value < 0).length;
+      const above = elements.length - below;
+      const plus = interleavedSum(elements, (value) => (value < 0 ? 0 : value));
+      const minus = interleavedSum(elements, (value) => (value < 0 ? value : 0));
+      meanOf[2 * run] = above === 0 ? 0 : plus / above;
+      meanOf[2 * run + 1] = below === 0 ? 0 : minus / below;
+      elements.forEach((value, place) => {
+        elements[place] = value - meanOf[2 * run + Number(value < 0)]!;
+      });
+    }
+    this.#packFields(negatives, 1, signs);
+  }
+
+  dequantizeSigns(
+    out: Vector,
+    bucket: number,
+    means: Vector,
+    signs: Region,
+    add: boolean,
+  ): void {
+    requireElements(means, 2 * runsOf(out.length, bucket));
+    const meanOf = this.#arena.f32(means);
+    const negatives = this.#unpackFields(signs, out.length, 1);
+    this.#write(
+      out,
+      add,
+      (index) => meanOf[2 * Math.floor(index / bucket) + negatives[index]!]!,
+    );
+  }
+
+  #write(out: Vector, add: boolean, valueOf: (index: number) => number): void {
+    const values = this.#arena.f32(out);
+    values.forEach((before, index) => {
+      values[index] = (add ? before : 0) + valueOf(index);
+    });
+  }
+
+  #pack(codes: readonly Code[], bits: number, out: Region): void {
+    const sign = 2 ** (bits - 1);
+    const fields = codes.map(({ level, negative }) => level + (negative ? sign : 0));
+    this.#packFields(fields, bits, out);
+  }
+
+  #unpack(codes: Region, count: number, bits: number): Code[] {
+    const sign = 2 ** (bits - 1);
+    return this.#unpackFields(codes, count, bits).map((field) => ({
+      level: field % sign,
+      negative: field >= sign,
+    }));
+  }
+
+  #packFields(fields: readonly number[], bits: number, out: Region): void {
+    const size = packedBytes(fields.length, bits);
+    requireCapacity(out, size);
+    const bytes = this.#arena.u8(out.offset, size).fill(0);
+    fields.forEach((field, index) => {
+      for (let bit = 0; bit < bits; bit++) {
+        const at = index * bits + bit;
+        bytes[at >> 3]! |= ((field >> bit) & 1) << (at & 7);
+      }
+    });
+  }
+
+  #unpackFields(data: Region, count: number, bits: number): number[] {
+    const size = packedBytes(count, bits);
+    requireCapacity(data, size);
+    const bytes = this.#arena.u8(data.offset, size);
+    return Array.from({ length: count }, (_, index) => {
+      let field = 0;
+      for (let bit = 0; bit < bits; bit++) {
+        const at = index * bits + bit;
+        field |= ((bytes[at >> 3]! >> (at & 7)) & 1) << bit;
+      }
+      return field;
+    });
+  }
+}
+
+function scaleOfRun(values: Float32Array, kind: ScaleKind): number {
+  if (kind === 'max') return largestOf(values);
+  return Math.min(fround(Math.sqrt(interleavedSum(values, (v) => v * v))), LARGEST);
+}
+
+function largestOf(values: Float32Array): number {
+  return values.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0);
+}
+
+/** Σ f(v) in f64, in the order of the four interleaved sums. */
+function interleavedSum(values: Float32Array, f: (value: number) => number): number {
+  const whole = values.length - (values.length % 4);
+  const sums = [0, 0, 0, 0] as [number, number, number, number];
+  for (let i = 0; i < whole; i++) sums[i % 4]! += f(values[i]!);
+  let sum = sums[0] + sums[2] + (sums[1] + sums[3]);
+  for (let i = whole; i < values.length; i++) sum += f(values[i]!);
+  return sum;
+}
+
+/** y: the level of a value before rounding, in units of 2⁻¹⁶. */
+function inFractions(value: number, scale: number, levels: number): number {
+  const lift = scale < 2 ** -64 ? 2 ** 64 : scale > 2 ** 64 ? 2 ** -64 : 1;
+  const factor = scale === 0 ? 0 : fround((65_536 * levels) / fround(scale * lift));
+  const y = fround(fround(Math.abs(value) * lift) * factor);
+  return Math.min(y, 65_536 * levels);
+}
+
+function roundUp(y: number, random: CounterRandom, index: number): number {
+  const whole = Math.floor(y);
+  const level = Math.floor(whole / 65_536);
+  const fraction = whole % 65_536;
+  const word = random.bits(Math.floor(index / 2));
+  const drawn = index % 2 === 0 ? word & 0xffff : word >>> 16;
+  if (fraction !== drawn) return level + Number(fraction > drawn);
+  return level + Number(y - whole > random.uniform(2 ** 33 + index));
+}

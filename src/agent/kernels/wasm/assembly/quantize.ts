@@ -1,0 +1,309 @@
+/**
+ * Stochastic quantisation with a scale for each run of elements; `../../quantization.ts`
+ * has the arithmetic. One pass over memory: a run's scale is computed just before its
+ * elements are quantised, while they are in the cache. Work goes by tiles of 32 elements;
+ * tiles in which two runs meet, and the last, are done element by element.
+ */
+import {
+  packCodes,
+  TILE,
+  TILE_BYTES,
+  unpackCodes,
+} from './packed-codes';
+import { drawFourBlocks, drawWord } from './philox';
+import { centralSum, squaredNorm } from './reductions';
+
+const MAGNITUDE: u32 = 0x7fffffff;
+const LARGEST: f32 = 3.4028234663852886e38;
+const TWO_64: f32 = 18446744073709551616.0;
+/** Blocks of the further numbers: elements from 2³³ on. */
+const FURTHER: u32 = 0x80000000;
+
+/** How scales are computed; `../wasm-quantization.ts` has the same numbers. */
+const SCALE_MAX: u32 = 0;
+const SCALE_L2: u32 = 1;
+const SCALE_GIVEN: u32 = 2;
+
+/** The largest |x|. */
+export function maximum(x: usize, n: u32): f32 {
+  const mask = i32x4.splat(MAGNITUDE);
+  let a = i32x4.splat(0);
+  let b = i32x4.splat(0);
+  const runs = n >>> 3;
+  for (let run: u32 = 0; run < runs; run++) {
+    a = i32x4.max_s(a, v128.and(v128.load(x), mask));
+    b = i32x4.max_s(b, v128.and(v128.load(x, 16), mask));
+    x += 32;
+  }
+  a = i32x4.max_s(a, b);
+  let largest = max(
+    max(i32x4.extract_lane(a, 0), i32x4.extract_lane(a, 1)),
+    max(i32x4.extract_lane(a, 2), i32x4.extract_lane(a, 3)),
+  );
+  for (let i: u32 = n & ~7; i < n; i++) {
+    largest = max(largest, load<i32>(x) & MAGNITUDE);
+    x += 4;
+  }
+  return reinterpret<f32>(largest);
+}
+
+/** The largest |x|, but at most `clip` standard deviations unless those are 0. */
+export function clippedMaximum(x: usize, n: u32, clip: f64): f32 {
+  const largest = maximum(x, n);
+  if (n == 0 || clip == 0) return largest;
+  const mean = centralSum(x, n, 0, false) / <f64>n;
+  const limit = <f32>(clip * sqrt(centralSum(x, n, mean, true) / <f64>n));
+  return limit > 0 && limit < largest ? limit : largest;
+}
+
+function scaleOf(x: usize, n: u32, kind: u32): f32 {
+  if (kind == SCALE_MAX) return maximum(x, n);
+  return min(<f32>sqrt(squaredNorm(x, n)), LARGEST);
+}
+
+@inline
+function liftOf(scale: f32): f32 {
+  if (scale < 1 / TWO_64) return TWO_64;
+  return scale > TWO_64 ? 1 / TWO_64 : 1;
+}
+
+@inline
+function factorOf(scale: f32, lift: f32, levels: u32): f32 {
+  return scale == 0 ? 0 : (<f32>levels * 65536) / (scale * lift);
+}
+
+/**
+ * `bits` of a code at `levels` levels. `scratch`: 192 bytes, for the random bits of a
+ * tile, its codes and a tail.
+ */
+export function quantize(
+  x: usize,
+  n: u32,
+  levels: u32,
+  bits: u32,
+  bucket: u32,
+  kind: u32,
+  scales: usize,
+  codes: usize,
+  scratch: usize,
+): void {
+  const random = scratch;
+  const tile = scratch + TILE_BYTES;
+  const tail = tile + TILE_BYTES;
+  const top = <f32>levels * 65536;
+  const sign: u32 = 1 << (bits - 1);
+  let runEnd: u32 = 0;
+  let lift: f32 = 1;
+  let factor: f32 = 0;
+  for (let start: u32 = 0; start < n; start += TILE) {
+    const count = min(TILE, n - start);
+    drawFourBlocks(start >>> 3, random);
+    if (start == runEnd) {
+      const length = min(bucket, n - runEnd);
+      const scale = runScale(x, length, kind, scales);
+      scales += 4;
+      runEnd += length;
+      lift = liftOf(scale);
+      factor = factorOf(scale, lift, levels);
+    }
+    if (count == TILE && runEnd - start >= TILE) {
+      quantizeTile(x, start, lift, factor, top, sign, random, tile);
+    } else {
+      for (let i: u32 = 0; i < count; i++) {
+        if (start + i == runEnd) {
+          const length = min(bucket, n - runEnd);
+          const scale = runScale(x + ((<usize>i) << 2), length, kind, scales);
+          scales += 4;
+          runEnd += length;
+          lift = liftOf(scale);
+          factor = factorOf(scale, lift, levels);
+        }
+        const value = load<f32>(x + ((<usize>i) << 2));
+        const y = min(abs(value) * lift * factor, top);
+        const bits16 = <u32>load<u16>(random + ((<usize>i) << 1));
+        let level = roundUp(y, bits16, start + i);
+        if (value < 0) level |= sign;
+        store<u16>(tile + ((<usize>i) << 1), <u16>level);
+      }
+      for (let i = count; i < TILE; i++) store<u16>(tile + ((<usize>i) << 1), 0);
+    }
+    packCodes(tile, count, bits, codes, tail);
+    codes += <usize>(bits << 2);
+    x += <usize>(TILE << 2);
+  }
+}
+
+@inline
+function runScale(x: usize, length: u32, kind: u32, scales: usize): f32 {
+  if (kind == SCALE_GIVEN) return load<f32>(scales);
+  const scale = scaleOf(x, length, kind);
+  store<f32>(scales, scale);
+  return scale;
+}
+
+/** The level of y, in units of 2⁻¹⁶, rounded by the element's random bits. */
+function roundUp(y: f32, random: u32, index: u32): u32 {
+  const whole = <u32>y;
+  const level = whole >>> 16;
+  const fraction = whole & 0xffff;
+  if (fraction != random) return level + u32(fraction > random);
+  return level + u32(y - <f32>whole > further(index));
+}
+
+/** The further number of an element: uniform in [0, 1), 24 bits. */
+function further(index: u32): f32 {
+  const word = drawWord(FURTHER + (index >>> 2), index & 3);
+  return <f32>(word >>> 8) * <f32>(1.0 / 16777216);
+}
+
+function quantizeTile(
+  x: usize,
+  start: u32,
+  lift: f32,
+  factor: f32,
+  top: f32,
+  sign: u32,
+  random: usize,
+  tile: usize,
+): void {
+  const lifts = f32x4.splat(lift);
+  const factors = f32x4.splat(factor);
+  const tops = f32x4.splat(top);
+  const signs = i16x8.splat(<i16>sign);
+  const fractionMask = i32x4.splat(0xffff);
+  const one = i16x8.splat(1);
+  const zero = f32x4.splat(0);
+  let ties = i16x8.splat(0);
+  for (let at: usize = 0; at < TILE_BYTES; at += 16) {
+    const a = v128.load(x + (at << 1));
+    const b = v128.load(x + (at << 1), 16);
+    const aWhole = i32x4.trunc_sat_f32x4_s(
+      f32x4.pmin(f32x4.mul(f32x4.mul(f32x4.abs(a), lifts), factors), tops),
+    );
+    const bWhole = i32x4.trunc_sat_f32x4_s(
+      f32x4.pmin(f32x4.mul(f32x4.mul(f32x4.abs(b), lifts), factors), tops),
+    );
+    const level = i16x8.narrow_i32x4_u(i32x4.shr_u(aWhole, 16), i32x4.shr_u(bWhole, 16));
+    const fraction = i16x8.narrow_i32x4_u(
+      v128.and(aWhole, fractionMask),
+      v128.and(bWhole, fractionMask),
+    );
+    const drawn = v128.load(random + at);
+    const up = i16x8.min_u(i16x8.sub_sat_u(fraction, drawn), one);
+    ties = v128.or(ties, i16x8.eq(fraction, drawn));
+    const negative = i16x8.narrow_i32x4_s(f32x4.lt(a, zero), f32x4.lt(b, zero));
+    v128.store(tile + at, v128.or(i16x8.add(level, up), v128.and(negative, signs)));
+  }
+  if (v128.any_true(ties)) breakTies(x, start, lift, factor, top, random, tile);
+}
+
+/** Elements whose 16 random bits equal their fraction: their further number decides. */
+function breakTies(
+  x: usize,
+  start: u32,
+  lift: f32,
+  factor: f32,
+  top: f32,
+  random: usize,
+  tile: usize,
+): void {
+  for (let i: u32 = 0; i < TILE; i++) {
+    const y = min(abs(load<f32>(x + ((<usize>i) << 2))) * lift * factor, top);
+    const whole = <u32>y;
+    if ((whole & 0xffff) != <u32>load<u16>(random + ((<usize>i) << 1))) continue;
+    if (!(y - <f32>whole > further(start + i))) continue;
+    const code = tile + ((<usize>i) << 1);
+    store<u16>(code, load<u16>(code) + 1);
+  }
+}
+
+/** Returns the largest level. `scratch`: 192 bytes. */
+export function dequantize(
+  out: usize,
+  n: u32,
+  levels: u32,
+  bits: u32,
+  bucket: u32,
+  scales: usize,
+  codes: usize,
+  add: bool,
+  scratch: usize,
+): u32 {
+  const tile = scratch;
+  const tail = scratch + TILE_BYTES;
+  const levelMask: u32 = (1 << (bits - 1)) - 1;
+  let runEnd: u32 = 0;
+  let unit: f32 = 0;
+  let largest = i16x8.splat(0);
+  for (let start: u32 = 0; start < n; start += TILE) {
+    const count = min(TILE, n - start);
+    unpackCodes(codes, count, bits, tile, tail);
+    if (start == runEnd) {
+      unit = load<f32>(scales) / <f32>levels;
+      scales += 4;
+      runEnd += min(bucket, n - runEnd);
+    }
+    if (count == TILE && runEnd - start >= TILE) {
+      largest = dequantizeTile(out, tile, bits, unit, add, largest);
+    } else {
+      for (let i: u32 = 0; i < count; i++) {
+        if (start + i == runEnd) {
+          unit = load<f32>(scales) / <f32>levels;
+          scales += 4;
+          runEnd += min(bucket, n - runEnd);
+        }
+        const code = <u32>load<u16>(tile + ((<usize>i) << 1));
+        const level = code & levelMask;
+        const value = <f32>level * unit;
+        const at = out + ((<usize>i) << 2);
+        const before: f32 = add ? load<f32>(at) : 0;
+        store<f32>(at, before + (code > levelMask ? -value : value));
+        largest = i16x8.max_u(largest, i16x8.splat(<i16>level));
+      }
+    }
+    codes += <usize>(bits << 2);
+    out += <usize>(TILE << 2);
+  }
+  return largestLane(largest);
+}
+
+@inline
+function dequantizeTile(
+  out: usize,
+  tile: usize,
+  bits: u32,
+  unit: f32,
+  add: bool,
+  largest: v128,
+): v128 {
+  const units = f32x4.splat(unit);
+  const largestLevel: u32 = (1 << (bits - 1)) - 1;
+  const levelMask = i16x8.splat(<i16>largestLevel);
+  const signMask = i32x4.splat(0x80000000);
+  const shift = 32 - bits;
+  for (let at: usize = 0; at < TILE_BYTES; at += 16) {
+    const codes = v128.load(tile + at);
+    const levels = v128.and(codes, levelMask);
+    largest = i16x8.max_u(largest, levels);
+    const low = v128.or(
+      f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_u(levels)), units),
+      v128.and(i32x4.shl(i32x4.extend_low_i16x8_u(codes), shift), signMask),
+    );
+    const high = v128.or(
+      f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_high_i16x8_u(levels)), units),
+      v128.and(i32x4.shl(i32x4.extend_high_i16x8_u(codes), shift), signMask),
+    );
+    const to = out + (at << 1);
+    const zero = f32x4.splat(0);
+    v128.store(to, f32x4.add(add ? v128.load(to) : zero, low));
+    v128.store(to, f32x4.add(add ? v128.load(to, 16) : zero, high), 16);
+  }
+  return largest;
+}
+
+function largestLane(levels: v128): u32 {
+  let v = i16x8.max_u(levels, v128.shuffle<u64>(levels, levels, 1, 0));
+  v = i16x8.max_u(v, v128.shuffle<u32>(v, v, 1, 0, 3, 2));
+  const pair = i32x4.extract_lane(v, 0);
+  return max(<u32>pair & 0xffff, <u32>pair >>> 16);
+}

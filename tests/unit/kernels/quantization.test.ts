@@ -1,0 +1,295 @@
+/**
+ * The quantising kernels: WebAssembly against the reference on every size and input of
+ * the matrix, bit for bit; and the codes themselves against their definitions.
+ */
+import { describe, expect, it } from 'vitest';
+import {
+  codeBits,
+  eliasCapacity,
+  MAXIMUM_LEVELS,
+  omegaLength,
+  packedBytes,
+  runsOf,
+  type EliasForm,
+  type ScaleKind,
+} from '../../../src/agent/kernels/quantization.ts';
+import { CounterRandom } from '../../../src/agent/kernels/random.ts';
+import { omegaBits } from '../../../src/agent/kernels/reference/elias.ts';
+import { bellShaped, INPUTS, SIZES } from './adversarial-inputs.ts';
+import { backends, type Backend } from './backends.ts';
+
+const NOISE = { seed: 3, rank: 1, bucket: 2, iteration: 4, purpose: 5 };
+
+/** Every width; runs within tiles, across them, and longer than everything. */
+const QUANTIZERS: readonly {
+  levels: number;
+  bucket: number;
+  scale: ScaleKind;
+}[] = [
+  { levels: 7, bucket: 512, scale: 'max' },
+  { levels: 1, bucket: 128, scale: 'max' },
+  { levels: 127, bucket: 512, scale: 'l2' },
+  { levels: 1, bucket: 1 << 24, scale: 'l2' },
+  { levels: 5, bucket: 100, scale: 'max' },
+  { levels: 3, bucket: 31, scale: 'l2' },
+  { levels: 15, bucket: 1, scale: 'max' },
+  { levels: 31, bucket: 7, scale: 'max' },
+  { levels: 63, bucket: 33, scale: 'l2' },
+  { levels: 1000, bucket: 1 << 24, scale: 'l2' },
+  { levels: MAXIMUM_LEVELS, bucket: 64, scale: 'max' },
+];
+
+function sameBytes(work: (backend: Backend) => readonly Uint8Array[]): void {
+  const expected = work(backends.reference());
+  const actual = work(backends.wasm());
+  expected.forEach((bytes, part) => {
+    if (Buffer.from(actual[part]!).equals(bytes)) return;
+    const at = bytes.findIndex((byte, i) => byte !== actual[part]![i]);
+    expect.fail(`part ${part}, byte ${at}: ${actual[part]![at]} for ${bytes[at]}`);
+  });
+}
+
+const f32Bytes = (array: Float32Array): Uint8Array =>
+  new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+
+describe.each(SIZES)('n = %i', (n) => {
+  // The reference takes a second for a million elements: one case of the largest does.
+  const names = n > 1e5 ? ['heavyTailed'] : Object.keys(INPUTS);
+  const quantizers = n > 1e5 ? QUANTIZERS.slice(0, 1) : QUANTIZERS;
+
+  describe.each(names)('%s', (name) => {
+    const x = INPUTS[name]!(n);
+
+    it.each(quantizers)(
+      'codes of s = $levels, d = $bucket, $scale have the same bytes',
+      ({ levels, bucket, scale }) => {
+        sameBytes((backend) => {
+          const { quantization } = backend.kernels;
+          const scales = backend.arena.allocateVector(runsOf(n, bucket));
+          const size = packedBytes(n, codeBits(levels));
+          const codes = backend.arena.allocate(size);
+          const vector = backend.put(x);
+          const quantizer = { levels, bucket };
+          const exact = { ...scales, length: runsOf(n, bucket) };
+          quantization.quantize(vector, quantizer, scale, NOISE, exact, codes);
+          const given = backend.arena.allocate(size);
+          quantization.quantize(vector, quantizer, 'given', NOISE, exact, given);
+          const out = backend.put(x);
+          const largest = quantization.dequantize(out, quantizer, exact, codes, true);
+          const fresh = backend.put(x);
+          quantization.dequantize(fresh, quantizer, exact, codes, false);
+          return [
+            f32Bytes(backend.get(exact)),
+            backend.arena.u8(codes.offset, size).slice(),
+            backend.arena.u8(given.offset, size).slice(),
+            f32Bytes(backend.get(out)),
+            f32Bytes(backend.get(fresh)),
+            Uint8Array.of(largest & 255, largest >> 8),
+          ];
+        });
+      },
+    );
+
+    it('signs and means have the same bytes, as has what they leave', () => {
+      sameBytes((backend) =>
+        [512, 1, 31, 100, 1 << 24].slice(0, n > 1e5 ? 1 : 5).flatMap((bucket) => {
+          const { quantization } = backend.kernels;
+          const vector = backend.put(x);
+          const means = backend.arena.allocateVector(2 * runsOf(n, bucket));
+          const signs = backend.arena.allocate(packedBytes(n, 1));
+          quantization.quantizeSigns(vector, bucket, means, signs);
+          const out = backend.put(x);
+          quantization.dequantizeSigns(out, bucket, means, signs, true);
+          const fresh = backend.put(x);
+          quantization.dequantizeSigns(fresh, bucket, means, signs, false);
+          return [
+            f32Bytes(backend.get({ ...means, length: 2 * runsOf(n, bucket) })),
+            backend.arena.u8(signs.offset, packedBytes(n, 1)).slice(),
+            ...[vector, out, fresh].map((v) => f32Bytes(backend.get(v))),
+          ];
+        }),
+      );
+    });
+
+    it.each([0, 0.5, 2.5])('clipped at %f deviations: the same number', (clip) => {
+      const [a, b] = [backends.reference(), backends.wasm()].map((backend) =>
+        backend.kernels.quantization.clippedMaximum(backend.put(x), clip),
+      );
+      expect(b).toBe(a);
+    });
+  });
+});
+
+describe('packed codes', () => {
+  it.each([2, 3, 4, 5, 6, 7, 8, 12, 16])('of %i bits lie as documented', (bits) => {
+    const levels = 2 ** (bits - 1) - 1;
+    const n = 77;
+    const backend = backends.wasm();
+    // Whole levels: nothing is left to chance. The largest stands in every run.
+    const x = Float32Array.from({ length: n }, (_, i) =>
+      i % 11 === 0 ? levels : (((i * 2654435761) >>> 8) % (2 * levels + 1)) - levels,
+    );
+    const scales = backend.arena.allocateVector(runsOf(n, 11));
+    const codes = backend.arena.allocate(packedBytes(n, bits));
+    backend.arena.u8(codes.offset, codes.bytes).fill(255);
+    backend.kernels.quantization.quantize(
+      backend.put(x.map((value) => value * 0.5)),
+      { levels, bucket: 11 },
+      'max',
+      NOISE,
+      scales,
+      codes,
+    );
+    const bytes = backend.arena.u8(codes.offset, packedBytes(n, bits));
+    const bit = (at: number): number => (bytes[at >> 3]! >> (at & 7)) & 1;
+    const field = (from: number, length: number): number =>
+      Array.from({ length }, (_, i) => bit(from + i) * 2 ** i).reduce((a, b) => a + b);
+    x.forEach((value, i) => {
+      expect(field(i * bits, bits - 1)).toBe(Math.abs(value));
+      expect(bit(i * bits + bits - 1)).toBe(value < 0 ? 1 : 0);
+    });
+    for (let at = n * bits; at < 8 * bytes.length; at++) expect(bit(at)).toBe(0);
+  });
+
+  it('round up by the drawn bits, ties by the further number', () => {
+    // An element whose 16 random bits are f: at fraction f/65536 exactly, only a rest
+    // below 2⁻¹⁶ can lift it, and does so where the further number is below the rest.
+    const n = 4096;
+    const random = new CounterRandom(NOISE);
+    const drawn = Array.from({ length: n }, (_, i) =>
+      i % 2 ? random.bits(i >> 1) >>> 16 : random.bits(i >> 1) & 0xffff,
+    );
+    for (const rest of [0, 0.25, 0.75]) {
+      const x = Float32Array.from(drawn, (bits) => (bits + rest) / 65_536);
+      for (const backend of [backends.reference(), backends.wasm()]) {
+        const scales = backend.put(Float32Array.of(1));
+        const codes = backend.arena.allocate(packedBytes(n, 2));
+        backend.kernels.quantization.quantize(
+          backend.put(x),
+          { levels: 1, bucket: n },
+          'given',
+          NOISE,
+          { ...scales, length: 1 },
+          codes,
+        );
+        const out = backend.arena.allocateVector(n);
+        backend.kernels.quantization.dequantize(
+          { ...out, length: n },
+          { levels: 1, bucket: n },
+          { ...scales, length: 1 },
+          codes,
+          false,
+        );
+        const expected = drawn.map((_, i) =>
+          Number(rest > random.uniform(2 ** 33 + i)),
+        );
+        expect([...backend.get({ ...out, length: n })]).toEqual(expected);
+      }
+    }
+  });
+});
+
+describe('Elias ω', () => {
+  it.each([
+    [1, 1],
+    [2, 3],
+    [3, 3],
+    [4, 6],
+    [8, 7],
+    [16, 11],
+  ])('%i takes %i bits', (k, length) => {
+    expect(omegaBits(k).length).toBe(length);
+    expect(omegaLength(k)).toBe(length);
+  });
+
+  it('is the published code', () => {
+    const published = ['0', '100', '110', '101000', '101010', '101100', '101110'];
+    expect(published).toEqual([1, 2, 3, 4, 5, 6, 7].map((k) => omegaBits(k).join('')));
+    expect(omegaBits(16).join('')).toBe('10100100000');
+    expect(omegaBits(100).join('')).toBe('1011011001000');
+  });
+
+  const streams: readonly [name: string, levels: number, x: Float32Array][] = [
+    ['nothing', 7, new Float32Array(0)],
+    ['zeros', 7, new Float32Array(1000)],
+    ['one', 7, Float32Array.of(1)],
+    ['no zero', 7, new Float32Array(513).fill(-7)],
+    ['bell', 127, bellShaped(5000).map((v) => Math.round(v * 60))],
+    ['rare', 3, bellShaped(9999).map((v) => (v > 1.6 ? 3 : v < -1.7 ? -1 : 0))],
+    ['wide', MAXIMUM_LEVELS, bellShaped(100).map((v) => Math.round(v * 16_000))],
+    ['far apart', 1, Float32Array.from({ length: 70_001 }, (_, i) => +(i === 69_000))],
+  ];
+
+  describe.each(streams)('%s', (_, levels, x) => {
+    it.each<EliasForm>(['auto', 'sparse', 'dense'])(
+      'in form %s: the same bytes, which decode to the same codes',
+      (form) => {
+        sameBytes((backend) => {
+          const { quantization } = backend.kernels;
+          const { arena } = backend;
+          const size = packedBytes(x.length, codeBits(levels));
+          const codes = arena.allocate(size);
+          const scales = backend.put(Float32Array.of(levels));
+          quantization.quantize(
+            backend.put(x),
+            { levels, bucket: Math.max(1, x.length) },
+            'given',
+            NOISE,
+            scales,
+            codes,
+          );
+          const out = arena.allocate(eliasCapacity(x.length, levels, form));
+          arena.u8(out.offset, out.bytes).fill(255);
+          const bytes = quantization.eliasEncode(codes, x.length, levels, form, out);
+          expect(bytes).toBeLessThanOrEqual(eliasCapacity(x.length, levels, form) - 8);
+          const back = arena.allocate(size);
+          const data = { offset: out.offset, bytes };
+          expect(quantization.eliasDecode(data, x.length, levels, back)).toBe(bytes);
+          const decoded = arena.u8(back.offset, size).slice();
+          const original = arena.u8(codes.offset, size).slice();
+          expect(Buffer.from(decoded).equals(original)).toBe(true);
+          // One bit less and it is no stream any more.
+          const short = { offset: out.offset, bytes: bytes - 4 };
+          expect(quantization.eliasDecode(short, x.length, levels, back)).toBe(-1);
+          return [arena.u8(out.offset, bytes).slice()];
+        });
+      },
+    );
+  });
+
+  it('refuses the same bytes as the reference, of 5000 random streams', () => {
+    const random = new CounterRandom({ seed: 9 });
+    const [reference, wasm] = [backends.reference(), backends.wasm()].map(
+      (backend) => ({
+        backend,
+        data: backend.arena.allocate(64),
+        codes: backend.arena.allocate(256),
+      }),
+    );
+    let accepted = 0;
+    for (let stream = 0; stream < 5000; stream++) {
+      const words = Array.from({ length: 16 }, (_, i) => random.bits(16 * stream + i));
+      // Few ones, many ones, and anything between.
+      const bytes = Uint8Array.from({ length: 4 * (stream % 16) }, (_, i) => {
+        const byte = (words[i >> 2]! >> (8 * (i & 3))) & 255;
+        const other = (words[((i + 7) >> 2) & 15]! >> (8 * (i & 3))) & 255;
+        return stream % 3 === 0 ? byte : stream % 3 === 1 ? byte & other : byte | other;
+      });
+      const n = (stream * 7) % 60;
+      const results = [reference!, wasm!].map(({ backend, data, codes }) => {
+        backend.arena.u8(data.offset, bytes.length).set(bytes);
+        const used = backend.kernels.quantization.eliasDecode(
+          { offset: data.offset, bytes: bytes.length },
+          n,
+          7,
+          codes,
+        );
+        const packed = backend.arena.u8(codes.offset, packedBytes(n, 4));
+        return [used, used < 0 ? '' : Buffer.from(packed).toString('hex')];
+      });
+      expect(results[1]).toEqual(results[0]);
+      if (Number(results[0]![0]) >= 0) accepted++;
+    }
+    expect(accepted).toBeGreaterThan(100);
+  });
+});
