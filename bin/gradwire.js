@@ -13,9 +13,10 @@ const root = path.join(path.dirname(fileURLToPath(import.meta.url)), '..');
 /** Path of the Node 24 binary that npm installed for this machine, if it did. */
 function bundledNode() {
   const require = createRequire(import.meta.url);
-  const system = process.platform === 'win32' ? 'win' : process.platform;
+  const names = { darwin: 'node-bin-darwin', linux: 'node-linux', win32: 'node-win' };
+  const name = names[process.platform] ?? process.platform;
   try {
-    const manifest = require.resolve(`node-${system}-${process.arch}/package.json`);
+    const manifest = require.resolve(`${name}-${process.arch}/package.json`);
     const binary = process.platform === 'win32' ? 'node.exe' : 'node';
     return path.join(path.dirname(manifest), 'bin', binary);
   } catch {

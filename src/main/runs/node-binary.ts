@@ -26,13 +26,20 @@ export function nodeBinary(
   );
 }
 
-/** The binary of the package `node-<platform>-<arch>`, where npm installed it. */
+/** npm's packages of Node by platform; macOS's has another name. */
+const PACKAGES: Partial<Record<NodeJS.Platform, string>> = {
+  darwin: 'node-bin-darwin',
+  linux: 'node-linux',
+  win32: 'node-win',
+};
+
+/** The binary of the package for this platform and processor, where npm installed it. */
 export function packagedNode(): string | undefined {
-  const system = process.platform === 'win32' ? 'win' : process.platform;
+  const name = PACKAGES[process.platform] ?? process.platform;
   const require = createRequire(import.meta.url);
   let manifest: string;
   try {
-    manifest = require.resolve(`node-${system}-${process.arch}/package.json`);
+    manifest = require.resolve(`${name}-${process.arch}/package.json`);
   } catch {
     return undefined; // no such package for this machine: the caller says what to do
   }
