@@ -61,17 +61,16 @@ export interface QuantizationKernels {
     scales: Vector,
     codes: Region,
   ): void;
-  /**
-   * out ← out + values of the packed codes, or the values alone.
-   * @returns the largest level: above s it is no payload of this quantiser's
-   */
+  /** out ← out + values of the packed codes, or the values alone. */
   dequantize(
     out: Vector,
     quantizer: Quantizer,
     scales: Vector,
     codes: Region,
     add: boolean,
-  ): number;
+  ): void;
+  /** The largest level of `count` packed codes. Above s, they are not of s levels. */
+  largestLevel(codes: Region, count: number, levels: number): number;
   /**
    * The largest |x|, but at most `clip` standard deviations of x (f64, divided by n,
    * rounded to f32). Where clip or the deviation is 0: the largest |x|.

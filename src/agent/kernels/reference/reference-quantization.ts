@@ -58,7 +58,7 @@ export class ReferenceQuantization implements QuantizationKernels {
     scales: Vector,
     codes: Region,
     add: boolean,
-  ): number {
+  ): void {
     requireElements(scales, runsOf(out.length, bucket));
     const scaleOf = this.#arena.f32(scales);
     const unpacked = this.#unpack(codes, out.length, codeBits(levels));
@@ -67,6 +67,10 @@ export class ReferenceQuantization implements QuantizationKernels {
       const unit = fround(scaleOf[Math.floor(index / bucket)]! / levels);
       return fround((negative ? -level : level) * unit);
     });
+  }
+
+  largestLevel(codes: Region, count: number, levels: number): number {
+    const unpacked = this.#unpack(codes, count, codeBits(levels));
     return unpacked.reduce((largest, { level }) => Math.max(largest, level), 0);
   }
 

@@ -44,7 +44,8 @@ export interface QuantizationExports {
     codes: number,
     add: number,
     scratch: number,
-  ): number;
+  ): void;
+  largestLevel(codes: number, n: number, bits: number, scratch: number): number;
   clippedMaximum(x: number, n: number, clip: number): number;
   eliasEncode(
     codes: number,
@@ -134,11 +135,11 @@ export class WasmQuantization implements QuantizationKernels {
     scales: Vector,
     codes: Region,
     add: boolean,
-  ): number {
+  ): void {
     const bits = codeBits(levels);
     requireElements(scales, runsOf(out.length, bucket));
     requireCapacity(codes, packedBytes(out.length, bits));
-    return this.#run.dequantize(
+    this.#run.dequantize(
       out.offset,
       out.length,
       levels,
@@ -149,6 +150,13 @@ export class WasmQuantization implements QuantizationKernels {
       Number(add),
       this.#scratch.reserve(TILES_BYTES),
     );
+  }
+
+  largestLevel(codes: Region, count: number, levels: number): number {
+    const bits = codeBits(levels);
+    requireCapacity(codes, packedBytes(count, bits));
+    const scratch = this.#scratch.reserve(TILES_BYTES);
+    return this.#run.largestLevel(codes.offset, count, bits, scratch);
   }
 
   clippedMaximum(x: Vector, clip: number): number {

@@ -28,12 +28,10 @@ function buildTable(table: usize): void {
   }
 }
 
-@inline
 function codeOf(table: usize, k: u32): u64 {
   return k < TABLE ? load<u64>(table + ((<usize>k) << 3)) : omega(k);
 }
 
-@inline
 function lengthOf(table: usize, k: u32): u64 {
   return codeOf(table, k) >> 56;
 }
@@ -44,7 +42,6 @@ let pending: u64 = 0;
 let filled: u64 = 0;
 
 /** Writes `length` ≤ 56 bits, and up to 8 bytes beyond them. */
-@inline
 function put(bits: u64, length: u64): void {
   pending |= bits << (64 - filled - length);
   filled += length;
@@ -56,7 +53,6 @@ function put(bits: u64, length: u64): void {
   filled &= 7;
 }
 
-@inline
 function putOmega(table: usize, k: u32): void {
   const code = codeOf(table, k);
   put(code & 0x00ffffffffffffff, code >> 56);
@@ -98,7 +94,7 @@ function denseIsShorter(codes: usize, n: u32, bits: u32, scratch: usize): bool {
     const count = min(TILE, n - start);
     unpackCodes(codes, count, bits, tile, tile + TILE_BYTES);
     for (let i: u32 = 0; i < count; i++) {
-      const level = <u32>load<u16>(tile + ((<usize>i) << 1)) & mask;
+      const level = (<u32>load<u16>(tile + ((<usize>i) << 1))) & mask;
       dense += lengthOf(table, level + 1);
       if (level == 0) continue;
       dense++;
@@ -164,7 +160,6 @@ let position: u64 = 0;
 let limit: u64 = 0;
 
 /** The next 57 bits or more, left-aligned; zeros beyond the end. */
-@inline
 function peek(): u64 {
   const byte = position >> 3;
   const at = source + <usize>byte;
@@ -198,10 +193,9 @@ function readOmega(): u32 {
   return position > limit ? 0 : <u32>k;
 }
 
-@inline
 function readBit(): u32 {
   const bit = position < limit ? load<u8>(source + <usize>(position >> 3)) : 0;
-  const value = (bit >> <u8>(7 - (position & 7))) & 1;
+  const value = (bit >> (<u8>(7 - (position & 7)))) & 1;
   position++;
   return <u32>value;
 }
@@ -219,11 +213,12 @@ export function eliasDecode(
   source = data;
   position = 0;
   limit = (<u64>bytes) << 3;
-  const read = readBit() == 1
-    ? readDense(n, levels, bits, codes, scratch)
-    : readSparse(n, levels, bits, codes, scratch);
+  const read =
+    readBit() == 1
+      ? readDense(n, levels, bits, codes, scratch)
+      : readSparse(n, levels, bits, codes, scratch);
   if (!read || position > limit) return -1;
-  const used = <u32>((position + 31) >> 5) << 2;
+  const used = (<u32>((position + 31) >> 5)) << 2;
   return used > bytes ? -1 : <i32>used;
 }
 
@@ -264,13 +259,11 @@ function readSparse(n: u32, levels: u32, bits: u32, codes: usize, tile: usize): 
 }
 
 /** Place of the next non-zero, n at the end; beyond n where the stream is none. */
-@inline
 function readNext(last: i64, n: u32): u64 {
   const gap = readOmega();
   return gap == 0 ? <u64>n + 1 : <u64>(last + <i64>gap);
 }
 
-@inline
 function clearTile(tile: usize): void {
   const zero = i32x4.splat(0);
   v128.store(tile, zero);

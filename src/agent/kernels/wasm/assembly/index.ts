@@ -10,7 +10,7 @@ export { eliasDecode, eliasEncode } from './elias';
 export { gatherAt, sampleIndices } from './indexed';
 export { addProduct, timesFactor, transposedTimesFactor } from './low-rank';
 export { nameStream } from './philox';
-export { clippedMaximum, dequantize, quantize } from './quantize';
+export { clippedMaximum, dequantize, largestLevel, quantize } from './quantize';
 export { randomWords } from './random-words';
 export {
   centralSum,

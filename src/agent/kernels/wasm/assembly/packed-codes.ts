@@ -40,14 +40,12 @@ export function packTile(codes: usize, bits: u32, out: usize): void {
 }
 
 /** Two 4-bit codes in the bytes of each u16: one byte in it. */
-@inline
 function pairNibbles(codes: v128): v128 {
   const pairs = v128.or(codes, i16x8.shr_u(codes, 4));
   return v128.and(pairs, i16x8.splat(0xff));
 }
 
 /** Four 2-bit codes in the bytes of each u32: one byte in it. */
-@inline
 function gatherCrumbs(codes: v128): v128 {
   const pairs = v128.or(codes, i32x4.shr_u(codes, 6));
   return v128.and(v128.or(pairs, i32x4.shr_u(pairs, 12)), i32x4.splat(0xff));
@@ -83,7 +81,6 @@ export function unpackTile(packed: usize, bits: u32, codes: usize): void {
   }
 }
 
-@inline
 function storeBytes(codes: usize, bytes: v128): void {
   v128.store(codes, i16x8.extend_low_i8x16_u(bytes));
   v128.store(codes, i16x8.extend_high_i8x16_u(bytes), 16);
@@ -124,7 +121,6 @@ export function unpackCodes(
 }
 
 /** Whole words of 4 bytes, as packed codes end. */
-@inline
 function tailBytes(count: u32, bits: u32): usize {
   return <usize>(((count * bits + 31) >>> 5) << 2);
 }

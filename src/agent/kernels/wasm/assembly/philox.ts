@@ -40,9 +40,9 @@ export function drawWord(block: u32, word: u32): u32 {
   for (let round = 0; round < 10; round++) {
     const a = <u64>MULTIPLIER_0 * <u64>c0;
     const b = <u64>MULTIPLIER_1 * <u64>c2;
-    c0 = <u32>(b >> 32) ^ c1 ^ k0;
+    c0 = (<u32>(b >> 32)) ^ c1 ^ k0;
     c1 = <u32>b;
-    c2 = <u32>(a >> 32) ^ c3 ^ k1;
+    c2 = (<u32>(a >> 32)) ^ c3 ^ k1;
     c3 = <u32>a;
     k0 += WEYL_0;
     k1 += WEYL_1;

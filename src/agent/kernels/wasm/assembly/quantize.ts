@@ -4,12 +4,7 @@
  * elements are quantised, while they are in the cache. Work goes by tiles of 32 elements;
  * tiles in which two runs meet, and the last, are done element by element.
  */
-import {
-  packCodes,
-  TILE,
-  TILE_BYTES,
-  unpackCodes,
-} from './packed-codes';
+import { packCodes, TILE, TILE_BYTES, unpackCodes } from './packed-codes';
 import { drawFourBlocks, drawWord } from './philox';
 import { centralSum, squaredNorm } from './reductions';
 
@@ -61,13 +56,11 @@ function scaleOf(x: usize, n: u32, kind: u32): f32 {
   return min(<f32>sqrt(squaredNorm(x, n)), LARGEST);
 }
 
-@inline
 function liftOf(scale: f32): f32 {
   if (scale < 1 / TWO_64) return TWO_64;
   return scale > TWO_64 ? 1 / TWO_64 : 1;
 }
 
-@inline
 function factorOf(scale: f32, lift: f32, levels: u32): f32 {
   return scale == 0 ? 0 : (<f32>levels * 65536) / (scale * lift);
 }
@@ -133,7 +126,6 @@ export function quantize(
   }
 }
 
-@inline
 function runScale(x: usize, length: u32, kind: u32, scales: usize): f32 {
   if (kind == SCALE_GIVEN) return load<f32>(scales);
   const scale = scaleOf(x, length, kind);
@@ -183,7 +175,10 @@ function quantizeTile(
     const bWhole = i32x4.trunc_sat_f32x4_s(
       f32x4.pmin(f32x4.mul(f32x4.mul(f32x4.abs(b), lifts), factors), tops),
     );
-    const level = i16x8.narrow_i32x4_u(i32x4.shr_u(aWhole, 16), i32x4.shr_u(bWhole, 16));
+    const level = i16x8.narrow_i32x4_u(
+      i32x4.shr_u(aWhole, 16),
+      i32x4.shr_u(bWhole, 16),
+    );
     const fraction = i16x8.narrow_i32x4_u(
       v128.and(aWhole, fractionMask),
       v128.and(bWhole, fractionMask),
@@ -217,7 +212,7 @@ function breakTies(
   }
 }
 
-/** Returns the largest level. `scratch`: 192 bytes. */
+/** `scratch`: 192 bytes. */
 export function dequantize(
   out: usize,
   n: u32,
@@ -228,13 +223,11 @@ export function dequantize(
   codes: usize,
   add: bool,
   scratch: usize,
-): u32 {
+): void {
   const tile = scratch;
   const tail = scratch + TILE_BYTES;
-  const levelMask: u32 = (1 << (bits - 1)) - 1;
   let runEnd: u32 = 0;
   let unit: f32 = 0;
-  let largest = i16x8.splat(0);
   for (let start: u32 = 0; start < n; start += TILE) {
     const count = min(TILE, n - start);
     unpackCodes(codes, count, bits, tile, tail);
@@ -244,7 +237,7 @@ export function dequantize(
       runEnd += min(bucket, n - runEnd);
     }
     if (count == TILE && runEnd - start >= TILE) {
-      largest = dequantizeTile(out, tile, bits, unit, add, largest);
+      dequantizeTile(out, tile, bits, unit, add);
     } else {
       for (let i: u32 = 0; i < count; i++) {
         if (start + i == runEnd) {
@@ -253,38 +246,37 @@ export function dequantize(
           runEnd += min(bucket, n - runEnd);
         }
         const code = <u32>load<u16>(tile + ((<usize>i) << 1));
-        const level = code & levelMask;
-        const value = <f32>level * unit;
+        const value = <f32>(code & levelsOf(bits)) * unit;
         const at = out + ((<usize>i) << 2);
         const before: f32 = add ? load<f32>(at) : 0;
-        store<f32>(at, before + (code > levelMask ? -value : value));
-        largest = i16x8.max_u(largest, i16x8.splat(<i16>level));
+        store<f32>(at, before + (code > levelsOf(bits) ? -value : value));
       }
     }
     codes += <usize>(bits << 2);
     out += <usize>(TILE << 2);
   }
-  return largestLane(largest);
 }
 
-@inline
+/** The largest level that a code of so many bits can have: a mask. */
+function levelsOf(bits: u32): u32 {
+  return (1 << (bits - 1)) - 1;
+}
+
 function dequantizeTile(
   out: usize,
   tile: usize,
   bits: u32,
   unit: f32,
   add: bool,
-  largest: v128,
-): v128 {
+): void {
   const units = f32x4.splat(unit);
-  const largestLevel: u32 = (1 << (bits - 1)) - 1;
-  const levelMask = i16x8.splat(<i16>largestLevel);
+  const mask = i16x8.splat(<i16>levelsOf(bits));
   const signMask = i32x4.splat(0x80000000);
+  const zero = f32x4.splat(0);
   const shift = 32 - bits;
   for (let at: usize = 0; at < TILE_BYTES; at += 16) {
     const codes = v128.load(tile + at);
-    const levels = v128.and(codes, levelMask);
-    largest = i16x8.max_u(largest, levels);
+    const levels = v128.and(codes, mask);
     const low = v128.or(
       f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_u(levels)), units),
       v128.and(i32x4.shl(i32x4.extend_low_i16x8_u(codes), shift), signMask),
@@ -294,16 +286,24 @@ function dequantizeTile(
       v128.and(i32x4.shl(i32x4.extend_high_i16x8_u(codes), shift), signMask),
     );
     const to = out + (at << 1);
-    const zero = f32x4.splat(0);
     v128.store(to, f32x4.add(add ? v128.load(to) : zero, low));
     v128.store(to, f32x4.add(add ? v128.load(to, 16) : zero, high), 16);
   }
-  return largest;
 }
 
-function largestLane(levels: v128): u32 {
-  let v = i16x8.max_u(levels, v128.shuffle<u64>(levels, levels, 1, 0));
-  v = i16x8.max_u(v, v128.shuffle<u32>(v, v, 1, 0, 3, 2));
-  const pair = i32x4.extract_lane(v, 0);
-  return max(<u32>pair & 0xffff, <u32>pair >>> 16);
+/** `scratch`: 128 bytes. */
+export function largestLevel(codes: usize, n: u32, bits: u32, scratch: usize): u32 {
+  const mask = i16x8.splat(<i16>levelsOf(bits));
+  let largest = i16x8.splat(0);
+  for (let start: u32 = 0; start < n; start += TILE) {
+    unpackCodes(codes, min(TILE, n - start), bits, scratch, scratch + TILE_BYTES);
+    for (let at: usize = 0; at < TILE_BYTES; at += 16) {
+      largest = i16x8.max_u(largest, v128.and(v128.load(scratch + at), mask));
+    }
+    codes += <usize>(bits << 2);
+  }
+  largest = i16x8.max_u(largest, v128.shuffle<u64>(largest, largest, 1, 0));
+  largest = i16x8.max_u(largest, v128.shuffle<u32>(largest, largest, 1, 0, 3, 2));
+  const pair = <u32>i32x4.extract_lane(largest, 0);
+  return max(pair & 0xffff, pair >>> 16);
 }

@@ -13,7 +13,7 @@ export function quantizeSigns(
   signs: usize,
 ): void {
   memory.fill(signs, 0, <usize>(((n + 31) >>> 5) << 2));
-  for (let start: u32 = 0; start < n; ) {
+  for (let start: u32 = 0; start < n;) {
     const end = start + min(bucket, n - start);
     twoMeans(x + ((<usize>start) << 2), end - start);
     const plus = <f32>plusMean();
@@ -33,7 +33,7 @@ export function quantizeSigns(
       for (let bit: u32 = 0; bit < 32; bit += 4) {
         const v = v128.load(from);
         const negative = f32x4.lt(v, zero);
-        word |= <u32>i32x4.bitmask(negative) << bit;
+        word |= (<u32>i32x4.bitmask(negative)) << bit;
         v128.store(from, f32x4.sub(v, v128.bitselect(minuses, pluses, negative)));
         from += 16;
       }
@@ -45,13 +45,12 @@ export function quantizeSigns(
   }
 }
 
-@inline
 function takeSign(x: usize, signs: usize, i: u32, plus: f32, minus: f32): void {
   const at = x + ((<usize>i) << 2);
   const value = load<f32>(at);
   if (value < 0) {
     const byte = signs + (i >>> 3);
-    store<u8>(byte, load<u8>(byte) | <u8>(<u32>1 << (i & 7)));
+    store<u8>(byte, load<u8>(byte) | (<u8>((<u32>1) << (i & 7))));
     store<f32>(at, value - minus);
   } else {
     store<f32>(at, value - plus);
@@ -66,7 +65,7 @@ export function dequantizeSigns(
   signs: usize,
   add: bool,
 ): void {
-  for (let start: u32 = 0; start < n; ) {
+  for (let start: u32 = 0; start < n;) {
     const end = start + min(bucket, n - start);
     const plus = load<f32>(means);
     const minus = load<f32>(means, 4);
@@ -94,7 +93,6 @@ export function dequantizeSigns(
   }
 }
 
-@inline
 function addSign(
   out: usize,
   signs: usize,
@@ -103,7 +101,7 @@ function addSign(
   minus: f32,
   add: bool,
 ): void {
-  const negative = (load<u8>(signs + (i >>> 3)) >> <u8>(i & 7)) & 1;
+  const negative = (load<u8>(signs + (i >>> 3)) >> (<u8>(i & 7))) & 1;
   const at = out + ((<usize>i) << 2);
   const before: f32 = add ? load<f32>(at) : 0;
   store<f32>(at, before + (negative ? minus : plus));
