@@ -76,6 +76,8 @@ export interface ExchangeStatistics {
   readonly nnzLocal?: number | undefined;
   /** Entries of the reduced result, K, where it was observed. */
   readonly nnzReduced?: number | undefined;
+  /** Thresholds that were recomputed, where the method lets them live on. */
+  readonly thresholdRefreshes?: number | undefined;
 }
 
 export interface Compressor extends Disposable {

@@ -5,12 +5,30 @@ import { explainIssue } from '../../shared/experiment-spec.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { nearest } from '../../shared/nearest.ts';
 import { a2sgd } from './a2sgd.ts';
+import { dct } from './dct.ts';
+import { dgc } from './dgc.ts';
+import { gaussiank } from './gaussiank.ts';
 import type { MethodDefinition } from './method.ts';
 import { none } from './none.ts';
 import { parameterEntries } from './parameter-entries.ts';
+import { powersgd } from './powersgd.ts';
+import { randomk } from './randomk.ts';
+import { scalecom } from './scalecom.ts';
+import { threshold } from './threshold.ts';
 import { topk } from './topk.ts';
 
-export const methods: ReadonlyMap<string, MethodDefinition> = byId([none, topk, a2sgd]);
+export const methods: ReadonlyMap<string, MethodDefinition> = byId([
+  none,
+  topk,
+  randomk,
+  threshold,
+  gaussiank,
+  dct,
+  dgc,
+  scalecom,
+  powersgd,
+  a2sgd,
+]);
 
 /** @throws GradwireError `METHOD_UNKNOWN` */
 export function findMethod(id: string): MethodDefinition {

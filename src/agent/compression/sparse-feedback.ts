@@ -33,7 +33,11 @@ export interface Selection {
   save?(): Uint8Array;
   /** @throws GradwireError `METHOD_STATE_INVALID` */
   restore?(state: Uint8Array): void;
+  /** Memory of its own, where it has any. */
+  [Symbol.dispose]?(): void;
 }
+
+type SparsePayload = Payload & { readonly kind: 'sparse' };
 
 export class SparseFeedback implements Compressor {
   readonly #method: string;
@@ -41,7 +45,7 @@ export class SparseFeedback implements Compressor {
   readonly #selection: Selection;
   readonly #residual: Vector;
   readonly #region: Region;
-  #payload: Payload & { readonly kind: 'sparse' };
+  #payload: SparsePayload;
 
   constructor(method: string, context: CompressorContext, selection: Selection) {
     const { arena, length, residual } = context;
@@ -56,7 +60,7 @@ export class SparseFeedback implements Compressor {
     this.#payload = { kind: 'sparse', length, count: 0, data: this.#region };
   }
 
-  encode(gradient: Vector, iteration: number): Payload {
+  encode(gradient: Vector, iteration: number): SparsePayload {
     const { kernels } = this.#context;
     const residual = this.#residual;
     kernels.add(residual, gradient);
@@ -94,6 +98,7 @@ export class SparseFeedback implements Compressor {
   }
 
   [Symbol.dispose](): void {
+    this.#selection[Symbol.dispose]?.();
     this.#context.arena.release(this.#region);
   }
 }

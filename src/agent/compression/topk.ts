@@ -77,6 +77,11 @@ export class TopKSelection implements Selection {
     return kernels.sparsification.selectTopKPerRun(p, this.#run, k, tailK, out);
   }
 
+  /** Entries that are selected at an iteration. */
+  count(iteration: number): number {
+    return this.#count(ratioAt(this.#context.parameters, iteration));
+  }
+
   #count(ratio: number): number {
     const { length } = this.#context;
     return entriesPerRun(length, this.#run, ...this.#entries(ratio));

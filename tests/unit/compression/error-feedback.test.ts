@@ -7,7 +7,20 @@ import { describe, expect, it } from 'vitest';
 import { methods } from '../../../src/agent/compression/registry.ts';
 import { bellShaped } from '../kernels/adversarial-inputs.ts';
 import { backends } from '../kernels/backends.ts';
-import { SimulatedWorld } from './simulated-world.ts';
+import { SimulatedWorld, type WorldOptions } from './simulated-world.ts';
+
+/** Where defaults would send all, or sum something else than gradients. */
+const SETTINGS: Readonly<Record<string, Pick<WorldOptions, 'parameters' | 'tensors'>>> =
+  {
+    threshold: { parameters: { threshold: 1 } },
+    dgc: { parameters: { momentum: 0 } },
+    powersgd: {
+      tensors: [
+        { name: 'matrix', start: 0, length: 800, shape: [20, 40] },
+        { name: 'vector', start: 800, length: 200, shape: [200] },
+      ],
+    },
+  };
 
 const keeping = [...methods.values()].filter(({ residual }) => residual === 'gradient');
 
@@ -16,6 +29,7 @@ describe.each(keeping.map(({ id }) => id))('%s', (method) => {
     const length = 1000;
     const world = new SimulatedWorld({
       method,
+      ...SETTINGS[method],
       ranks: P,
       length,
       makeKernels: (arena) => backends.wasm(arena).kernels,

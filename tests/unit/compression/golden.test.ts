@@ -14,7 +14,16 @@ import {
   validateParameters,
 } from '../../../src/agent/compression/registry.ts';
 import { Arena } from '../../../src/agent/kernels/arena.ts';
+import { CounterRandom } from '../../../src/agent/kernels/random.ts';
 import { backends } from '../kernels/backends.ts';
+import {
+  clipped,
+  maximum,
+  norm,
+  quantizedTopKOracle,
+  signOracle,
+  stochasticOracle,
+} from './quantization-oracles.ts';
 import { SimulatedWorld, type Form, type WorldOptions } from './simulated-world.ts';
 
 interface Golden {
@@ -26,6 +35,8 @@ interface Golden {
   readonly payload: string;
   /** A new world of P ranks of n elements: from each rank's gradient to its result. */
   readonly oracle: (P: number, n: number) => (gradients: number[][]) => number[][];
+  /** Where results cannot be exact: a bound of the error, relative to the largest. */
+  readonly tolerance?: number;
 }
 
 const PINNED = [1, -2, 0.5, 4, -8, 2, -0.25, 0.5];
@@ -66,6 +77,109 @@ const GOLDEN: readonly Golden[] = [
     oracle: errorFeedback((p) => largestPerRun(p, 5, 2, 1)),
   },
   {
+    method: 'topk',
+    parameters: { k: 3, valueBits: 4, valueBucket: 2 },
+    forms: ['gathered'],
+    payload: u32(3) + u32(1, 3, 4) + f32(4, 8) + '7c0f0000',
+    oracle: quantizedTopKOracle(3, 7, 2),
+  },
+  {
+    method: 'qsgd',
+    parameters: {},
+    forms: ['gathered'],
+    payload: f32(...PINNED),
+    oracle: (P) => (gradients) => everyRank(P, average(gradients)),
+  },
+  {
+    method: 'qsgd',
+    parameters: { minElements: 0, bucket: 24 },
+    forms: ['gathered'],
+    payload: f32(4) + 'b2710000' + f32(8) + '2f080000',
+    oracle: stochasticOracle(7, 24, maximum),
+  },
+  {
+    method: 'qsgd',
+    parameters: { minElements: 0, levels: 3, scale: 'l2', coding: 'elias' },
+    forms: ['gathered'],
+    payload: f32(Math.sqrt(21.25)) + '040c0000' + f32(Math.sqrt(68.3125)) + '38600000',
+    oracle: stochasticOracle(3, 512, norm),
+  },
+  {
+    method: 'terngrad',
+    parameters: { minElements: 0, clip: 1 },
+    forms: ['gathered'],
+    payload: '437808405d000000bef7774027000000',
+    oracle: stochasticOracle(1, 512, clipped(1)),
+  },
+  {
+    method: 'onebit',
+    parameters: { minElements: 0, bucket: 24 },
+    forms: ['gathered'],
+    payload: f32(5.5 / 3, -2) + u32(2) + f32(2.5 / 2, -8.25 / 2) + u32(5),
+    oracle: signOracle(24),
+  },
+  {
+    method: 'randomk',
+    parameters: { ratio: 0.25 },
+    forms: ['dense'],
+    payload: f32(4, 0.5),
+    oracle: errorFeedback((p, iteration) => drawn(p.length, p.length / 4, iteration)),
+  },
+  {
+    method: 'threshold',
+    parameters: { threshold: 2 },
+    forms: ['dense', 'sparse', 'gathered'],
+    payload: u32(1, 3, 4, 5) + f32(-2, 4, -8, 2),
+    oracle: errorFeedback((p) => reaching(p, 2)),
+  },
+  {
+    method: 'gaussiank',
+    parameters: { ratio: 0.25 },
+    forms: ['dense', 'sparse', 'gathered'],
+    payload: u32(3, 4) + f32(4, -8),
+    oracle: errorFeedback((p) => gaussianChoice(p, 0.25)),
+  },
+  {
+    method: 'dct',
+    parameters: { ratio: 0.25, lifeSpan: 4, band: 1.25 },
+    forms: ['dense', 'sparse', 'gathered'],
+    payload: u32(3, 4) + f32(4, -8),
+    oracle: (P, n) => {
+      // One choice for each rank: thresholds are its own.
+      const choices = Array.from({ length: P }, () => livingThresholds(0.25, 4, 1.25));
+      return errorFeedback((p, iteration, rank) => choices[rank]!(p, iteration))(P, n);
+    },
+  },
+  {
+    method: 'dgc',
+    parameters: { ratio: 0.25, momentum: 0.5 },
+    forms: ['dense', 'sparse', 'gathered'],
+    payload: u32(3, 4) + f32(4, -8),
+    oracle: momentumCorrection(0.25, 0.5),
+  },
+  {
+    method: 'scalecom',
+    parameters: { ratio: 0.25, beta: 0.5, selection: 'exact' },
+    forms: ['dense'],
+    payload: f32(4, -8),
+    oracle: leaderSelects(0.5, (p) => largest(p, p.length / 4)),
+  },
+  {
+    method: 'scalecom',
+    parameters: { ratio: 0.25, beta: 1, selection: 'chunk' },
+    forms: ['dense'],
+    payload: f32(4, -8),
+    oracle: leaderSelects(1, (p) => largestPerRun(p, 4, 1, 0)),
+  },
+  {
+    method: 'powersgd',
+    parameters: { rank: 2 },
+    forms: ['dense'],
+    payload: f32(...PINNED),
+    oracle: subspaceIteration(2),
+    tolerance: 1e-4,
+  },
+  {
     method: 'a2sgd',
     parameters: {},
     forms: ['dense', 'gathered'],
@@ -87,7 +201,11 @@ const GOLDEN: readonly Golden[] = [
 
 /** p = m + ∇; what is chosen of p is sent and cleared from m; the average is applied. */
 function errorFeedback(
-  choose: (p: readonly number[], iteration: number) => ReadonlySet<number>,
+  choose: (
+    p: readonly number[],
+    iteration: number,
+    rank: number,
+  ) => ReadonlySet<number>,
 ): Golden['oracle'] {
   return (P, n) => {
     const residuals = Array.from({ length: P }, () => new Array<number>(n).fill(0));
@@ -95,7 +213,7 @@ function errorFeedback(
     return (gradients) => {
       const sent = gradients.map((gradient, rank) => {
         const p = gradient.map((value, i) => value + residuals[rank]![i]!);
-        const chosen = choose(p, iteration);
+        const chosen = choose(p, iteration, rank);
         residuals[rank] = p.map((value, i) => (chosen.has(i) ? 0 : value));
         return p.map((value, i) => (chosen.has(i) ? value : 0));
       });
@@ -131,6 +249,196 @@ function largestPerRun(
     }
   }
   return chosen;
+}
+
+/** Floyd's sample of k of n, from the random numbers that all ranks share. */
+function drawn(n: number, k: number, iteration: number): ReadonlySet<number> {
+  const random = new CounterRandom({ seed: 1, iteration, purpose: 0x72616e64 });
+  const chosen = new Set<number>();
+  for (let j = n - k, word = 0; j < n; j++, word += 2) {
+    const bits =
+      BigInt(random.bits(word)) * 2n ** 21n + BigInt(random.bits(word + 1) >>> 11);
+    const index = Number((bits * BigInt(j + 1)) / 2n ** 53n);
+    chosen.add(chosen.has(index) ? j : index);
+  }
+  return chosen;
+}
+
+/** Indices of the entries with |p| ≥ τ. */
+function reaching(p: readonly number[], τ: number): ReadonlySet<number> {
+  return new Set([...p.keys()].filter((i) => Math.abs(p[i]!) >= τ));
+}
+
+/**
+ * τ from mean, deviation and normal quantile, to 12 bits; lowered until 3k/4 entries
+ * reach it, then doubled and bisected until no more than 5k/4 do; else exactly k.
+ */
+function gaussianChoice(p: readonly number[], ratio: number): ReadonlySet<number> {
+  const k = Math.max(1, Math.round(ratio * p.length));
+  const μ = mean(p);
+  const σ = Math.sqrt(mean(p.map((value) => (value - μ) ** 2)));
+  // The normal quantile of 0.875.
+  const estimate = Math.abs(μ) + (ratio === 0.25 ? 1.1503 : NaN) * σ;
+  const unit = 2 ** (Math.floor(Math.log2(estimate)) - 11);
+  let τ = Math.round(estimate / unit) * unit;
+  for (let step = 2; reaching(p, τ).size < (3 * k) / 4; step *= step) τ /= step;
+  let high = Infinity;
+  let low = τ;
+  for (let i = 0; i < 40; i++) {
+    const { size } = reaching(p, τ);
+    if (size >= (3 * k) / 4 && size <= (5 * k) / 4) return reaching(p, τ);
+    if (size > (5 * k) / 4) low = τ;
+    else high = τ;
+    τ = high === Infinity ? 2 * low : (low + high) / 2;
+  }
+  return largest(p, k);
+}
+
+/** τ of each half: its k-th magnitude, every L iterations or when the band is left. */
+function livingThresholds(
+  ratio: number,
+  L: number,
+  band: number,
+): (p: readonly number[], iteration: number) => ReadonlySet<number> {
+  const thresholds: number[] = [];
+  return (p, iteration) => {
+    const chosen: number[] = [];
+    const size = p.length === 1 ? 1 : p.length / 2;
+    for (let start = 0; start < p.length; start += size) {
+      const layer = p.slice(start, start + size);
+      const k = Math.max(1, Math.round(ratio * size));
+      const { size: sent } = reaching(layer, thresholds[start] ?? 0);
+      if (iteration % L === 0 || sent > k * band || sent < k / band) {
+        const magnitudes = layer.map(Math.abs).sort((a, b) => b - a);
+        thresholds[start] = Math.max(magnitudes[k - 1]!, 2 ** -149);
+      }
+      const most = Math.floor(k * band);
+      const indices = [...reaching(layer, thresholds[start]!)].slice(0, most);
+      chosen.push(...indices.map((i) => start + i));
+    }
+    return new Set(chosen);
+  };
+}
+
+/** u ← μ·u + ∇; v ← v + u; the largest of v are sent and cleared from both. */
+function momentumCorrection(ratio: number, momentum: number): Golden['oracle'] {
+  return (P, n) => {
+    const zeros = (): number[][] =>
+      Array.from({ length: P }, () => Array<number>(n).fill(0));
+    const us = zeros();
+    const vs = zeros();
+    return (gradients) => {
+      const sent = gradients.map((gradient, rank) => {
+        const u = us[rank]!.map((value, i) => momentum * value + gradient[i]!);
+        const v = vs[rank]!.map((value, i) => value + u[i]!);
+        const chosen = largest(v, Math.max(1, Math.round(ratio * n)));
+        us[rank] = u.map((value, i) => (chosen.has(i) ? 0 : value));
+        vs[rank] = v.map((value, i) => (chosen.has(i) ? 0 : value));
+        return v.map((value, i) => (chosen.has(i) ? value : 0));
+      });
+      return everyRank(P, average(sent));
+    };
+  };
+}
+
+/** The paper's m: p = m + ∇; the leader chooses; m ← (1−β)·m + β·(p − g). */
+function leaderSelects(
+  β: number,
+  choose: (p: readonly number[]) => ReadonlySet<number>,
+): Golden['oracle'] {
+  return (P, n) => {
+    const residuals = Array.from({ length: P }, () => Array<number>(n).fill(0));
+    let iteration = 0;
+    return (gradients) => {
+      const ps = gradients.map((gradient, rank) =>
+        gradient.map((value, i) => value + residuals[rank]![i]!),
+      );
+      const chosen = n === 1 ? new Set([0]) : choose(ps[iteration++ % P]!);
+      const sent = ps.map((p) => p.map((value, i) => (chosen.has(i) ? value : 0)));
+      ps.forEach((p, rank) => {
+        residuals[rank] = residuals[rank]!.map(
+          (m, i) => (1 - β) * m + β * (p[i]! - sent[rank]![i]!),
+        );
+      });
+      return everyRank(P, average(sent));
+    };
+  };
+}
+
+/** PowerSGD on the second half, a matrix of 8 rows; the first half travels whole. */
+function subspaceIteration(r: number): Golden['oracle'] {
+  return (P, n) => {
+    const rows = 8;
+    const columns = n / 2 / rows;
+    const random = new CounterRandom({ seed: 1, purpose: 0x706f7772 });
+    let q = grid(r, columns, (c, j) => 2 * random.uniform(c * columns + j) - 1);
+    const residuals = Array.from({ length: P }, () => grid(rows, columns, () => 0));
+    return (gradients) => {
+      const matrices = gradients.map((gradient, rank) =>
+        grid(
+          rows,
+          columns,
+          (i, j) => gradient[n / 2 + i * columns + j]! + residuals[rank]![i]![j]!,
+        ),
+      );
+      const start = q.map((column) =>
+        column.map((value) => value / Math.hypot(...column)),
+      );
+      const lefts: number[][] = [];
+      for (const column of start) {
+        const left = Array.from({ length: rows }, (_, i) =>
+          mean(matrices.map((m) => dot(m[i]!, column))),
+        );
+        for (const other of lefts) {
+          const along = dot(left, other);
+          other.forEach((value, i) => {
+            left[i]! -= along * value;
+          });
+        }
+        lefts.push(left.map((value) => value / Math.hypot(...left)));
+      }
+      const rights = matrices.map((m) =>
+        grid(r, columns, (c, j) =>
+          dot(
+            lefts[c]!,
+            m.map((row) => row[j]!),
+          ),
+        ),
+      );
+      const product = (right: number[][]): number[][] =>
+        grid(rows, columns, (i, j) =>
+          dot(
+            lefts.map((l) => l[i]!),
+            right.map((f) => f[j]!),
+          ),
+        );
+      rights.forEach((right, rank) => {
+        const sent = product(right);
+        residuals[rank] = grid(
+          rows,
+          columns,
+          (i, j) => matrices[rank]![i]![j]! - sent[i]![j]!,
+        );
+      });
+      q = grid(r, columns, (c, j) => mean(rights.map((right) => right[c]![j]!)));
+      const whole = average(gradients).slice(0, n / 2);
+      return everyRank(P, [...whole, ...product(q).flat()]);
+    };
+  };
+}
+
+function grid(
+  rows: number,
+  columns: number,
+  value: (i: number, j: number) => number,
+): number[][] {
+  return Array.from({ length: rows }, (_, i) =>
+    Array.from({ length: columns }, (_, j) => value(i, j)),
+  );
+}
+
+function dot(x: readonly number[], y: readonly number[]): number {
+  return x.reduce((sum, value, i) => sum + value * y[i]!, 0);
 }
 
 /** enc(g) = ±μ by sign; ε = g − enc(g); ĝ = ε ± μ̄, for each group [from, to). */
@@ -198,12 +506,19 @@ function gradientsOf(P: number, iteration: number): number[][] {
   return Array.from({ length: P }, (_, rank) => gradientOf(rank, iteration));
 }
 
-/** Every number ===, so that −0 is 0. */
-function expectEqual(actual: readonly Float32Array[], expected: number[][]): void {
+/** Every number ===, so that −0 is 0, or within the tolerance. */
+function expectEqual(
+  actual: readonly Float32Array[],
+  expected: number[][],
+  tolerance: number,
+): void {
   expect(actual.length).toBe(expected.length);
   actual.forEach((result, rank) => {
     expect(result.length).toBe(expected[rank]!.length);
-    const at = result.findIndex((value, i) => value !== expected[rank]![i]);
+    const bound = tolerance * Math.max(...expected[rank]!.map(Math.abs));
+    const at = result.findIndex(
+      (v, i) => !(Math.abs(v - expected[rank]![i]!) <= bound),
+    );
     expect(at < 0 ? undefined : [rank, at, result[at], expected[rank]![at]]).toBe(
       undefined,
     );
@@ -239,7 +554,7 @@ describe.each(GOLDEN)('$method $parameters', ({ method, parameters, ...golden })
             const gradients = gradientsOf(P, iteration);
             const expected = step(gradients);
             const actual = await simulated.exchange(iteration, gradients);
-            expectEqual(actual, expected);
+            expectEqual(actual, expected, golden.tolerance ?? 0);
           }
         }
       },

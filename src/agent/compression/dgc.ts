@@ -1,0 +1,118 @@
+/**
+ * Deep Gradient Compression: top-k where the error memory holds velocities, not gradients,
+ * so that entries that wait keep their momentum (correction): u ← μ·u + ∇; v ← v + u; the
+ * k largest of v are sent and cleared from v, and from u as well (factor masking), so
+ * that stale momentum does not drive them on. The momentum is in here: the optimiser's
+ * own should be 0.
+ *
+ * A gradient is clipped before it enters the memory, at the share P^(−1/2) of the global
+ * limit; its norm is taken over the bucket. The ratio ramps down (`rampIterations`).
+ *
+ * Source: Deep Gradient Compression (Lin et al., ICLR 2018), section 3.
+ */
+import { z } from 'zod';
+import type { Region, Vector } from '../kernels/arena.ts';
+import type {
+  Combined,
+  Compressor,
+  CompressorContext,
+  ExchangeStatistics,
+  MethodDefinition,
+  Payload,
+} from './method.ts';
+import { ratioParameters } from './policy/ratio-schedule.ts';
+import { packState, unpackState } from './saved-state.ts';
+import { SparseFeedback } from './sparse-feedback.ts';
+import { TopKSelection } from './topk.ts';
+
+const parameters = z.strictObject({
+  ...ratioParameters,
+  momentum: z
+    .number()
+    .min(0)
+    .lt(1)
+    .default(0.9)
+    .describe('Momentum of the local velocities; the optimiser’s own should be 0'),
+  clip: z
+    .number()
+    .min(0)
+    .max(1e30)
+    .default(0)
+    .describe('Limit of the norm of a bucket’s gradient, summed over ranks; 0: none'),
+});
+type Parameters = z.infer<typeof parameters>;
+
+export const dgc: MethodDefinition<typeof parameters> = {
+  id: 'dgc',
+  title: 'DGC',
+  summary:
+    'The k largest sums of velocities; use it with an optimiser without momentum.',
+  source: 'Deep Gradient Compression (Lin et al., ICLR 2018), section 3',
+  parameters,
+  payload: 'sparse',
+  reducible: true,
+  residual: 'gradient',
+  replicas: 'identical',
+  create: (context) => new MomentumCorrection(context),
+};
+
+class MomentumCorrection implements Compressor {
+  readonly #context: CompressorContext<Parameters>;
+  /** u */
+  readonly #velocity: Vector & Region;
+  /** v and what is sent of it: error feedback of velocities. */
+  readonly #feedback: SparseFeedback;
+
+  constructor(context: CompressorContext<Parameters>) {
+    const { arena, kernels, length, parameters } = context;
+    this.#context = context;
+    const selection = new TopKSelection({
+      ...context,
+      parameters: { ...parameters, k: 0, bucket: 0, warmupIterations: 0 },
+    });
+    this.#feedback = new SparseFeedback(dgc.id, context, selection);
+    this.#velocity = { ...arena.allocateVector(length), length };
+    kernels.fill(this.#velocity, 0);
+  }
+
+  encode(gradient: Vector, iteration: number): Payload {
+    const { kernels, parameters } = this.#context;
+    this.#clip(gradient);
+    kernels.blend(this.#velocity, parameters.momentum, gradient, 1);
+    const payload = this.#feedback.encode(this.#velocity, iteration);
+    kernels.clearAt(this.#velocity, {
+      offset: payload.data.offset,
+      count: payload.count,
+    });
+    return payload;
+  }
+
+  decode(combined: Combined, out: Vector): ExchangeStatistics {
+    return this.#feedback.decode(combined, out);
+  }
+
+  parse(data: Region): Payload {
+    return this.#feedback.parse(data);
+  }
+
+  save(): Uint8Array {
+    return packState(dgc.id, this.#context.arena.f32(this.#velocity));
+  }
+
+  restore(state: Uint8Array): void {
+    unpackState(dgc.id, state, this.#context.arena.f32(this.#velocity));
+  }
+
+  [Symbol.dispose](): void {
+    this.#context.arena.release(this.#velocity);
+    this.#feedback[Symbol.dispose]();
+  }
+
+  #clip(gradient: Vector): void {
+    const { kernels, parameters, world } = this.#context;
+    if (parameters.clip === 0) return;
+    const limit = parameters.clip / Math.sqrt(world);
+    const norm = Math.sqrt(kernels.squaredNorm(gradient));
+    if (norm > limit) kernels.scale(gradient, limit / norm);
+  }
+}

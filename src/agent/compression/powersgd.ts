@@ -1,0 +1,288 @@
+/**
+ * PowerSGD: every matrix M of p = m + ∇ travels as two thin factors. One step of subspace
+ * iteration: P = M·Q, averaged over ranks and orthonormalised to P̂; Q = Mᵀ·P̂, averaged
+ * to Q̄; the average gradient is P̂·Q̄ᵀ. Both averages are dense reductions of r columns;
+ * tensors of one dimension, and matrices that factors would not make smaller, travel whole
+ * with the first. Each rank keeps back M − P̂·Qᵀ, Q its own.
+ *
+ * Q̄ is where the next iteration starts (warm start), its columns scaled to 1, which
+ * changes no span; a column that has become 0 is drawn anew, from the seed all ranks share.
+ * P is a sum rather than an average, as orthonormalising takes any factor out. A tensor is
+ * a matrix of its first dimension × the rest.
+ *
+ * Source: PowerSGD (Vogels et al., NeurIPS 2019), algorithms 1 and 2.
+ */
+import { z } from 'zod';
+import type { Region, Vector } from '../kernels/arena.ts';
+import type { Matrix } from '../kernels/low-rank.ts';
+import { CounterRandom } from '../kernels/random.ts';
+import type {
+  Combined,
+  Communicate,
+  Compressor,
+  CompressorContext,
+  ExchangeStatistics,
+  MethodDefinition,
+  Payload,
+  TensorSlice,
+} from './method.ts';
+import { normalize, orthonormalize } from './orthonormal.ts';
+import { requireBytes } from './payload-check.ts';
+import { warmUpParameters, withWarmUp } from './policy/warm-up.ts';
+import { packState, unpackState } from './saved-state.ts';
+
+const parameters = z.strictObject({
+  rank: z.int().min(1).max(128).default(2).describe('Columns of the factors, r'),
+  warmStart: z
+    .boolean()
+    .default(true)
+    .describe('Start from the last factors instead of new random ones'),
+  ...warmUpParameters,
+});
+type Parameters = z.infer<typeof parameters>;
+
+export const powersgd: MethodDefinition<typeof parameters> = {
+  id: 'powersgd',
+  title: 'PowerSGD',
+  summary: 'Two thin factors of each matrix, r columns each; vectors travel whole.',
+  source: 'PowerSGD (Vogels et al., NeurIPS 2019), algorithms 1 and 2',
+  parameters,
+  payload: 'dense',
+  reducible: true,
+  residual: 'gradient',
+  replicas: 'identical',
+  create: (context) => withWarmUp(new PowerSgd(context), context),
+};
+
+/** Keeps these draws apart from others at the same place: "powr". */
+const PURPOSE = 0x706f7772;
+
+/** A matrix of the bucket and where its factors lie, in elements. */
+interface Factored {
+  readonly start: number;
+  readonly rows: number;
+  readonly columns: number;
+  readonly rank: number;
+  /** From the start of the memory of factors. */
+  readonly left: number;
+  readonly right: number;
+}
+
+/** A tensor that travels whole, and where. */
+interface Whole {
+  readonly start: number;
+  readonly length: number;
+  readonly at: number;
+}
+
+class PowerSgd implements Compressor {
+  readonly #context: CompressorContext<Parameters>;
+  readonly #residual: Vector;
+  readonly #wholes: readonly Whole[];
+  readonly #matrices: readonly Factored[];
+  /** Whole tensors, then all left factors; then, from `#first` on, all right factors. */
+  readonly #memory: Vector & Region;
+  /** Elements of the first reduction. */
+  readonly #first: number;
+
+  constructor(context: CompressorContext<Parameters>) {
+    const { arena, kernels, parameters, residual, tensors } = context;
+    if (residual === undefined)
+      throw new Error('internal: powersgd without a residual');
+    this.#context = context;
+    this.#residual = residual;
+    const layout = layOut(tensors, parameters.rank);
+    this.#wholes = layout.wholes;
+    this.#matrices = layout.matrices;
+    this.#first = layout.first;
+    this.#memory = { ...arena.allocateVector(layout.length), length: layout.length };
+    kernels.fill(this.#memory, 0);
+  }
+
+  async exchange(
+    gradient: Vector,
+    iteration: number,
+    communicate: Communicate,
+  ): Promise<ExchangeStatistics> {
+    const { kernels, world } = this.#context;
+    this.#project(gradient, iteration);
+    const left = this.#part(0, this.#first);
+    this.#take(await communicate({ operation: 'reduce', payload: dense(left) }), left);
+    for (const { at, length } of this.#wholes) {
+      kernels.scale(this.#part(at, length), 1 / world);
+    }
+    this.#factor();
+    const right = this.#part(this.#first, this.#memory.length - this.#first);
+    if (right.length > 0) {
+      const combined = await communicate({
+        operation: 'reduce',
+        payload: dense(right),
+      });
+      this.#take(combined, right);
+      kernels.scale(right, 1 / world);
+    }
+    this.#write(gradient);
+    return {};
+  }
+
+  /** What a rank alone would send: whole tensors and both factors. */
+  encode(gradient: Vector, iteration: number): Payload {
+    if (this.#context.world !== 1) {
+      throw new Error('internal: powersgd of several ranks takes two rounds');
+    }
+    this.#project(gradient, iteration);
+    this.#factor();
+    return dense(this.#memory);
+  }
+
+  decode(combined: Combined, out: Vector): ExchangeStatistics {
+    this.#take(combined, this.#memory);
+    this.#write(out);
+    return {};
+  }
+
+  parse(data: Region): Payload {
+    requireBytes(powersgd.id, data, 4 * this.#memory.length);
+    return { kind: 'dense', length: this.#memory.length, data };
+  }
+
+  save(): Uint8Array {
+    return packState(powersgd.id, this.#rightFactors());
+  }
+
+  restore(state: Uint8Array): void {
+    unpackState(powersgd.id, state, this.#rightFactors());
+  }
+
+  [Symbol.dispose](): void {
+    this.#context.arena.release(this.#memory);
+  }
+
+  /** p, its whole tensors, and P = M·Q of its matrices. */
+  #project(gradient: Vector, iteration: number): void {
+    const { kernels } = this.#context;
+    const residual = this.#residual;
+    kernels.add(residual, gradient);
+    for (const { start, length, at } of this.#wholes) {
+      const tensor = slice(residual, start, length);
+      kernels.copy(this.#part(at, length), tensor);
+      kernels.fill(tensor, 0);
+    }
+    this.#prepareStart(iteration);
+    for (const matrix of this.#matrices) {
+      const [left, right] = this.#factors(matrix);
+      kernels.lowRank.timesFactor(matrixIn(residual, matrix), right, left);
+    }
+  }
+
+  /** P̂, Q = Mᵀ·P̂, and what these do not tell of M stays in the residual. */
+  #factor(): void {
+    const { arena, kernels } = this.#context;
+    for (const matrix of this.#matrices) {
+      const [left, right] = this.#factors(matrix);
+      const kept = matrixIn(this.#residual, matrix);
+      orthonormalize(arena.f32(left), matrix.rows);
+      kernels.lowRank.transposedTimesFactor(kept, left, right);
+      kernels.lowRank.addProduct(kept, left, right, -1);
+    }
+  }
+
+  #write(out: Vector): void {
+    const { kernels } = this.#context;
+    for (const { start, length, at } of this.#wholes) {
+      kernels.copy(slice(out, start, length), this.#part(at, length));
+    }
+    for (const matrix of this.#matrices) {
+      const [left, right] = this.#factors(matrix);
+      kernels.fill(slice(out, matrix.start, matrix.rows * matrix.columns), 0);
+      kernels.lowRank.addProduct(matrixIn(out, matrix), left, right, 1);
+    }
+  }
+
+  /** Q of the last iteration, scaled; columns that are 0, or all, are drawn anew. */
+  #prepareStart(iteration: number): void {
+    const { parameters, seed, bucket } = this.#context;
+    const random = new CounterRandom({ seed, bucket, iteration, purpose: PURPOSE });
+    const factors = this.#rightFactors();
+    for (const { right, rank, columns } of this.#matrices) {
+      for (let c = 0; c < rank; c++) {
+        const start = right - this.#first + c * columns;
+        const column = factors.subarray(start, start + columns);
+        if (parameters.warmStart && normalize(column) > 0) continue;
+        for (let i = 0; i < columns; i++) column[i] = 2 * random.uniform(start + i) - 1;
+        normalize(column);
+      }
+    }
+  }
+
+  /** Sums over ranks, to where the terms were. */
+  #take(combined: Combined, into: Vector): void {
+    if (combined.form !== 'dense') {
+      throw new Error(`internal: factors cannot be ${combined.form}`);
+    }
+    const { offset } = combined.data;
+    if (offset === into.offset) return;
+    this.#context.kernels.copy(into, { offset, length: into.length });
+  }
+
+  #factors({ left, right, rows, columns, rank }: Factored): [Vector, Vector] {
+    return [this.#part(left, rank * rows), this.#part(right, rank * columns)];
+  }
+
+  #rightFactors(): Float32Array {
+    const length = this.#memory.length - this.#first;
+    return this.#context.arena.f32(this.#part(this.#first, length));
+  }
+
+  #part(start: number, length: number): Vector {
+    return slice(this.#memory, start, length);
+  }
+}
+
+function layOut(
+  tensors: readonly TensorSlice[],
+  rank: number,
+): {
+  readonly wholes: readonly Whole[];
+  readonly matrices: readonly Factored[];
+  readonly first: number;
+  readonly length: number;
+} {
+  const wholes: Whole[] = [];
+  const shapes: Omit<Factored, 'left' | 'right'>[] = [];
+  let end = 0;
+  for (const { start, length, shape } of tensors) {
+    const rows = shape.length < 2 ? 1 : shape[0]!;
+    const columns = rows === 0 ? 0 : length / rows;
+    const r = Math.min(rank, rows, columns);
+    if (r * (rows + columns) < length) {
+      shapes.push({ start, rows, columns, rank: r });
+    } else {
+      wholes.push({ start, length, at: end });
+      end += length;
+    }
+  }
+  const lefts = shapes.map(({ rows, rank: r }) => {
+    end += r * rows;
+    return end - r * rows;
+  });
+  const first = end;
+  const matrices = shapes.map((shape, index) => {
+    end += shape.rank * shape.columns;
+    const right = end - shape.rank * shape.columns;
+    return { ...shape, left: lefts[index]!, right };
+  });
+  return { wholes, matrices, first, length: end };
+}
+
+function slice(vector: Vector, start: number, length: number): Vector {
+  return { offset: vector.offset + 4 * start, length };
+}
+
+function matrixIn(vector: Vector, { start, rows, columns }: Factored): Matrix {
+  return { offset: vector.offset + 4 * start, rows, columns };
+}
+
+function dense({ offset, length }: Vector): Payload {
+  return { kind: 'dense', length, data: { offset, bytes: 4 * length } };
+}

@@ -1,0 +1,190 @@
+/**
+ * ScaleCom: one rank, the leader t mod P, selects the indices of the largest entries of
+ * its own p and broadcasts them; every rank sends its values there, which reduce densely:
+ * 4·k bytes of indices, 4·k of values, no fill-in, whatever P is. That works because the
+ * residuals of the ranks are alike, and a low-pass filter keeps them so:
+ * p = m + ∇; m ← (1−β)·m + β·(p − g), g being p at the indices; 0 < β ≤ 1.
+ *
+ * The residual kept here is r = m/β. In the paper's m the invariant is
+ * wᵗ − (η/β)·avg(mᵗ) = w⁰ − η·Σ avg(∇); so r is what is held back in gradient units, as
+ * for every other method, and a switch of methods keeps or flushes it as it is. In r:
+ * p = β·r + ∇; r ← (1−β)·r + p, less p at the indices.
+ *
+ * Source: ScaleCom (Chen et al., NeurIPS 2020), algorithm 1 and equation 5.
+ */
+import { z } from 'zod';
+import type { Region, Vector } from '../kernels/arena.ts';
+import { indexBytes } from '../kernels/sparsification.ts';
+import { writeAverage } from './average.ts';
+import type {
+  Combined,
+  Communicate,
+  Compressor,
+  CompressorContext,
+  ExchangeStatistics,
+  MethodDefinition,
+  Payload,
+} from './method.ts';
+import { parseSparse, payloadInvalid, requireAscending } from './payload-check.ts';
+import { ratioParameters } from './policy/ratio-schedule.ts';
+import { warmUpParameters, withWarmUp } from './policy/warm-up.ts';
+import { SharedIndices } from './shared-indices.ts';
+import { noState, requireNoState } from './stateless.ts';
+import { TopKSelection } from './topk.ts';
+
+const parameters = z.strictObject({
+  ...ratioParameters,
+  beta: z
+    .number()
+    .gt(0)
+    .lte(1)
+    .default(0.1)
+    .describe('Low-pass filter of the residual, β; 1: plain error feedback'),
+  selection: z
+    .enum(['exact', 'chunk'])
+    .default('chunk')
+    .describe('The leader’s largest entries of the bucket, or of each chunk'),
+  chunk: z
+    .int()
+    .min(0)
+    .max(2 ** 30)
+    .default(0)
+    .describe('Entries of a chunk; 0: as many as give one entry each'),
+  ...warmUpParameters,
+});
+type Parameters = z.infer<typeof parameters>;
+
+export const scalecom: MethodDefinition<typeof parameters> = {
+  id: 'scalecom',
+  title: 'ScaleCom',
+  summary: 'The values of all ranks at the entries that one of them, in turn, selects.',
+  source: 'ScaleCom (Chen et al., NeurIPS 2020), algorithm 1',
+  parameters,
+  payload: 'dense',
+  reducible: true,
+  residual: 'gradient',
+  replicas: 'identical',
+  create: (context) => withWarmUp(new ScaleCom(context), context),
+};
+
+/** Entries of a chunk, 0 for one as large as the bucket. */
+export function chunkSize({
+  selection,
+  chunk,
+  ratio,
+}: Pick<Parameters, 'selection' | 'chunk' | 'ratio'>): number {
+  if (selection === 'exact') return 0;
+  return chunk > 0 ? chunk : Math.max(1, Math.round(1 / ratio));
+}
+
+class ScaleCom implements Compressor {
+  readonly #context: CompressorContext<Parameters>;
+  readonly #residual: Vector;
+  readonly #selection: TopKSelection;
+  readonly #shared: SharedIndices;
+
+  constructor(context: CompressorContext<Parameters>) {
+    const { parameters, residual } = context;
+    if (residual === undefined)
+      throw new Error('internal: scalecom without a residual');
+    this.#context = context;
+    this.#residual = residual;
+    this.#selection = new TopKSelection({
+      ...context,
+      parameters: { ...parameters, k: 0, bucket: chunkSize(parameters) },
+    });
+    this.#shared = new SharedIndices(context, this.#selection.capacity);
+  }
+
+  async exchange(
+    gradient: Vector,
+    iteration: number,
+    communicate: Communicate,
+  ): Promise<ExchangeStatistics> {
+    const { rank, world } = this.#context;
+    const leader = iteration % world;
+    this.#compensate(gradient);
+    this.#shared.resize(this.#selection.count(iteration));
+    if (rank === leader) {
+      this.#selection.select(gradient, iteration, this.#shared.region);
+    }
+    const indices = await communicate({
+      operation: 'broadcast',
+      root: leader,
+      payload: this.#indexPayload(),
+    });
+    if (rank !== leader) this.#adopt(indices);
+    const payload = this.#shared.gather(gradient);
+    this.#keepBack(gradient);
+    const sums = await communicate({ operation: 'reduce', payload });
+    return this.#shared.scatterAverage(sums, gradient);
+  }
+
+  /** What a rank alone would send: its own selection, as pairs. */
+  encode(gradient: Vector, iteration: number): Payload {
+    this.#compensate(gradient);
+    const { region } = this.#shared;
+    const { offset, count } = this.#selection.select(gradient, iteration, region);
+    this.#shared.resize(count);
+    this.#keepBack(gradient);
+    const data = { offset, bytes: 8 * count };
+    return { kind: 'sparse', length: gradient.length, count, data };
+  }
+
+  decode(combined: Combined, out: Vector): ExchangeStatistics {
+    const { kernels, world } = this.#context;
+    return writeAverage(kernels, combined, out, world);
+  }
+
+  parse(data: Region): Payload {
+    const { arena, length } = this.#context;
+    return parseSparse(scalecom.id, arena, data, length);
+  }
+
+  save(): Uint8Array {
+    return noState();
+  }
+
+  restore(state: Uint8Array): void {
+    requireNoState(scalecom.id, state);
+  }
+
+  [Symbol.dispose](): void {
+    this.#shared[Symbol.dispose]();
+  }
+
+  /** p = β·r + ∇, in the gradient's memory. */
+  #compensate(gradient: Vector): void {
+    const { kernels, parameters } = this.#context;
+    kernels.blend(gradient, 1, this.#residual, parameters.beta);
+  }
+
+  /** r ← (1−β)·r + p, less p at the indices; p is cleared there. */
+  #keepBack(p: Vector): void {
+    const { kernels, parameters } = this.#context;
+    kernels.clearAt(p, this.#shared.list);
+    kernels.blend(this.#residual, 1 - parameters.beta, p, 1);
+  }
+
+  /** To the broadcast, codes of a known size: where the leader's indices lie, or go. */
+  #indexPayload(): Payload {
+    const { offset, count } = this.#shared.list;
+    const data = { offset, bytes: indexBytes(count) };
+    return { kind: 'quantized', length: this.#context.length, data };
+  }
+
+  /** @throws GradwireError `PAYLOAD_INVALID` */
+  #adopt(combined: Combined): void {
+    const [sent] = combined.form === 'gathered' ? combined.payloads : [];
+    if (sent === undefined) throw new Error('internal: a broadcast gives one payload');
+    const { arena, length } = this.#context;
+    const { offset, count } = this.#shared.list;
+    const { data } = sent;
+    if (data.bytes !== indexBytes(count)) {
+      throw payloadInvalid(scalecom.id, `${data.bytes} bytes of ${count} indices`);
+    }
+    const indices = arena.u32(data.offset, count);
+    requireAscending(scalecom.id, indices, length);
+    if (data.offset !== offset) arena.u32(offset, count).set(indices);
+  }
+}

@@ -1,0 +1,53 @@
+/**
+ * Every entry of p with |p| ≥ τ, for a τ that is given and stays: one pass, a payload of
+ * as many pairs as there happen to be, from none to all.
+ *
+ * Source: "Scalable distributed DNN training using commodity GPU cloud computing" (Strom,
+ * Interspeech 2015), section 4, with the values themselves instead of ±τ.
+ */
+import { z } from 'zod';
+import { closeStream } from '../kernels/sparsification.ts';
+import type { MethodDefinition } from './method.ts';
+import { warmUpParameters, withWarmUp } from './policy/warm-up.ts';
+import { SparseFeedback, type Selection } from './sparse-feedback.ts';
+
+const parameters = z.strictObject({
+  threshold: z
+    .number()
+    .gt(0)
+    .max(1e30)
+    .default(0.001)
+    .describe('Entries of at least this magnitude are sent, residual included'),
+  ...warmUpParameters,
+});
+
+export const threshold: MethodDefinition<typeof parameters> = {
+  id: 'threshold',
+  title: 'Threshold',
+  summary: 'The entries that reach a fixed magnitude; the rest waits in a residual.',
+  source: 'Strom, Interspeech 2015, section 4',
+  parameters,
+  payload: 'sparse',
+  reducible: true,
+  residual: 'gradient',
+  replicas: 'identical',
+  create: (context) => {
+    const { arena, kernels, length, parameters } = context;
+    const selection: Selection = {
+      capacity: length,
+      select: (p, _iteration, { offset }) => {
+        const room = { offset, capacity: length };
+        const count = kernels.sparsification.appendAtLeast(
+          p,
+          parameters.threshold,
+          0,
+          room,
+          0,
+          length,
+        );
+        return closeStream(arena, room, count);
+      },
+    };
+    return withWarmUp(new SparseFeedback(threshold.id, context, selection), context);
+  },
+};
