@@ -10,16 +10,18 @@ export {
   methods as compressors,
   validateParameters,
 } from './compression/registry.ts';
-export type {
-  Combined,
-  Communicate,
-  CommunicationRequest,
-  Compressor,
-  CompressorContext,
-  ExchangeStatistics,
-  MethodDefinition,
-  Payload,
-  TensorSlice,
+export {
+  carriageOf,
+  type Carriage,
+  type Combined,
+  type Communicate,
+  type CommunicationRequest,
+  type Compressor,
+  type CompressorContext,
+  type ExchangeStatistics,
+  type MethodDefinition,
+  type Payload,
+  type TensorSlice,
 } from './compression/method.ts';
 export { Arena, vectorOf, type Region, type Vector } from './kernels/arena.ts';
 export {

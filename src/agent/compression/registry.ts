@@ -10,10 +10,13 @@ import { dgc } from './dgc.ts';
 import { gaussiank } from './gaussiank.ts';
 import type { MethodDefinition } from './method.ts';
 import { none } from './none.ts';
+import { onebit } from './onebit.ts';
 import { parameterEntries } from './parameter-entries.ts';
 import { powersgd } from './powersgd.ts';
+import { qsgd } from './qsgd.ts';
 import { randomk } from './randomk.ts';
 import { scalecom } from './scalecom.ts';
+import { terngrad } from './terngrad.ts';
 import { threshold } from './threshold.ts';
 import { topk } from './topk.ts';
 
@@ -27,6 +30,9 @@ export const methods: ReadonlyMap<string, MethodDefinition> = byId([
   dgc,
   scalecom,
   powersgd,
+  qsgd,
+  terngrad,
+  onebit,
   a2sgd,
 ]);
 

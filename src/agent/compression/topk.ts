@@ -1,7 +1,7 @@
 /**
  * Top-k with error feedback: the k entries of p with the largest |p| are sent. Exactly k,
  * ties by lower index. Of the whole bucket in about two passes, or of each run of `bucket`
- * entries in one.
+ * entries in one. The values travel exactly, or quantised (`valueBits`).
  *
  * Source: SparCML (Renggli et al., SC 2019), Algorithm 1; section 8 for k of each 512.
  */
@@ -17,7 +17,13 @@ import {
   ratioParameters,
 } from './policy/ratio-schedule.ts';
 import { warmUpParameters, withWarmUp } from './policy/warm-up.ts';
-import { SparseFeedback, type Selection } from './sparse-feedback.ts';
+import {
+  carriageOfValues,
+  feedbackOf,
+  valueParameters,
+  type ValueParameters,
+} from './quantized-values.ts';
+import type { Selection } from './sparse-feedback.ts';
 
 const parameters = z.strictObject({
   ...ratioParameters,
@@ -33,9 +39,10 @@ const parameters = z.strictObject({
     .max(2 ** 30)
     .default(0)
     .describe('Select from each run of so many entries; 0: from the bucket as a whole'),
+  ...valueParameters,
   ...warmUpParameters,
 });
-type Parameters = z.infer<typeof parameters>;
+type Parameters = Omit<z.infer<typeof parameters>, keyof ValueParameters>;
 
 export const topk: MethodDefinition<typeof parameters> = {
   id: 'topk',
@@ -45,13 +52,11 @@ export const topk: MethodDefinition<typeof parameters> = {
   parameters,
   payload: 'sparse',
   reducible: true,
+  carriage: carriageOfValues,
   residual: 'gradient',
   replicas: 'identical',
   create: (context) =>
-    withWarmUp(
-      new SparseFeedback(topk.id, context, new TopKSelection(context)),
-      context,
-    ),
+    withWarmUp(feedbackOf(topk.id, context, new TopKSelection(context)), context),
 };
 
 export class TopKSelection implements Selection {

@@ -130,6 +130,25 @@ describe('the exchange engine', () => {
     },
   );
 
+  it.each([
+    // Levels for all integers up to 8: nothing is left to chance.
+    [{ method: 'qsgd', levels: 8, minElements: 0 }],
+    [{ method: 'qsgd', levels: 8, minElements: 100, coding: 'elias' }],
+    [{ method: 'qsgd', levels: 8, minElements: 0, bucketBytes: 500 }],
+  ])('gathers all of every gradient with %j', async (exchange) => {
+    expect(await applied(await connectRanks(exchange), 3)).toEqual(given(3));
+  });
+
+  it('gathers sparse values of two bits, whose rest the residual keeps', async () => {
+    const quantized = { method: 'topk', ratio: 0.05, valueBits: 2, valueBucket: 8 };
+    const ranks = await connectRanks(quantized, [
+      planSwitch(1, 3, { method: 'topk', ratio: 0.05 }),
+      planSwitch(2, 5, quantized),
+      planSwitch(3, 7, { method: 'none' }),
+    ]);
+    expect(await applied(ranks, 8)).toEqual(given(8));
+  });
+
   it('loses nothing over a switch that flushes the residual', async () => {
     const ranks = await connectRanks({ method: 'topk', ratio: 0.05 }, [
       planSwitch(1, 6, { method: 'none' }),

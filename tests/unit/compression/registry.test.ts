@@ -30,6 +30,8 @@ describe('registry', () => {
       rampFrom: 0,
       k: 0,
       bucket: 0,
+      valueBits: 0,
+      valueBucket: 512,
       warmupIterations: 0,
     });
     expect(validateParameters(findMethod('a2sgd'), { mode: 'allgather' })).toEqual({
@@ -48,6 +50,9 @@ describe('registry', () => {
     ['topk', { k: -1 }, 'INVALID', '"k" is -1', '>=0'],
     ['a2sgd', { mode: 'ring' }, 'INVALID', '"mode" is "ring"', 'allgather'],
     ['a2sgd', { resyncEvery: -5 }, 'INVALID', '"resyncEvery" is -5', '>=0'],
+    ['topk', { valueBits: 1 }, 'INVALID', '"valueBits" is 1', '0 or 2 to 8'],
+    ['qsgd', { bits: 9 }, 'INVALID', '"bits" is 9', '<=8'],
+    ['qsgd', { levels: 40_000 }, 'INVALID', '"levels" is 40000', '<=32767'],
     ['topk', { ratoi: 0.1 }, 'UNKNOWN_KEY', '"ratoi"', '"ratio"'],
     ['none', { ratio: 0.1 }, 'UNKNOWN_KEY', '"ratio"', 'none'],
   ])('refuses %s %j', (id, raw, code, value, expected) => {

@@ -44,6 +44,12 @@ describe('resolving an exchange plan', () => {
     expect(resolvePlan({ method: 'a2sgd' }, ring).collective).toBe('ring');
   });
 
+  it('knows that quantised values cannot be summed on the way', () => {
+    const summed = resolvePlan({ method: 'topk', collective: 'sparse-allgather' });
+    expect(resolvePlan({ ratio: 0.1 }, summed).collective).toBe('sparse-allgather');
+    expect(resolvePlan({ valueBits: 4 }, summed).collective).toBe('auto');
+  });
+
   it.each([
     [{ method: 'topkk' }, 'METHOD_UNKNOWN', 'topkk', 'topk'],
     [{ ratio: 2 }, 'METHOD_PARAMETER_INVALID', '2', ''],
@@ -51,6 +57,13 @@ describe('resolving an exchange plan', () => {
     [{ method: 'none', ratio: 0.1 }, 'METHOD_PARAMETER_UNKNOWN_KEY', 'ratio', ''],
     [{ collective: 'rign' }, 'COLLECTIVE_UNKNOWN', 'rign', 'ring'],
     [{ collective: 'ring' }, 'COLLECTIVE_MISFIT', 'topk', 'sparse-allgather'],
+    [
+      { valueBits: 4, collective: 'sparse-allgather' },
+      'COLLECTIVE_MISFIT',
+      'gathered',
+      'auto',
+    ],
+    [{ method: 'qsgd', collective: 'ring' }, 'COLLECTIVE_MISFIT', 'qsgd', 'auto'],
     [{ bucketBytes: 0 }, 'EXCHANGE_INVALID', '0', ''],
     [{}, 'SWITCH_EMPTY', 'nothing', 'method=topk'],
   ])('refuses %j: %s', (change, code, message, next) => {

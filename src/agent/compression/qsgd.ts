@@ -1,0 +1,97 @@
+/**
+ * QSGD: every element becomes one of s levels of its run's scale and a sign, rounded up or
+ * down at random so that its expectation is the element. Unbiased, so nothing is kept
+ * back; the noise of P ranks averages out.
+ *
+ * Of a bucket of d with the ℓ₂ scale: E‖Q(v) − v‖² ≤ min(d/s², √d/s)·‖v‖² and
+ * E‖Q(v)‖₀ ≤ s(s + √d). The largest magnitude as the scale gives fewer zeros and less
+ * noise. `packed` codes take b bits an element and a pass over memory; `elias` codes are
+ * shorter where small levels are frequent, and several times slower.
+ *
+ * The payload is laid out in `sectioned-compressor.ts` and `stochastic-codec.ts`.
+ *
+ * Source: QSGD (Alistarh et al., NeurIPS 2017), section 3.
+ */
+import { z } from 'zod';
+import { MAXIMUM_LEVELS } from '../kernels/quantization.ts';
+import type { MethodDefinition } from './method.ts';
+import { warmUpParameters, withWarmUp } from './policy/warm-up.ts';
+import { SectionedCompressor } from './sectioned-compressor.ts';
+import { minElements } from './small-tensors.ts';
+import { StochasticCodec } from './stochastic-codec.ts';
+
+const parameters = z.strictObject({
+  bits: z
+    .int()
+    .min(2)
+    .max(8)
+    .default(4)
+    .describe('Bits of a packed code: a sign, and levels 0 … 2^(bits−1) − 1'),
+  levels: z
+    .int()
+    .min(0)
+    .max(MAXIMUM_LEVELS)
+    .default(0)
+    .describe('Positive levels s; 0: as many as the bits allow'),
+  bucket: z
+    .int()
+    .min(0)
+    .max(2 ** 30)
+    .default(0)
+    .describe('Consecutive elements that share a scale; 0: 128 for 2 bits, else 512'),
+  scale: z
+    .enum(['max', 'l2'])
+    .default('max')
+    .describe('The scale of a run: its largest magnitude, or its ℓ₂ norm'),
+  coding: z
+    .enum(['packed', 'elias'])
+    .default('packed')
+    .describe('Codes of equal length, or Elias codes, shorter for small levels'),
+  form: z
+    .enum(['auto', 'sparse', 'dense'])
+    .default('auto')
+    .describe('Elias codes of non-zeros and gaps, of all elements, or the shorter'),
+  minElements,
+  ...warmUpParameters,
+});
+type Parameters = z.infer<typeof parameters>;
+
+export const qsgd: MethodDefinition<typeof parameters> = {
+  id: 'qsgd',
+  title: 'QSGD',
+  summary: 'Every element as a sign and a randomly rounded level of its run’s scale.',
+  source: 'QSGD (Alistarh et al., NeurIPS 2017), section 3',
+  parameters,
+  payload: 'quantized',
+  reducible: false,
+  residual: 'none',
+  replicas: 'identical',
+  create: (context) => {
+    const { scale, coding, form } = context.parameters;
+    const codec = new StochasticCodec(qsgd.id, context, {
+      levels: levelsOf(context.parameters),
+      bucket: bucketOf(context.parameters),
+      scale,
+      coding: coding === 'packed' ? 'packed' : form,
+    });
+    return withWarmUp(new SectionedCompressor(qsgd.id, context, codec), context);
+  },
+};
+
+/** s */
+export function levelsOf({
+  bits,
+  levels,
+}: Pick<Parameters, 'bits' | 'levels'>): number {
+  return levels > 0 ? levels : 2 ** (bits - 1) - 1;
+}
+
+/** d */
+export function bucketOf({
+  bits,
+  levels,
+  bucket,
+}: Pick<Parameters, 'bits' | 'levels' | 'bucket'>): number {
+  if (bucket > 0) return bucket;
+  return levelsOf({ bits, levels }) === 1 ? 128 : 512;
+}

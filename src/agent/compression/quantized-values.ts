@@ -1,0 +1,45 @@
+/** Parameters by which a sparsifier's values are quantised, too, and the frame for them. */
+import { z } from 'zod';
+import type { Carriage, Compressor, CompressorContext } from './method.ts';
+import { QuantizedFeedback } from './quantized-feedback.ts';
+import { SparseFeedback, type Selection } from './sparse-feedback.ts';
+
+export const valueParameters = {
+  valueBits: z
+    .int()
+    .min(0)
+    .max(8)
+    .refine((bits) => bits !== 1, 'One bit leaves no level: 0 or 2 to 8')
+    .default(0)
+    .describe('Bits of a sent value, randomly rounded as by QSGD; 0: exact values'),
+  valueBucket: z
+    .int()
+    .min(1)
+    .max(2 ** 30)
+    .default(512)
+    .describe('Consecutive sent values that share a scale'),
+};
+
+export interface ValueParameters {
+  readonly valueBits: number;
+  readonly valueBucket: number;
+}
+
+/** Exact values can be summed on their way, quantised ones only gathered. */
+export function carriageOfValues({ valueBits }: ValueParameters): Carriage {
+  return valueBits === 0
+    ? { payload: 'sparse', reducible: true }
+    : { payload: 'quantized', reducible: false };
+}
+
+/** Error feedback around a selection, its values exact or quantised. */
+export function feedbackOf(
+  method: string,
+  context: CompressorContext<ValueParameters>,
+  selection: Selection,
+): Compressor {
+  const { valueBits, valueBucket } = context.parameters;
+  if (valueBits === 0) return new SparseFeedback(method, context, selection);
+  const quantizer = { levels: 2 ** (valueBits - 1) - 1, bucket: valueBucket };
+  return new QuantizedFeedback(method, context, selection, quantizer);
+}

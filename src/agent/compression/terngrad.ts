@@ -1,0 +1,51 @@
+/**
+ * TernGrad: every element becomes −1, 0 or 1 times the scale of its tensor, at random so
+ * that its expectation is the element: two bits each. Clipping at c standard deviations
+ * first keeps a few large elements from making all others 0; it biases those few.
+ *
+ * A section is one scale and packed codes of 2 bits; see `sectioned-compressor.ts` and
+ * `stochastic-codec.ts`. Each rank has a scale of its own.
+ *
+ * Source: TernGrad (Wen et al., NeurIPS 2017), sections 3.1 and 3.4.
+ */
+import { z } from 'zod';
+import type { MethodDefinition } from './method.ts';
+import { warmUpParameters, withWarmUp } from './policy/warm-up.ts';
+import { SectionedCompressor } from './sectioned-compressor.ts';
+import { minElements } from './small-tensors.ts';
+import { StochasticCodec } from './stochastic-codec.ts';
+
+const parameters = z.strictObject({
+  clip: z
+    .number()
+    .min(0)
+    .max(1000)
+    .default(2.5)
+    .describe('Clip at so many standard deviations of the tensor; 0: do not clip'),
+  minElements,
+  ...warmUpParameters,
+});
+
+/** One run, however long the tensor is. */
+const WHOLE_TENSOR = 2 ** 30;
+
+export const terngrad: MethodDefinition<typeof parameters> = {
+  id: 'terngrad',
+  title: 'TernGrad',
+  summary: 'Every element as −1, 0 or 1, randomly rounded, times its tensor’s scale.',
+  source: 'TernGrad (Wen et al., NeurIPS 2017), section 3',
+  parameters,
+  payload: 'quantized',
+  reducible: false,
+  residual: 'none',
+  replicas: 'identical',
+  create: (context) => {
+    const codec = new StochasticCodec(terngrad.id, context, {
+      levels: 1,
+      bucket: WHOLE_TENSOR,
+      scale: { clip: context.parameters.clip },
+      coding: 'packed',
+    });
+    return withWarmUp(new SectionedCompressor(terngrad.id, context, codec), context);
+  },
+};
