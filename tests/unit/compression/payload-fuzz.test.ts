@@ -1,0 +1,134 @@
+/**
+ * Decoders are total. 20,000 payloads each, of random bytes and of bytes that were nearly
+ * right: a decoder answers with values or with `PAYLOAD_INVALID`, takes no memory, and
+ * writes nothing outside its own.
+ */
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../src/shared/json.ts';
+import { GradwireError } from '../../../src/shared/errors.ts';
+import { methods } from '../../../src/agent/compression/registry.ts';
+import { CounterRandom } from '../../../src/agent/kernels/random.ts';
+import { bellShaped } from '../kernels/adversarial-inputs.ts';
+import { LoneCompressor } from './lone-compressor.ts';
+
+const PAYLOADS = 20_000;
+const TENSORS = [60, 7, 33];
+const LENGTH = 100;
+
+const DECODERS: readonly (readonly [method: string, parameters: JsonObject])[] = [
+  ['none', {}],
+  ['topk', { k: 9 }],
+  ['topk', { k: 9, valueBits: 4, valueBucket: 4 }],
+  ['topk', { k: 9, valueBits: 8 }],
+  ['a2sgd', {}],
+  ['a2sgd', { granularity: 'tensor' }],
+  ['qsgd', { minElements: 10, bucket: 16 }],
+  ['qsgd', { minElements: 0, levels: 5 }],
+  ['qsgd', { minElements: 0, levels: 1, coding: 'elias' }],
+  ['qsgd', { minElements: 10, bits: 8, bucket: 32, coding: 'elias', form: 'sparse' }],
+  ['terngrad', { minElements: 10 }],
+  ['onebit', { minElements: 10, bucket: 16 }],
+  ['randomk', { ratio: 0.1 }],
+  ['threshold', { threshold: 1 }],
+  ['gaussiank', { ratio: 0.1 }],
+  ['dct', {}],
+  ['dgc', { ratio: 0.1 }],
+];
+
+/** Their payloads are rounds of a conversation, of which none is decoded alone. */
+const CONVERSING = ['scalecom', 'powersgd'];
+
+/** One of the ways in which bytes go wrong. */
+function corrupt(valid: Uint8Array, random: () => number): Uint8Array {
+  const upTo = (n: number): number => random() % n;
+  const bytes = valid.slice();
+  switch (upTo(6)) {
+    case 0:
+      return Uint8Array.from({ length: upTo(2 * valid.length + 9) }, () => upTo(256));
+    case 1:
+      return bytes.slice(0, upTo(bytes.length + 1));
+    case 2:
+      return Uint8Array.of(...bytes, ...new Uint8Array(1 + upTo(8)).fill(upTo(256)));
+    case 3:
+      for (let i = upTo(4); i >= 0; i--) bytes[upTo(bytes.length)]! ^= 1 << upTo(8);
+      return bytes;
+    case 4:
+      return bytes.fill(upTo(2) * 255, upTo(bytes.length));
+    default: {
+      const from = upTo(bytes.length);
+      for (let i = from; i < bytes.length; i++) bytes[i] = upTo(256);
+      return bytes;
+    }
+  }
+}
+
+it('has an entry for every method of the registry', () => {
+  const here = [...DECODERS.map(([method]) => method), ...CONVERSING];
+  expect(new Set(here)).toEqual(new Set(methods.keys()));
+});
+
+describe.each(DECODERS)('%s %j', (method, parameters) => {
+  it(`takes or refuses ${PAYLOADS} payloads`, async () => {
+    const lone = new LoneCompressor({ method, parameters, tensors: TENSORS });
+    const { arena } = lone;
+    const valid = await lone.encode(bellShaped(LENGTH));
+    await lone.decode(lone.parse(valid));
+    const guard = arena.allocate(4096);
+    const canary = arena.u8(guard.offset, guard.bytes).fill(0xa5);
+    const free = arena.allocate(1 << 16).offset;
+
+    const counter = new CounterRandom({ seed: 77 });
+    let drawn = 0;
+    const random = (): number => counter.bits(drawn++);
+    let taken = 0;
+    for (let i = 0; i < PAYLOADS; i++) {
+      const bytes = corrupt(valid, random);
+      try {
+        const payload = lone.parse(bytes);
+        await lone.decode(payload);
+        taken++;
+      } catch (error) {
+        if (!(error instanceof GradwireError)) throw error;
+        if (error.code !== 'PAYLOAD_INVALID') throw error;
+      }
+    }
+    expect(taken).toBeLessThan(PAYLOADS);
+    expect(canary.every((byte) => byte === 0xa5)).toBe(true);
+    // The next region lies right behind the last: nothing was allocated in between.
+    expect(arena.allocate(1 << 16).offset).toBe(free + (1 << 16));
+  });
+});
+
+it.each(CONVERSING)('%s answers to any bytes', (method) => {
+  const lone = new LoneCompressor({ method, tensors: TENSORS });
+  const counter = new CounterRandom({ seed: 78 });
+  let drawn = 0;
+  const random = (): number => counter.bits(drawn++);
+  for (let i = 0; i < PAYLOADS; i++) {
+    try {
+      lone.parse(corrupt(new Uint8Array(1 + (i % 400)), random));
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'PAYLOAD_INVALID' });
+    }
+  }
+});
+
+describe('a gathered payload that nobody has parsed', () => {
+  it.each([
+    ['qsgd', { minElements: 0 }],
+    ['qsgd', { minElements: 0, coding: 'elias' }],
+    ['terngrad', { minElements: 0 }],
+    ['onebit', { minElements: 0 }],
+    ['topk', { k: 9, valueBits: 4 }],
+  ])('of %s %j is refused by decode as well', async (method, parameters) => {
+    const lone = new LoneCompressor({ method, parameters, tensors: TENSORS });
+    const valid = await lone.encode(bellShaped(LENGTH));
+    const payload = lone.parse(valid);
+    const data = { ...payload.data, bytes: payload.data.bytes - 4 };
+    await expect(lone.decode({ ...payload, data })).rejects.toMatchObject({
+      code: 'PAYLOAD_INVALID',
+      kind: 'failure',
+      message: expect.stringContaining(method),
+    });
+  });
+});
