@@ -47,6 +47,8 @@ export const iterationRecordSchema = z.strictObject({
   nnzReduced: count.optional(),
   /** nnzLocal / n. */
   density: z.number().optional(),
+  /** Thresholds that a method with living ones has recomputed. */
+  thresholdRefreshes: count.optional(),
   residualNorm: z.number().optional(),
   loss: z.number(),
   /** Accuracy on the rank's own batch, 0…1. */

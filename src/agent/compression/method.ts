@@ -69,7 +69,14 @@ export interface CompressorContext<Parameters = unknown> {
   readonly kernels: Kernels;
   /** The bucket's residual, `length` elements; given where the method keeps one. */
   readonly residual?: Vector | undefined;
+  /** Tells the stopwatch what synchronous work belongs to; absent: nobody asks. */
+  readonly measure?: MeasureWork | undefined;
 }
+
+export type MeasureWork = <T>(phase: 'compress' | 'decompress', work: () => T) => T;
+
+/** Nobody asks. */
+export const unmeasured: MeasureWork = (_phase, work) => work();
 
 export interface ExchangeStatistics {
   /** Entries kept by this rank, where the method selects. */
@@ -99,7 +106,8 @@ export interface Compressor extends Disposable {
   ): ExchangeStatistics | Promise<ExchangeStatistics>;
   /**
    * For methods that talk more than once in an exchange. Absent: encode, one reduce (or
-   * gather, if the method is not reducible), decode.
+   * gather, if the method is not reducible), decode. Work up to the first message is
+   * timed as compression; later work names its phase by the context's `measure`.
    */
   exchange?(
     gradient: Vector,

@@ -16,15 +16,16 @@ import { z } from 'zod';
 import type { Region, Vector } from '../kernels/arena.ts';
 import type { Matrix } from '../kernels/low-rank.ts';
 import { CounterRandom } from '../kernels/random.ts';
-import type {
-  Combined,
-  Communicate,
-  Compressor,
-  CompressorContext,
-  ExchangeStatistics,
-  MethodDefinition,
-  Payload,
-  TensorSlice,
+import {
+  unmeasured,
+  type Combined,
+  type Communicate,
+  type Compressor,
+  type CompressorContext,
+  type ExchangeStatistics,
+  type MethodDefinition,
+  type Payload,
+  type TensorSlice,
 } from './method.ts';
 import { normalize, orthonormalize } from './orthonormal.ts';
 import { requireBytes } from './payload-check.ts';
@@ -104,24 +105,31 @@ class PowerSgd implements Compressor {
     iteration: number,
     communicate: Communicate,
   ): Promise<ExchangeStatistics> {
-    const { kernels, world } = this.#context;
+    const { kernels, measure = unmeasured, world } = this.#context;
     this.#project(gradient, iteration);
     const left = this.#part(0, this.#first);
-    this.#take(await communicate({ operation: 'reduce', payload: dense(left) }), left);
-    for (const { at, length } of this.#wholes) {
-      kernels.scale(this.#part(at, length), 1 / world);
-    }
-    this.#factor();
+    const sums = await communicate({ operation: 'reduce', payload: dense(left) });
+    measure('compress', () => {
+      this.#take(sums, left);
+      for (const { at, length } of this.#wholes) {
+        kernels.scale(this.#part(at, length), 1 / world);
+      }
+      this.#factor();
+    });
     const right = this.#part(this.#first, this.#memory.length - this.#first);
     if (right.length > 0) {
       const combined = await communicate({
         operation: 'reduce',
         payload: dense(right),
       });
-      this.#take(combined, right);
-      kernels.scale(right, 1 / world);
+      measure('decompress', () => {
+        this.#take(combined, right);
+        kernels.scale(right, 1 / world);
+      });
     }
-    this.#write(gradient);
+    measure('decompress', () => {
+      this.#write(gradient);
+    });
     return {};
   }
 

@@ -16,14 +16,15 @@ import { z } from 'zod';
 import type { Region, Vector } from '../kernels/arena.ts';
 import { indexBytes } from '../kernels/sparsification.ts';
 import { writeAverage } from './average.ts';
-import type {
-  Combined,
-  Communicate,
-  Compressor,
-  CompressorContext,
-  ExchangeStatistics,
-  MethodDefinition,
-  Payload,
+import {
+  unmeasured,
+  type Combined,
+  type Communicate,
+  type Compressor,
+  type CompressorContext,
+  type ExchangeStatistics,
+  type MethodDefinition,
+  type Payload,
 } from './method.ts';
 import { parseSparse, payloadInvalid, requireAscending } from './payload-check.ts';
 import { ratioParameters } from './policy/ratio-schedule.ts';
@@ -101,7 +102,7 @@ class ScaleCom implements Compressor {
     iteration: number,
     communicate: Communicate,
   ): Promise<ExchangeStatistics> {
-    const { rank, world } = this.#context;
+    const { measure = unmeasured, rank, world } = this.#context;
     const leader = iteration % world;
     this.#compensate(gradient);
     this.#shared.resize(this.#selection.count(iteration));
@@ -113,11 +114,14 @@ class ScaleCom implements Compressor {
       root: leader,
       payload: this.#indexPayload(),
     });
-    if (rank !== leader) this.#adopt(indices);
-    const payload = this.#shared.gather(gradient);
-    this.#keepBack(gradient);
+    const payload = measure('compress', () => {
+      if (rank !== leader) this.#adopt(indices);
+      const values = this.#shared.gather(gradient);
+      this.#keepBack(gradient);
+      return values;
+    });
     const sums = await communicate({ operation: 'reduce', payload });
-    return this.#shared.scatterAverage(sums, gradient);
+    return measure('decompress', () => this.#shared.scatterAverage(sums, gradient));
   }
 
   /** What a rank alone would send: its own selection, as pairs. */

@@ -410,7 +410,7 @@ export class ExchangeEngine {
   }
 
   #adopt(plan: ExchangePlan): void {
-    const { arena, kernels, transport, tensors, gradient, seed } = this.#options;
+    const { arena, clock, kernels, transport, tensors, gradient, seed } = this.#options;
     const method = this.#method;
     if (method.residual !== 'none' && this.#residual === undefined) {
       this.#residual = arena.allocateVector(gradient.length);
@@ -432,6 +432,7 @@ export class ExchangeEngine {
         arena,
         kernels,
         residual: residual === undefined ? undefined : slice(residual, bucket),
+        measure: (phase, work) => clock.measure(phase, work),
       }),
     }));
   }
@@ -488,7 +489,11 @@ function kindCode({ kind }: Payload): number {
 }
 
 function addStatistics(all: readonly ExchangeStatistics[]): ExchangeStatistics {
-  return { nnzLocal: total('nnzLocal'), nnzReduced: total('nnzReduced') };
+  return {
+    nnzLocal: total('nnzLocal'),
+    nnzReduced: total('nnzReduced'),
+    thresholdRefreshes: total('thresholdRefreshes'),
+  };
 
   /** A sum over buckets; absent unless every bucket observed it. */
   function total(key: keyof ExchangeStatistics): number | undefined {

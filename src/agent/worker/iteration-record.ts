@@ -53,7 +53,7 @@ export function makeIterationRecord(facts: IterationFacts): IterationRecord {
   phases.apply += marks.apply;
   phases.other = Math.max(0, marks.wall - sumPhases(phases));
 
-  const { nnzLocal, nnzReduced } = exchange.statistics;
+  const { nnzLocal, nnzReduced, thresholdRefreshes } = exchange.statistics;
   const { bytes } = exchange;
   return {
     type: 'iteration',
@@ -74,6 +74,7 @@ export function makeIterationRecord(facts: IterationFacts): IterationRecord {
     },
     ...(nnzLocal === undefined ? {} : { nnzLocal, density: nnzLocal / length }),
     ...(nnzReduced === undefined ? {} : { nnzReduced }),
+    ...(thresholdRefreshes === undefined ? {} : { thresholdRefreshes }),
     ...(exchange.residualNorm === undefined
       ? {}
       : { residualNorm: exchange.residualNorm }),

@@ -156,6 +156,38 @@ describe('the exchange engine', () => {
     expect(await applied(ranks, 8)).toEqual(given(8));
   });
 
+  it.each([
+    { method: 'topk', k: 2, bucket: 64 },
+    { method: 'topk', ratio: 0.05, warmupIterations: 3 },
+    { method: 'randomk', ratio: 0.05 },
+    { method: 'threshold', threshold: 9 },
+    { method: 'gaussiank', ratio: 0.05 },
+    { method: 'dct', ratio: 0.05, lifeSpan: 4 },
+    { method: 'dgc', ratio: 0.05, momentum: 0, rampIterations: 4 },
+    { method: 'scalecom', ratio: 0.05, beta: 0.5, warmupIterations: 1 },
+    { method: 'scalecom', ratio: 0.05, beta: 1, selection: 'exact' },
+  ])(
+    'loses nothing with %j, bucket by bucket, before it is flushed',
+    async (exchange) => {
+      const ranks = await connectRanks({ ...exchange, bucketBytes: 500 }, [
+        planSwitch(1, 6, { method: 'none' }),
+      ]);
+      expect(await applied(ranks, 8)).toEqual(given(8));
+      for (const { engine } of ranks) {
+        expect(engine.ledgerImbalance()).toEqual({ sent: 0, received: 0 });
+      }
+    },
+  );
+
+  it('loses no more than rounding with powersgd', async () => {
+    const ranks = await connectRanks({ method: 'powersgd', bucketBytes: 500 }, [
+      planSwitch(1, 6, { method: 'none' }),
+    ]);
+    const expected = given(8);
+    const difference = (await applied(ranks, 8)).map((x, i) => x - expected[i]!);
+    expect(Math.max(...difference.map(Math.abs))).toBeLessThan(1e-3);
+  });
+
   it('holds back with topk what the residual remembers, and gives it up with drop', async () => {
     const ranks = await connectRanks({ method: 'topk', ratio: 0.05 }, [
       planSwitch(1, 6, { method: 'none' }, 'drop'),

@@ -14,6 +14,7 @@ const SETTINGS: Readonly<Record<string, Pick<WorldOptions, 'parameters' | 'tenso
   {
     threshold: { parameters: { threshold: 1 } },
     dgc: { parameters: { momentum: 0 } },
+    onebit: { parameters: { minElements: 0 } },
     powersgd: {
       tensors: [
         { name: 'matrix', start: 0, length: 800, shape: [20, 40] },

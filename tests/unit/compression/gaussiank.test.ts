@@ -1,0 +1,151 @@
+/** Gaussian-k's band, above all where data are nothing like normal. */
+import { describe, expect, it } from 'vitest';
+import { normalQuantile } from '../../../src/agent/compression/normal-quantile.ts';
+import { CounterRandom } from '../../../src/agent/kernels/random.ts';
+import { bellShaped } from '../kernels/adversarial-inputs.ts';
+import { backends } from '../kernels/backends.ts';
+import { SimulatedWorld } from './simulated-world.ts';
+
+const N = 200_000;
+
+/** n draws made from `uniforms` uniform numbers each. */
+function sample(
+  n: number,
+  uniforms: number,
+  draw: (...u: number[]) => number,
+): Float32Array {
+  const random = new CounterRandom({ seed: 5 });
+  return Float32Array.from({ length: n }, (_, i) => {
+    const u = Array.from({ length: uniforms }, (_, j) =>
+      random.uniform(uniforms * i + j),
+    );
+    return draw(...u);
+  });
+}
+
+const normal = (u: number, v: number): number =>
+  Math.sqrt(-2 * Math.log(1 - u)) * Math.cos(2 * Math.PI * v);
+
+const SHAPES: Readonly<Record<string, () => Float32Array>> = {
+  normal: () => sample(N, 2, (u, v) => normal(u!, v!)),
+  'normal around 3': () => sample(N, 2, (u, v) => 3 + normal(u!, v!)),
+  'normal around −3': () => sample(N, 2, (u, v) => -3 + normal(u!, v!)),
+  'normal, 1e-20 wide': () => sample(N, 2, (u, v) => 1e-20 * normal(u!, v!)),
+  Laplace: () => sample(N, 2, (u, v) => (v! < 0.5 ? -1 : 1) * -Math.log(1 - u!)),
+  'Student t₃': () =>
+    sample(N, 8, (...u) => {
+      const [z, a, b, c] = [0, 2, 4, 6].map((i) => normal(u[i]!, u[i + 1]!));
+      return z! / Math.sqrt((a! ** 2 + b! ** 2 + c! ** 2) / 3);
+    }),
+  'ninth powers': () => bellShaped(N).map((x) => x ** 9),
+  uniform: () => sample(N, 1, (u) => u! - 0.5),
+  'one huge outlier': () => bellShaped(N).map((x, i) => (i === 77 ? 1e20 : x)),
+};
+
+const made = new Map<string, Float32Array>();
+
+function dataOf(name: string): Float32Array {
+  const data = made.get(name) ?? SHAPES[name]!();
+  made.set(name, data);
+  return data;
+}
+
+async function selected(
+  data: Float32Array,
+  ratio: number,
+  backend: keyof typeof backends = 'wasm',
+): Promise<{ count: number; sent: Uint8Array }> {
+  const world = new SimulatedWorld({
+    method: 'gaussiank',
+    parameters: { ratio },
+    ranks: 1,
+    length: data.length,
+    makeKernels: (arena) => backends[backend](arena).kernels,
+  });
+  await world.exchange(0, [data]);
+  return { count: world.statistics[0]!.nnzLocal!, sent: world.sent[0]! };
+}
+
+describe('gaussiank', () => {
+  it.each(
+    Object.keys(SHAPES).flatMap((name) =>
+      [0.001, 0.01, 0.25].map((r) => [name, r] as const),
+    ),
+  )(
+    'sends 3k/4 to 5k/4 of %s data at ratio %d, all above one threshold',
+    async (...of) => {
+      const [name, ratio] = of;
+      const data = dataOf(name);
+      const { count, sent } = await selected(data, ratio);
+      const k = ratio * N;
+      expect(count).toBeGreaterThanOrEqual((3 * k) / 4);
+      expect(count).toBeLessThanOrEqual((5 * k) / 4);
+      const words = new DataView(sent.buffer);
+      const chosen = new Set<number>();
+      let least = Infinity;
+      for (let i = 0; i < count; i++) {
+        const index = words.getUint32(4 * i, true);
+        expect(words.getFloat32(4 * (count + i), true)).toBe(data[index]);
+        chosen.add(index);
+        least = Math.min(least, Math.abs(data[index]!));
+      }
+      const missed = data.findIndex((x, i) => Math.abs(x) > least && !chosen.has(i));
+      expect(missed).toBe(-1);
+    },
+  );
+
+  it('would be ten times off on heavy tails without its correction', () => {
+    for (const [name, times] of [
+      ['Laplace', 8],
+      ['Student t₃', 5],
+    ] as const) {
+      const data = dataOf(name);
+      const mean = data.reduce((sum, x) => sum + x, 0) / N;
+      const variance = data.reduce((sum, x) => sum + (x - mean) ** 2, 0) / N;
+      const raw = Math.abs(mean) + normalQuantile(0.0005) * Math.sqrt(variance);
+      const count = data.filter((x) => Math.abs(x) >= raw).length;
+      expect(count).toBeGreaterThan(times * 0.001 * N);
+    }
+  });
+
+  it.each([
+    ['all equal', () => new Float32Array(1000).fill(-2.5)],
+    ['all zero', () => new Float32Array(1000)],
+    [
+      'two values',
+      () => Float32Array.from({ length: 1000 }, (_, i) => (i % 2 ? 1 : -3)),
+    ],
+    [
+      'few large',
+      () => Float32Array.from({ length: 1000 }, (_, i) => (i % 300 ? 0 : 7)),
+    ],
+  ])('sends exactly k where ties leave no threshold: %s', async (_, make) => {
+    const { count, sent } = await selected(make(), 0.1);
+    expect(count).toBe(100);
+    expect((await selected(make(), 0.1, 'reference')).sent).toEqual(sent);
+  });
+
+  it.each(Object.keys(SHAPES))(
+    'selects the same on both backends: %s',
+    async (name) => {
+      const data = dataOf(name).subarray(0, 20_000);
+      const [wasm, reference] = await Promise.all([
+        selected(data, 0.01),
+        selected(data, 0.01, 'reference'),
+      ]);
+      expect(reference.sent).toEqual(wasm.sent);
+    },
+  );
+});
+
+describe('normalQuantile', () => {
+  it.each([
+    [0.5, 0],
+    [0.25, 0.67449],
+    [0.05, 1.644854],
+    [0.0005, 3.290527],
+    [1e-9, 5.997807],
+  ])('of %d is %d', (tail, z) => {
+    expect(Math.abs(normalQuantile(tail) - z)).toBeLessThan(4.5e-4);
+  });
+});

@@ -1,0 +1,104 @@
+/** Methods whose ranks select the same entries: random-k and ScaleCom. */
+import { describe, expect, it } from 'vitest';
+import { chunkSize } from '../../../src/agent/compression/scalecom.ts';
+import { bellShaped } from '../kernels/adversarial-inputs.ts';
+import { backends } from '../kernels/backends.ts';
+import { SimulatedWorld } from './simulated-world.ts';
+
+const N = 1000;
+const P = 3;
+
+function worldOf(
+  method: string,
+  parameters: Record<string, number | string> = {},
+): SimulatedWorld {
+  return new SimulatedWorld({
+    method,
+    parameters: { ratio: 0.05, ...parameters },
+    ranks: P,
+    length: N,
+    makeKernels: (arena) => backends.wasm(arena).kernels,
+  });
+}
+
+const gradientsAt = (iteration: number): Float32Array[] =>
+  Array.from({ length: P }, (_, rank) => bellShaped(N, 1 + iteration * P + rank));
+
+/** Entries that a rank's residual has given up: those that it sent, at β = 1. */
+function cleared(world: SimulatedWorld, rank: number): number[] {
+  const residual = world.residual(rank);
+  return Array.from(residual.keys()).filter((i) => residual[i] === 0);
+}
+
+describe.each([
+  ['randomk', {}],
+  ['scalecom', { beta: 1, selection: 'exact' }],
+  ['scalecom', { beta: 1, selection: 'chunk' }],
+])('%s %j', (method, parameters) => {
+  it('selects the same k entries on every rank, and others at another iteration', async () => {
+    const world = worldOf(method, parameters);
+    await world.exchange(0, gradientsAt(0));
+    const first = cleared(world, 0);
+    expect(first.length).toBe(50);
+    for (let rank = 1; rank < P; rank++) expect(cleared(world, rank)).toEqual(first);
+    const other = worldOf(method, parameters);
+    await other.exchange(1, gradientsAt(1));
+    expect(cleared(other, 0)).not.toEqual(first);
+    expect(world.statistics[0]).toEqual({ nnzLocal: 50, nnzReduced: 50 });
+  });
+
+  it('sends 4 bytes for each value', async () => {
+    const world = worldOf(method, parameters);
+    await world.exchange(0, gradientsAt(0));
+    expect(world.sent.map((bytes) => bytes.length)).toEqual([200, 200, 200]);
+  });
+});
+
+describe('scalecom', () => {
+  it('takes its entries from each rank in turn', async () => {
+    for (let iteration = 0; iteration < 2 * P; iteration++) {
+      const world = worldOf('scalecom', { beta: 1, selection: 'exact' });
+      const gradients = gradientsAt(iteration);
+      await world.exchange(iteration, gradients);
+      const leader = gradients[iteration % P]!;
+      const order = [...leader.keys()].sort(
+        (i, j) => Math.abs(leader[j]!) - Math.abs(leader[i]!) || i - j,
+      );
+      expect(cleared(world, 0)).toEqual(order.slice(0, 50).sort((i, j) => i - j));
+    }
+  });
+
+  it.each([0.1, 0.3, 1])(
+    'keeps the paper’s invariant at β = %d: w − (η/β)·avg(m) is what SGD has',
+    async (beta) => {
+      const world = worldOf('scalecom', { beta });
+      const applied = new Float64Array(N);
+      const given = new Float64Array(N);
+      for (let iteration = 0; iteration < 60; iteration++) {
+        const gradients = gradientsAt(iteration);
+        const [result] = await world.exchange(iteration, gradients);
+        for (let i = 0; i < N; i++) {
+          applied[i]! += result![i]!;
+          for (const gradient of gradients) given[i]! += gradient[i]! / P;
+        }
+      }
+      // The residual that is kept is m/β.
+      for (let rank = 0; rank < P; rank++) {
+        world.residual(rank).forEach((m, i) => {
+          applied[i]! += m / P;
+        });
+      }
+      const norm = (x: Float64Array): number => Math.hypot(...x);
+      const difference = applied.map((value, i) => value - given[i]!);
+      expect(norm(difference)).toBeLessThan(1e-5 * norm(given));
+    },
+  );
+
+  it('has chunks of one entry each unless told otherwise', () => {
+    const chunk = { selection: 'chunk', chunk: 0, ratio: 0.01 } as const;
+    expect(chunkSize(chunk)).toBe(100);
+    expect(chunkSize({ ...chunk, ratio: 1 })).toBe(1);
+    expect(chunkSize({ ...chunk, chunk: 512 })).toBe(512);
+    expect(chunkSize({ ...chunk, selection: 'exact' })).toBe(0);
+  });
+});
