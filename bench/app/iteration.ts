@@ -4,7 +4,7 @@
  * sum leaves open, and what a worker weighs.
  */
 import { readFileSync } from 'node:fs';
-import { sumPhases, type Phase } from '../../src/shared/phases.ts';
+import { sumPhases, type Phase, type PhaseTimes } from '../../src/shared/phases.ts';
 import type {
   IterationRecord,
   RunRecord,
@@ -88,6 +88,14 @@ function describe(
       note: `of the iteration, median; upper quartile ${quantile(overhead, 0.75).toFixed(1)} %`,
     },
     {
+      name: `of it compress to other, ${method}`,
+      value: median(
+        records.map(({ phases, wall: whole }) => (100 * own(phases)) / whole),
+      ),
+      unit: '%',
+      note: 'compress, reduce, decompress and other; without data and the optimiser',
+    },
+    {
       name: `phases against wall time, ${method}`,
       value: median(open),
       unit: '%',
@@ -103,6 +111,10 @@ function describe(
     },
   ];
 }
+
+/** ms that the engine itself adds to a step. */
+const own = (phases: PhaseTimes): number =>
+  phases.compress + phases.reduce + phases.decompress + phases.other;
 
 const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;

@@ -6,6 +6,7 @@ import type { Chart as ChartType, ChartConfiguration } from 'chart.js';
 import { untrack } from 'svelte';
 import type { Attachment } from 'svelte/attachments';
 import { Chart } from './chart-registry.ts';
+import { drawLater, forgetDrawing } from './draw-queue.ts';
 
 /**
  * @param configure read once
@@ -22,15 +23,19 @@ export function chart(
     });
     observer.observe(canvas);
     const made = new Chart(canvas, untrack(configure));
+    // Not update('none'): Chart.js 4.6 then keeps the colours of bars and points that
+    // they had at the first update. Without animation the default mode is as direct.
+    const update = (): void => {
+      made.update();
+    };
     $effect(() => {
       if (!visible) return;
       draw(made);
-      // Not update('none'): Chart.js 4.6 then keeps the colours of bars and points that
-      // they had at the first update. Without animation the default mode is as direct.
-      made.update();
+      drawLater(update);
     });
     return () => {
       observer.disconnect();
+      forgetDrawing(update);
       made.destroy();
     };
   };
