@@ -146,12 +146,12 @@ export function omegaLength(k: number): number {
 }
 
 /**
- * Bytes that `eliasEncode` may need for n elements of s levels in this form, 8 bytes of
- * slack included. The longest sparse stream has a non-zero in every place.
+ * Bytes that `eliasEncode` may need for n elements of s levels in this form. The longest
+ * sparse stream has a non-zero in every place.
  */
 export function eliasCapacity(n: number, levels: number, form: EliasForm): number {
   const dense = 1 + omegaLength(levels + 1);
   const sparse = 2 + omegaLength(levels);
   const bits = form === 'sparse' ? sparse : dense;
-  return 4 * Math.ceil((2 + n * bits) / 32) + 8;
+  return packedBytes(2 + n * bits, 1);
 }

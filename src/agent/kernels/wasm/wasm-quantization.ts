@@ -85,9 +85,9 @@ export interface QuantizationExports {
 const SCALES = { max: 0, l2: 1, given: 2 } as const;
 const FORMS = { auto: 0, sparse: 1, dense: 2 } as const;
 
-/** Three tiles; or two and a table of ω codes. */
+/** Three tiles; or two tiles and two tables of 256 words. */
 const TILES_BYTES = 192;
-const ELIAS_BYTES = 128 + 2048;
+const ELIAS_BYTES = 128 + 2 * 2048;
 
 export class WasmQuantization implements QuantizationKernels {
   readonly #run: QuantizationExports;
