@@ -57,7 +57,8 @@ export class SparseFeedback implements Compressor {
     this.#selection = selection;
     this.#residual = residual;
     this.#region = arena.allocate(sparseBytes(selection.capacity));
-    this.#payload = { kind: 'sparse', length, count: 0, data: this.#region };
+    const data = { offset: this.#region.offset, bytes: 0 };
+    this.#payload = { kind: 'sparse', length, count: 0, data };
   }
 
   encode(gradient: Vector, iteration: number): SparsePayload {

@@ -179,6 +179,22 @@ describe('the exchange engine', () => {
     },
   );
 
+  it('averages to zero, and waits for nobody, when no rank has anything to send', async () => {
+    const ranks = await connectRanks({ method: 'threshold', threshold: 1000 }, [
+      planSwitch(1, 6, { method: 'none' }),
+    ]);
+    for (let t = 0; t < 6; t++)
+      expect(await step(ranks, t)).toEqual(new Float32Array(N));
+    const expected = Array.from({ length: N }, (_, i) => {
+      let sum = 0;
+      for (let t = 0; t < 7; t++) {
+        for (let rank = 0; rank < P; rank++) sum += element(rank, t, i);
+      }
+      return sum / P;
+    });
+    expect([...(await step(ranks, 6))]).toEqual(expected);
+  });
+
   it('loses no more than rounding with powersgd', async () => {
     const ranks = await connectRanks({ method: 'powersgd', bucketBytes: 500 }, [
       planSwitch(1, 6, { method: 'none' }),

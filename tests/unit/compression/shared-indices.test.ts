@@ -1,6 +1,10 @@
 /** Methods whose ranks select the same entries: random-k and ScaleCom. */
 import { describe, expect, it } from 'vitest';
 import { chunkSize } from '../../../src/agent/compression/scalecom.ts';
+import {
+  methods,
+  validateParameters,
+} from '../../../src/agent/compression/registry.ts';
 import { bellShaped } from '../kernels/adversarial-inputs.ts';
 import { backends } from '../kernels/backends.ts';
 import { SimulatedWorld } from './simulated-world.ts';
@@ -55,6 +59,40 @@ describe.each([
 });
 
 describe('scalecom', () => {
+  it.each([
+    ['outside the bucket', [3, 12], 'PAYLOAD_INVALID'],
+    ['that do not ascend', [5, 4], 'PAYLOAD_INVALID'],
+    ['of another number', [1, 2, 3], 'PAYLOAD_INVALID'],
+  ])('refuses a leader’s indices %s', async (_, indices, code) => {
+    const { arena, kernels } = backends.wasm();
+    const [gradient, residual] = [arena.allocateVector(12), arena.allocateVector(12)];
+    kernels.fill(residual, 0);
+    const compressor = methods.get('scalecom')!.create({
+      length: 12,
+      tensors: [],
+      parameters: {
+        ...validateParameters(methods.get('scalecom')!, { ratio: 2 / 12 }),
+      },
+      seed: 1,
+      rank: 1,
+      world: 2,
+      bucket: 0,
+      arena,
+      kernels,
+      residual: { offset: residual.offset, length: 12 },
+    });
+    const sent = arena.allocate(4 * indices.length);
+    arena.u32(sent.offset, indices.length).set(indices);
+    const data = { offset: sent.offset, bytes: 4 * indices.length };
+    const exchanged = compressor.exchange!(gradient, 0, () =>
+      Promise.resolve({
+        form: 'gathered',
+        payloads: [{ kind: 'quantized', length: 12, data }],
+      }),
+    );
+    await expect(exchanged).rejects.toMatchObject({ code });
+  });
+
   it('takes its entries from each rank in turn', async () => {
     for (let iteration = 0; iteration < 2 * P; iteration++) {
       const world = worldOf('scalecom', { beta: 1, selection: 'exact' });

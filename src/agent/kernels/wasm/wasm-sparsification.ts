@@ -1,6 +1,6 @@
 /**
  * The sparsifiers' kernels in SIMD WebAssembly: arguments checked, scratch provided.
- * Sources in `assembly/`: threshold-selection, indexed, random-words.
+ * Sources in `assembly/`: threshold-selection, indexed.
  */
 import type { Arena, Region, Vector } from '../arena.ts';
 import type { SparseStream } from '../kernels.ts';
@@ -41,9 +41,7 @@ export interface SparsificationExports {
     scratch: number,
   ): void;
   gatherAt(x: number, n: number, list: number, count: number, out: number): number;
-  randomWords(
-    out: number,
-    blocks: number,
+  nameStream(
     seed: number,
     rank: number,
     bucket: number,
@@ -55,6 +53,8 @@ export interface SparsificationExports {
 
 /** Scratch of the histograms in assembly/selection.ts. */
 const HISTOGRAM_BYTES = 32_768;
+/** Scratch of four blocks of random words in assembly/indexed.ts. */
+const BLOCKS_BYTES = 64;
 
 export class WasmSparsification implements SparsificationKernels {
   readonly #arena: Arena;
@@ -120,19 +120,10 @@ export class WasmSparsification implements SparsificationKernels {
 
   drawIndices(n: number, k: number, name: StreamName, out: Region): IndexList {
     requireIndexCapacity(out, k, n);
-    // Two words a draw, four a block.
-    const blocks = Math.ceil(k / 2);
-    const words = this.#scratch.reserve(16 * blocks + 8 * Math.ceil(n / 64));
-    this.#run.randomWords(
-      words,
-      blocks,
-      name.seed,
-      name.rank ?? 0,
-      name.bucket ?? 0,
-      name.iteration ?? 0,
-      name.purpose ?? 0,
-    );
-    this.#run.sampleIndices(n, k, words, words + 16 * blocks, out.offset);
+    const { seed, rank = 0, bucket = 0, iteration = 0, purpose = 0 } = name;
+    const scratch = this.#scratch.reserve(BLOCKS_BYTES + 8 * Math.ceil(n / 64));
+    this.#run.nameStream(seed, rank, bucket, iteration, purpose);
+    this.#run.sampleIndices(n, k, scratch, scratch + BLOCKS_BYTES, out.offset);
     return { offset: out.offset, count: k };
   }
 }

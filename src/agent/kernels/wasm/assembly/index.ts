@@ -11,7 +11,6 @@ export { gatherAt, sampleIndices } from './indexed';
 export { addProduct, timesFactor, transposedTimesFactor } from './low-rank';
 export { nameStream } from './philox';
 export { clippedMaximum, dequantize, largestLevel, quantize } from './quantize';
-export { randomWords } from './random-words';
 export {
   centralSum,
   firstNonFinite,

@@ -2,6 +2,7 @@
  * Reading a vector through a list of indices, and drawing such a list by lot. Indices may
  * come from another rank: they are checked before anything is written.
  */
+import { drawFourBlocks } from './philox';
 import { firstOutside } from './sparse-stream';
 
 /** Returns the position of the first bad index, or `count`: done. */
@@ -28,8 +29,9 @@ function mark(bitmap: usize, i: u32): bool {
 
 /**
  * Floyd's sample of k of n (Bentley and Floyd, CACM 1987): for j from n − k up, one of
- * [0, j], or j itself where that one was drawn before. `words`: 2·k random words, two for
- * each draw; `bitmap`: (n + 63) / 64 words of 8 bytes, whose order sorts the result.
+ * [0, j], or j itself where that one was drawn before. Two words of the stream that
+ * `nameStream` has named make one draw. `words`: 64 bytes; `bitmap`: ⌈n / 64⌉ words of 8
+ * bytes, whose order sorts the result.
  */
 export function sampleIndices(
   n: u32,
@@ -40,11 +42,13 @@ export function sampleIndices(
 ): void {
   const blocks: u32 = (n >>> 6) + (n & 63 ? 1 : 0);
   memory.fill(bitmap, 0, (<usize>blocks) << 3);
-  for (let j: u32 = n - k; j < n; j++) {
+  for (let draw: u32 = 0; draw < k; draw++) {
+    if ((draw & 7) == 0) drawFourBlocks(draw >>> 1, words);
+    const at = words + ((<usize>(draw & 7)) << 3);
     const uniform =
-      ((<f64>load<u32>(words)) * 2097152.0 + <f64>(load<u32>(words, 4) >>> 11)) *
+      ((<f64>load<u32>(at)) * 2097152.0 + <f64>(load<u32>(at, 4) >>> 11)) *
       1.1102230246251565e-16;
-    words += 8;
+    const j: u32 = n - k + draw;
     const drawn = <u32>(uniform * ((<f64>j) + 1.0));
     if (!mark(bitmap, drawn)) mark(bitmap, j);
   }
