@@ -20,13 +20,15 @@ import type {
   MethodDefinition,
   Payload,
 } from './method.ts';
+import { layerParameters } from './policy/layer-rates.ts';
 import { ratioParameters } from './policy/ratio-schedule.ts';
 import { packState, unpackState } from './saved-state.ts';
 import { SparseFeedback } from './sparse-feedback.ts';
-import { TopKSelection } from './topk.ts';
+import { topkSelection } from './topk-selection.ts';
 
 const parameters = z.strictObject({
   ...ratioParameters,
+  ...layerParameters,
   momentum: z
     .number()
     .min(0)
@@ -66,7 +68,7 @@ class MomentumCorrection implements Compressor {
   constructor(context: CompressorContext<Parameters>) {
     const { arena, kernels, length, parameters } = context;
     this.#context = context;
-    const selection = new TopKSelection({
+    const selection = topkSelection({
       ...context,
       parameters: { ...parameters, k: 0, bucket: 0, warmupIterations: 0 },
     });

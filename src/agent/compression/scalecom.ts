@@ -27,11 +27,12 @@ import {
   type Payload,
 } from './method.ts';
 import { parseSparse, payloadInvalid, requireAscending } from './payload-check.ts';
+import { layerParameters } from './policy/layer-rates.ts';
 import { ratioParameters } from './policy/ratio-schedule.ts';
 import { warmUpParameters, withWarmUp } from './policy/warm-up.ts';
 import { SharedIndices } from './shared-indices.ts';
 import { noState, requireNoState } from './stateless.ts';
-import { TopKSelection } from './topk.ts';
+import { topkSelection, type CountedSelection } from './topk-selection.ts';
 
 const parameters = z.strictObject({
   ...ratioParameters,
@@ -51,6 +52,7 @@ const parameters = z.strictObject({
     .max(2 ** 30)
     .default(0)
     .describe('Entries of a chunk; 0: as many as give one entry each'),
+  ...layerParameters,
   ...warmUpParameters,
 });
 type Parameters = z.infer<typeof parameters>;
@@ -81,7 +83,7 @@ export function chunkSize({
 class ScaleCom implements Compressor {
   readonly #context: CompressorContext<Parameters>;
   readonly #residual: Vector;
-  readonly #selection: TopKSelection;
+  readonly #selection: CountedSelection;
   readonly #shared: SharedIndices;
 
   constructor(context: CompressorContext<Parameters>) {
@@ -90,7 +92,7 @@ class ScaleCom implements Compressor {
       throw new Error('internal: scalecom without a residual');
     this.#context = context;
     this.#residual = residual;
-    this.#selection = new TopKSelection({
+    this.#selection = topkSelection({
       ...context,
       parameters: { ...parameters, k: 0, bucket: chunkSize(parameters) },
     });
@@ -154,6 +156,7 @@ class ScaleCom implements Compressor {
   }
 
   [Symbol.dispose](): void {
+    this.#selection[Symbol.dispose]?.();
     this.#shared[Symbol.dispose]();
   }
 

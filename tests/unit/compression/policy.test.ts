@@ -1,10 +1,20 @@
 /** The ratio's schedule, and the dense warm-up of every method that has one. */
 import { describe, expect, it } from 'vitest';
+import type { TensorSlice } from '../../../src/agent/compression/method.ts';
+import {
+  parseRates,
+  rateOf,
+  segmentsOf,
+} from '../../../src/agent/compression/policy/layer-rates.ts';
 import {
   largestRatio,
   ratioAt,
 } from '../../../src/agent/compression/policy/ratio-schedule.ts';
-import { methods } from '../../../src/agent/compression/registry.ts';
+import {
+  findMethod,
+  methods,
+  validateParameters,
+} from '../../../src/agent/compression/registry.ts';
 import { bellShaped } from '../kernels/adversarial-inputs.ts';
 import { backends } from '../kernels/backends.ts';
 import { SimulatedWorld } from './simulated-world.ts';
@@ -52,6 +62,97 @@ describe('the ratio', () => {
           (method === 'gaussiank' ? 0.26 : 0.07) * expected,
         );
       });
+    },
+  );
+});
+
+describe('ratios of layers', () => {
+  const layer = (name: string, start: number, length: number): TensorSlice => ({
+    name,
+    start,
+    length,
+    shape: [length],
+  });
+
+  it.each([
+    ['*.bias', 'layer1.bias', true],
+    ['*.bias', 'layer1.biases', false],
+    ['layer?', 'layer1', false],
+    ['conv.1', 'conv.1', true],
+    ['conv.1', 'convX1', false],
+    ['a*c*e', 'abcde', true],
+    ['*', 'anything', true],
+  ])('%s fits %s: %s', (pattern, name, fits) => {
+    const rates = parseRates(`${pattern}=0.5`)!;
+    expect(rateOf(rates, name)).toBe(fits ? 0.5 : undefined);
+  });
+
+  it('takes the first that fits', () => {
+    const rates = parseRates(' a*=0.5,  *b=1e-3 ')!;
+    expect(['ab', 'cb', 'c'].map((name) => rateOf(rates, name))).toEqual([
+      0.5,
+      0.001,
+      undefined,
+    ]);
+  });
+
+  it.each(['a', 'a=', '=1', 'a=0', 'a=1.5', 'a=x', 'a=b=1', 'a=1 b', 'a=-1', 'a=NaN'])(
+    'refuses "%s", and says what it wants',
+    (layers) => {
+      expect(() => validateParameters(findMethod('topk'), { layers })).toThrow(
+        expect.objectContaining({
+          code: 'METHOD_PARAMETER_INVALID',
+          message: expect.stringContaining('"layers"'),
+        }),
+      );
+    },
+  );
+
+  it('cuts a bucket where ratios change, and nowhere else', () => {
+    const tensors = [
+      layer('w1', 0, 5),
+      layer('w2', 5, 2),
+      layer('b1', 7, 3),
+      layer('b2', 10, 1),
+      layer('w3', 11, 9),
+    ];
+    expect(segmentsOf(tensors, parseRates('b*=0.5')!)).toEqual([
+      { start: 0, length: 7 },
+      { start: 7, length: 3, ratio: 0.5 },
+      { start: 10, length: 1, ratio: 0.5 },
+      { start: 11, length: 9 },
+    ]);
+    expect(segmentsOf(tensors, [])).toEqual([{ start: 0, length: 20 }]);
+  });
+
+  it.each(['topk', 'scalecom', 'dgc', 'dct'])(
+    'gives %s entries by layer',
+    async (id) => {
+      const length = 2000;
+      const world = new SimulatedWorld({
+        method: id,
+        parameters: { ratio: 0.05, layers: 'small=1 sparse=0.002' },
+        ranks: 2,
+        length,
+        tensors: [
+          layer('first', 0, 400),
+          layer('small', 400, 10),
+          layer('sparse', 410, 1000),
+          layer('last', 1410, 590),
+        ],
+        makeKernels: (arena) => backends.wasm(arena).kernels,
+      });
+      const gradients = [bellShaped(length, 1), bellShaped(length, 2)];
+      await world.exchange(0, gradients);
+      // 5 % of 400 and of 590 to the nearest, all of 10, 0.2 % of 1000.
+      expect(
+        Math.abs(world.statistics[0]!.nnzLocal! - (20 + 10 + 2 + 29.5)),
+      ).toBeLessThan(1);
+      if (id === 'scalecom') return;
+      const residual = world.residual(0);
+      const sent = (from: number, to: number): number =>
+        residual.subarray(from, to).filter((value) => value === 0).length;
+      expect([sent(0, 400), sent(400, 410), sent(410, 1410)]).toEqual([20, 10, 2]);
     },
   );
 });

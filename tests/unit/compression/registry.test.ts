@@ -30,6 +30,7 @@ describe('registry', () => {
       rampFrom: 0,
       k: 0,
       bucket: 0,
+      layers: '',
       valueBits: 0,
       valueBucket: 512,
       warmupIterations: 0,
