@@ -3,7 +3,7 @@
  * For people there is one live line on a terminal, or a line a second where there is
  * none, a line for each switch and warning, and at the end where the time went.
  */
-import { describePlan } from '../shared/exchange-plan.ts';
+import { describePlan, describeSwitch } from '../shared/exchange-plan.ts';
 import { endsRun, type JournalEntry, type RunRecord } from '../shared/records.ts';
 import type { RunSummary } from '../shared/rpc.ts';
 import { PhaseBreakdown, PhaseMeans } from './phase-breakdown.ts';
@@ -130,8 +130,8 @@ export class HumanPrinter implements RunPrinter {
           record.residual === 'none' ? '' : `, residual ${record.residual}`;
         const weights = record.resynchronized ? ', weights averaged' : '';
         this.#line(
-          `── iteration ${record.fence}: ${describePlan(record.from)} → ` +
-            `${describePlan(record.to)}${residual}${weights}`,
+          `── iteration ${record.fence}: ${describeSwitch(record.from, record.to)}` +
+            `${residual}${weights}`,
         );
         return;
       }

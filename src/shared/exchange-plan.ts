@@ -51,12 +51,45 @@ export const exchangeSpecSchema = z.looseObject({
 });
 export type ExchangeSpec = z.infer<typeof exchangeSpecSchema>;
 
-/** For a line of text: the method, its parameters that are on, a collective if chosen. */
-export function describePlan(plan: ExchangePlan): string {
-  const parameters = Object.entries(plan.parameters)
-    .filter(([, value]) => value !== 0 && value !== null && value !== false)
-    .map(([key, value]) => ` ${key}=${String(value)}`)
-    .join('');
+type NamedPlan = Pick<ExchangePlan, 'method'> & {
+  readonly parameters: Readonly<Record<string, unknown>>;
+};
+
+/** A plan in a few words, for markers, lists and buttons: `topk 1 %`, `none`. */
+export function planLabel({ method, parameters }: NamedPlan): string {
+  const { ratio, k, bits, rank, threshold } = parameters;
+  if (typeof k === 'number' && k > 0) return `${method} k=${k}`;
+  if (typeof ratio === 'number') {
+    return `${method} ${Number((ratio * 100).toPrecision(3))} %`;
+  }
+  if (typeof bits === 'number') return `${method} ${bits} bit`;
+  if (typeof rank === 'number') return `${method} rank ${rank}`;
+  if (typeof threshold === 'number') return `${method} ≥ ${threshold}`;
+  return method;
+}
+
+/** A plan for a line of text: its label, and the collective where one was chosen. */
+export function describePlan(
+  plan: NamedPlan & Pick<ExchangePlan, 'collective'>,
+): string {
   const collective = plan.collective === 'auto' ? '' : ` over ${plan.collective}`;
-  return `${plan.method}${parameters}${collective}`;
+  return `${planLabel(plan)}${collective}`;
+}
+
+/** What a switch changes: the two plans, and between equal methods what differs. */
+export function describeSwitch(
+  from: NamedPlan & Omit<ExchangePlan, 'parameters'>,
+  to: NamedPlan & Omit<ExchangePlan, 'parameters'>,
+): string {
+  const plans = `${describePlan(from)} → ${describePlan(to)}`;
+  const before: Record<string, unknown> = { ...from.parameters, ...sizes(from) };
+  const after: Record<string, unknown> = { ...to.parameters, ...sizes(to) };
+  const changes = Object.keys(after)
+    .filter((key) => key in before && before[key] !== after[key])
+    .map((key) => `${key} ${String(before[key])} → ${String(after[key])}`);
+  return changes.length === 0 ? plans : `${plans} (${changes.join(', ')})`;
+}
+
+function sizes({ bucketBytes }: Pick<ExchangePlan, 'bucketBytes'>): object {
+  return { bucketBytes };
 }

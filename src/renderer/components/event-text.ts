@@ -1,12 +1,11 @@
 /** A run's events in words. */
-import { describePlan, type ExchangePlan } from '../../shared/exchange-plan.ts';
+import { describePlan, describeSwitch } from '../../shared/exchange-plan.ts';
 import {
   formatCount,
   formatDuration,
   formatPercent,
   formatQuantity,
 } from '../../shared/units.ts';
-import { planLabel } from '../state/run-change.ts';
 import type { RunEvent } from '../state/run-event.ts';
 
 export interface EventText {
@@ -30,7 +29,7 @@ export function eventText(event: RunEvent): EventText {
       return {
         tone: 'plain',
         title: 'Started',
-        text: `${event.ranks} ranks on ${event.backend}, ${formatCount(event.parameters)} parameters, ${describePlan(event.plan as ExchangePlan)}`,
+        text: `${event.ranks} ranks on ${event.backend}, ${formatCount(event.parameters)} parameters, ${describePlan(event.plan)}`,
       };
     case 'switch':
       return {
@@ -38,7 +37,7 @@ export function eventText(event: RunEvent): EventText {
         title: 'Switch',
         iteration: event.fence,
         text:
-          `${planLabel(event.from)} → ${describePlan(event.to as ExchangePlan)}.` +
+          `${describeSwitch(event.from, event.to)}.` +
           RESIDUALS[event.residual] +
           (event.resynchronized ? ' Weights averaged.' : ''),
       };

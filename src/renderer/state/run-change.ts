@@ -37,20 +37,6 @@ export function changeToMethod(
   return change;
 }
 
-/** A plan in a few words, for markers, lists and buttons: `topk 1 %`, `none`. */
-export function planLabel(plan: {
-  readonly method: string;
-  readonly parameters: Readonly<Record<string, unknown>>;
-}): string {
-  const { ratio, k, bits } = plan.parameters;
-  if (typeof ratio === 'number') {
-    return `${plan.method} ${Number((ratio * 100).toPrecision(3))} %`;
-  }
-  if (typeof k === 'number') return `${plan.method} k=${k}`;
-  if (typeof bits === 'number') return `${plan.method} ${bits} bit`;
-  return plan.method;
-}
-
 /** What becomes of the residual at the fence, in one line; undefined: there is none. */
 export function residualQuestion(
   catalogue: Catalogue,

@@ -23,7 +23,7 @@ describe('events in words', () => {
     });
     expect(iteration).toBe(812);
     expect(tone).toBe('switch');
-    expect(text).toMatch(/^topk 1 % → none/);
+    expect(text).toMatch(/^topk 1 % over sparse-allgather → none over ring/);
     expect(text).toContain('Residual flushed with one dense exchange.');
     expect(text).toContain('Weights averaged.');
   });

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import {
   changeToMethod,
   planAsChange,
-  planLabel,
 } from '../../../src/renderer/state/run-change.ts';
 import type { MethodEntry } from '../../../src/shared/catalogue.ts';
 
@@ -45,14 +44,5 @@ describe('a change of plan', () => {
       ratio: 0.02,
       collective: 'sparse-allgather',
     });
-  });
-
-  it.each([
-    [{ method: 'none', parameters: {} }, 'none'],
-    [{ method: 'topk', parameters: { ratio: 0.01 } }, 'topk 1 %'],
-    [{ method: 'topk', parameters: { ratio: 0.0005 } }, 'topk 0.05 %'],
-    [{ method: 'qsgd', parameters: { bits: 4 } }, 'qsgd 4 bit'],
-  ])('%j is called %s', (of, label) => {
-    expect(planLabel(of)).toBe(label);
   });
 });

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import {
+  describePlan,
+  describeSwitch,
+  planLabel,
+} from '../../../src/shared/exchange-plan.ts';
+
+describe('a plan in words', () => {
+  it.each([
+    [{ method: 'none', parameters: {} }, 'none'],
+    [{ method: 'topk', parameters: { ratio: 0.01 } }, 'topk 1 %'],
+    [{ method: 'topk', parameters: { ratio: 0.0005 } }, 'topk 0.05 %'],
+    [{ method: 'qsgd', parameters: { bits: 4 } }, 'qsgd 4 bit'],
+  ])('%j is called %s', (of, label) => {
+    expect(planLabel(of)).toBe(label);
+  });
+
+  it('names a collective only where one was chosen', () => {
+    const plan = { method: 'none', parameters: {}, collective: 'auto' };
+    expect(describePlan(plan)).toBe('none');
+    expect(describePlan({ ...plan, collective: 'ring' })).toBe('none over ring');
+  });
+
+  it('says what a switch changes where the labels do not', () => {
+    const from = {
+      method: 'topk',
+      parameters: { ratio: 0.01, valueBits: 0 },
+      collective: 'auto',
+      bucketBytes: 4096,
+    };
+    const to = { ...from, parameters: { ratio: 0.01, valueBits: 4 } };
+    expect(describeSwitch(from, to)).toBe('topk 1 % → topk 1 % (valueBits 0 → 4)');
+    expect(describeSwitch(from, { ...from, method: 'a2sgd', parameters: {} })).toBe(
+      'topk 1 % → a2sgd',
+    );
+  });
+});
