@@ -19,6 +19,7 @@ export {
   type Compressor,
   type CompressorContext,
   type ExchangeStatistics,
+  type MeasureWork,
   type MethodDefinition,
   type Payload,
   type TensorSlice,
@@ -27,9 +28,17 @@ export { Arena, vectorOf, type Region, type Vector } from './kernels/arena.ts';
 export {
   sparseBytes,
   type Kernels,
+  type Moments,
   type SparseStream,
   type TwoMeans,
 } from './kernels/kernels.ts';
+export type { LowRankKernels, Matrix } from './kernels/low-rank.ts';
+export {
+  closeStream,
+  type IndexList,
+  type SparsificationKernels,
+  type StreamRoom,
+} from './kernels/sparsification.ts';
 export { CounterRandom, type StreamName } from './kernels/random.ts';
 export { referenceKernels } from './kernels/reference/reference-kernels.ts';
 export { loadWasmKernels } from './kernels/wasm/load.ts';
