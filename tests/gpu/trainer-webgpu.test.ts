@@ -4,24 +4,13 @@
  * CPU driver that comes with Chromium.
  */
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { canRunWebGpu, saySkipped, webGpuEnvironment } from '../harness/webgpu.ts';
 import type { TrainerSteps } from './trainer-steps.ts';
 
-const swiftShader = '/usr/lib/chromium/vk_swiftshader_icd.json';
-const hasGpu =
-  process.platform !== 'linux' ||
-  existsSync('/dev/nvidia0') ||
-  (existsSync('/dev/dri') &&
-    readdirSync('/dev/dri').some((name) => name.startsWith('renderD')));
-const canRun = hasGpu || existsSync(swiftShader);
-if (!canRun) {
-  process.stderr.write(
-    `Skipping the trainer's WebGPU test: no GPU, and no SwiftShader at ${swiftShader} (Debian package chromium).\n`,
-  );
-}
+if (!canRunWebGpu) saySkipped('the trainer on WebGPU');
 
 const script = path.join(import.meta.dirname, 'trainer-steps.ts');
 
@@ -41,11 +30,11 @@ function relativeDistance(a: readonly number[], b: readonly number[]): number {
   return norm(a.map((value, i) => value - b[i]!)) / norm(b);
 }
 
-describe.skipIf(!canRun)('training on webgpu', () => {
+describe.skipIf(!canRunWebGpu)('training on webgpu', () => {
   let webgpu: TrainerSteps;
   let wasm: TrainerSteps;
   beforeAll(async () => {
-    webgpu = await run('webgpu', hasGpu ? {} : { VK_ICD_FILENAMES: swiftShader });
+    webgpu = await run('webgpu', webGpuEnvironment);
     wasm = await run('wasm', {});
   }, 110_000);
 
@@ -85,7 +74,7 @@ describe.skipIf(hasGpu)('without a GPU', () => {
     expect((await run('auto', none)).backend).toBe('wasm');
   });
 
-  test.skipIf(!canRun)('auto does not take a software adapter', async () => {
+  test.skipIf(!canRunWebGpu)('auto does not take a software adapter', async () => {
     expect((await run('auto', { VK_ICD_FILENAMES: swiftShader })).backend).toBe('wasm');
   });
 });

@@ -1,0 +1,26 @@
+/**
+ * Where WebGPU runs in the tests: on this machine's GPU, else on SwiftShader, the CPU
+ * driver that comes with Chromium; else nowhere, and the tests say so.
+ */
+import { existsSync, readdirSync } from 'node:fs';
+
+const SWIFT_SHADER = '/usr/lib/chromium/vk_swiftshader_icd.json';
+
+export const hasGpu =
+  process.platform !== 'linux' ||
+  existsSync('/dev/nvidia0') ||
+  (existsSync('/dev/dri') &&
+    readdirSync('/dev/dri').some((name) => name.startsWith('renderD')));
+
+export const canRunWebGpu = hasGpu || existsSync(SWIFT_SHADER);
+
+/** What a process needs in its environment. */
+export const webGpuEnvironment: Readonly<Record<string, string>> = hasGpu
+  ? {}
+  : { VK_ICD_FILENAMES: SWIFT_SHADER };
+
+export function saySkipped(what: string): void {
+  process.stderr.write(
+    `Skipping ${what}: no GPU, and no SwiftShader at ${SWIFT_SHADER} (Debian package chromium).\n`,
+  );
+}
