@@ -12,7 +12,7 @@ import {
   type StreamRoom,
 } from '../../../src/agent/kernels/sparsification.ts';
 import { bellShaped, INPUTS, SIZES } from './adversarial-inputs.ts';
-import type { Backend} from './backends.ts';
+import type { Backend } from './backends.ts';
 import { backends, bytes } from './backends.ts';
 
 let reference: Backend;
