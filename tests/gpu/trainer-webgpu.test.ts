@@ -7,7 +7,13 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { canRunWebGpu, saySkipped, webGpuEnvironment } from '../harness/webgpu.ts';
+import {
+  canRunWebGpu,
+  hasGpu,
+  saySkipped,
+  swiftShader,
+  webGpuEnvironment,
+} from '../harness/webgpu.ts';
 import type { TrainerSteps } from './trainer-steps.ts';
 
 if (!canRunWebGpu) saySkipped('the trainer on WebGPU');

@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync } from 'node:fs';
 
-const SWIFT_SHADER = '/usr/lib/chromium/vk_swiftshader_icd.json';
+export const swiftShader = '/usr/lib/chromium/vk_swiftshader_icd.json';
 
 export const hasGpu =
   process.platform !== 'linux' ||
@@ -12,15 +12,15 @@ export const hasGpu =
   (existsSync('/dev/dri') &&
     readdirSync('/dev/dri').some((name) => name.startsWith('renderD')));
 
-export const canRunWebGpu = hasGpu || existsSync(SWIFT_SHADER);
+export const canRunWebGpu = hasGpu || existsSync(swiftShader);
 
 /** What a process needs in its environment. */
 export const webGpuEnvironment: Readonly<Record<string, string>> = hasGpu
   ? {}
-  : { VK_ICD_FILENAMES: SWIFT_SHADER };
+  : { VK_ICD_FILENAMES: swiftShader };
 
 export function saySkipped(what: string): void {
   process.stderr.write(
-    `Skipping ${what}: no GPU, and no SwiftShader at ${SWIFT_SHADER} (Debian package chromium).\n`,
+    `Skipping ${what}: no GPU, and no SwiftShader at ${swiftShader} (Debian package chromium).\n`,
   );
 }
