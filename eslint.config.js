@@ -16,9 +16,11 @@ const layers = {
   'src/preload': ['agent', 'main', 'renderer', 'cli'],
   // The CLI knows main's core but not its hosts, and the engine's public entry alone.
   'src/cli': ['renderer', 'preload', 'main/electron', 'main/serve', 'agent'],
-  // Inside the agent: kernels <- compression, collectives <- exchange <- training <- worker.
+  // Inside the agent: kernels <- compression, collectives <- exchange <- training <- worker;
+  // codec, files of what one rank compresses, stands beside the exchange.
   'src/agent/kernels': above('kernels'),
   'src/agent/compression': above('compression'),
+  'src/agent/codec': above('codec'),
   'src/agent/collectives': above('collectives'),
   'src/agent/transport': above('transport'),
   'src/agent/exchange': above('exchange'),
@@ -36,8 +38,9 @@ function above(layer) {
   const outside = ['main', 'renderer', 'cli', 'preload'];
   const upper = ['exchange', 'training', 'worker', 'supervisor'];
   const inside = {
-    kernels: ['compression', 'collectives', 'transport', ...upper],
-    compression: ['collectives', 'transport', ...upper],
+    kernels: ['compression', 'codec', 'collectives', 'transport', ...upper],
+    compression: ['codec', 'collectives', 'transport', ...upper],
+    codec: ['collectives', 'transport', ...upper],
     collectives: ['transport', ...upper],
     transport: ['compression', 'collectives', ...upper],
     exchange: upper.slice(1),

@@ -43,4 +43,19 @@ export { CounterRandom, type StreamName } from './kernels/random.ts';
 export { referenceKernels } from './kernels/reference/reference-kernels.ts';
 export { loadWasmKernels } from './kernels/wasm/load.ts';
 export { wasmKernels } from './kernels/wasm/wasm-kernels.ts';
+export {
+  BACKENDS,
+  openBackend,
+  type Backend,
+  type BackendName,
+} from './codec/backend.ts';
+export { LoneRank, type Compressed, type LoneRankOptions } from './codec/lone-rank.ts';
+export { packPayload, unpackPayload, type PayloadFile } from './codec/payload-file.ts';
+export type { Provenance } from './codec/provenance.ts';
+export {
+  packRankState,
+  unpackRankState,
+  type RankState,
+  type StateFile,
+} from './codec/state-file.ts';
 export { GradwireError, formatError } from '../shared/errors.ts';

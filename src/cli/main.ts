@@ -5,6 +5,8 @@
 import { Command } from 'commander';
 import { appVersion } from '../main/installation.ts';
 import { addBenchCommand } from './commands/bench.ts';
+import { addCompressCommand } from './commands/compress.ts';
+import { addDecompressCommand } from './commands/decompress.ts';
 import { addPresetsCommand } from './commands/presets.ts';
 import { addRunCommand } from './commands/run.ts';
 import { addRunsCommand } from './commands/runs.ts';
@@ -27,6 +29,8 @@ function makeProgram(): Command {
   addRunsCommand(program);
   addPresetsCommand(program);
   addSpecCommand(program);
+  addCompressCommand(program);
+  addDecompressCommand(program);
   addBenchCommand(program);
   addServeCommand(program);
   addStartCommand(program);

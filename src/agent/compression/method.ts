@@ -118,10 +118,11 @@ export interface Compressor extends Disposable {
    * A payload of this method from bytes alone: `data` is checked to be one that a
    * compressor of these parameters and this length could have made, in as far as decoding
    * depends on it. What passes can be decoded; whatever the bytes are, nothing outside
-   * them is read and nothing is allocated in the arena.
+   * them is read and nothing is allocated in the arena. It must be decoded as of the same
+   * iteration.
    * @throws GradwireError `PAYLOAD_INVALID`
    */
-  parse(data: Region): Payload;
+  parse(data: Region, iteration: number): Payload;
   /** All state but the residual, to be restored by `restore` in another process. */
   save(): Uint8Array;
   /** @throws GradwireError `METHOD_STATE_INVALID` */

@@ -84,9 +84,8 @@ class RandomK implements Compressor {
     return this.#shared.scatterAverage(combined, out);
   }
 
-  /** The values of the iteration that was encoded last, or of the first. */
-  parse(data: Region): Payload {
-    this.#draw(Math.max(0, this.#drawn));
+  parse(data: Region, iteration: number): Payload {
+    this.#draw(iteration);
     requireBytes(randomk.id, data, this.#shared.payload.data.bytes);
     return { ...this.#shared.payload, data };
   }

@@ -88,6 +88,22 @@ export function parseChange(
   return { change, ...(residual === undefined ? {} : { residual }) };
 }
 
+/**
+ * `ratio=0.01`, each, as the parameters of a method.
+ * @throws GradwireError `SETTING_INVALID`
+ */
+export function parseParameters(
+  texts: readonly string[],
+  place: string,
+): Record<string, JsonValue> {
+  return Object.fromEntries(
+    texts.map((text) => {
+      const { path, value } = parseSetting(text, place, 'SETTING_INVALID');
+      return [path.join('.'), value];
+    }),
+  );
+}
+
 function parseSetting(text: string, place: string, code: string): Setting {
   const equals = text.indexOf('=');
   const path = text

@@ -72,7 +72,7 @@ it('powersgd of a matrix: both factors are in its bytes', async () => {
   const region = { offset: sent.offset, bytes: data.bytes };
   arena.u8(region.offset, region.bytes).set(arena.u8(data.offset, data.bytes));
   await compressor.decode(
-    { form: 'dense', data: compressor.parse(region).data },
+    { form: 'dense', data: compressor.parse(region, 0).data },
     gradient,
     0,
   );

@@ -73,9 +73,10 @@ export class LoneCompressor {
   }
 
   /** Bytes that somebody sent, as a payload. @throws GradwireError `PAYLOAD_INVALID` */
-  parse(bytes: Uint8Array): Payload {
-    this.arena.u8(this.#region.offset, bytes.length).set(bytes);
-    return this.compressor.parse({ offset: this.#region.offset, bytes: bytes.length });
+  parse(bytes: Uint8Array, iteration = 0): Payload {
+    const { offset } = this.#region;
+    this.arena.u8(offset, bytes.length).set(bytes);
+    return this.compressor.parse({ offset, bytes: bytes.length }, iteration);
   }
 
   /** What a world of this one rank makes of a payload. */
@@ -86,7 +87,7 @@ export class LoneCompressor {
 
   async roundTrip(gradient: ArrayLike<number>, iteration = 0): Promise<Float32Array> {
     return await this.decode(
-      this.parse(await this.encode(gradient, iteration)),
+      this.parse(await this.encode(gradient, iteration), iteration),
       iteration,
     );
   }

@@ -17,6 +17,7 @@ import type {
   ExchangeStatistics,
   Payload,
 } from '../method.ts';
+import { requireBytes } from '../payload-check.ts';
 
 export const warmUpParameters = {
   warmupIterations: z
@@ -67,12 +68,12 @@ class WarmUpCompressor implements Compressor {
       : this.after.decode(combined, out, iteration);
   }
 
-  /** As many bytes as the dense vector has are one. */
-  parse(data: Region): Payload {
+  /** Dense in the warm-up, whatever the method's payloads are later. */
+  parse(data: Region, iteration: number): Payload {
+    if (!this.warming(iteration)) return this.after.parse(data, iteration);
     const { length } = this.#context;
-    return data.bytes === 4 * length
-      ? { kind: 'dense', length, data }
-      : this.after.parse(data);
+    requireBytes('the warm-up', data, 4 * length);
+    return { kind: 'dense', length, data };
   }
 
   save(): Uint8Array {

@@ -1,0 +1,253 @@
+/**
+ * One rank that compresses for itself, with no one to talk to: a vector becomes the bytes
+ * that this rank would send, and bytes that a rank sent become its contribution to the
+ * average. Of a method that talks in rounds these are the bytes of the whole
+ * conversation, as the leader, P = 1. Residual and state go from call to call.
+ *
+ * Cost: a copy of the vector in and out of the arena beside the method's own.
+ */
+import { GradwireError, inputError } from '../../shared/errors.ts';
+import type { JsonObject } from '../../shared/json.ts';
+import type {
+  Combined,
+  Compressor,
+  ExchangeStatistics,
+  MethodDefinition,
+  Payload,
+} from '../compression/method.ts';
+import { findMethod, validateParameters } from '../compression/registry.ts';
+import type { Vector } from '../kernels/arena.ts';
+import { openBackend, type Backend, type BackendName } from './backend.ts';
+import { elementsOf, requireLength, type Provenance } from './provenance.ts';
+import type { RankState, StateFile } from './state-file.ts';
+
+export interface LoneRankOptions {
+  readonly method: string;
+  /** Those that are not given have their defaults. */
+  readonly parameters?: JsonObject | undefined;
+  /** Of the tensor that the vectors are: its product is n. */
+  readonly shape: readonly number[];
+  /** Integers in [0, 2³²); seed 1 and rank 0 unless given. */
+  readonly seed?: number | undefined;
+  readonly rank?: number | undefined;
+  readonly backend?: BackendName | undefined;
+}
+
+export interface Compressed {
+  /** Exactly the bytes that would travel; memory of its own. */
+  readonly payload: Uint8Array;
+  readonly kind: Payload['kind'];
+  /** Entries kept, where the method counts them. */
+  readonly nnz: number | undefined;
+  /** Of the method's encode alone. */
+  readonly milliseconds: number;
+}
+
+export class LoneRank implements Disposable {
+  readonly #options: LoneRankOptions;
+  readonly #method: MethodDefinition;
+  readonly #parameters: JsonObject;
+  readonly #backend: Backend;
+  readonly #compressor: Compressor;
+  readonly #gradient: Vector;
+  readonly #residual: Vector | undefined;
+
+  /**
+   * @throws GradwireError `METHOD_UNKNOWN`, `METHOD_PARAMETER_UNKNOWN_KEY`,
+   * `METHOD_PARAMETER_INVALID`, `VECTOR_TOO_LARGE`, `KERNELS_MISSING`,
+   * `BACKEND_UNAVAILABLE`, `ARENA_EXHAUSTED`
+   */
+  constructor(options: LoneRankOptions) {
+    const { shape, seed = 1, rank = 0, backend = 'wasm' } = options;
+    const method = findMethod(options.method);
+    const length = elementsOf(shape);
+    requireLength(length);
+    this.#options = options;
+    this.#method = method;
+    this.#parameters = validateParameters(method, options.parameters ?? {});
+    this.#backend = openBackend(backend);
+    const { arena, kernels } = this.#backend;
+    this.#gradient = { offset: arena.allocateVector(length).offset, length };
+    if (method.residual !== 'none') {
+      this.#residual = { offset: arena.allocateVector(length).offset, length };
+      kernels.fill(this.#residual, 0);
+    }
+    this.#compressor = method.create({
+      length,
+      tensors: [{ name: 'x', start: 0, length, shape }],
+      parameters: this.#parameters,
+      seed,
+      rank,
+      world: 1,
+      bucket: 0,
+      arena,
+      kernels,
+      residual: this.#residual,
+    });
+  }
+
+  /** What a file says of what this rank makes at an iteration. */
+  provenance(iteration: number): Provenance {
+    const { shape, seed = 1, rank = 0 } = this.#options;
+    return {
+      method: this.#method.id,
+      parameters: this.#parameters,
+      n: this.#gradient.length,
+      shape: [...shape],
+      seed,
+      rank,
+      iteration,
+    };
+  }
+
+  /**
+   * @param values n finite elements; they are left as they are
+   * @throws GradwireError `VECTOR_LENGTH_INVALID`, `VECTOR_NOT_FINITE`
+   */
+  async compress(values: Float32Array, iteration: number): Promise<Compressed> {
+    this.#put(values);
+    const { arena } = this.#backend;
+    const start = performance.now();
+    const encoded = this.#compressor.encode(this.#gradient, iteration);
+    const sent = encoded instanceof Promise ? await encoded : encoded;
+    const milliseconds = performance.now() - start;
+    const payload = arena.u8(sent.data.offset, sent.data.bytes).slice();
+    // As in an exchange, an encode is followed by a decode: state is as it would be.
+    const { nnzLocal } = await this.#decode(sent, iteration);
+    const nnz = nnzLocal ?? (sent.kind === 'sparse' ? sent.count : undefined);
+    return { payload, kind: sent.kind, nnz, milliseconds };
+  }
+
+  /**
+   * The contribution of the rank that sent the payload, n elements. Methods whose replicas
+   * drift add what stayed on that rank: `gradient` is what it compressed.
+   * @throws GradwireError `PAYLOAD_INVALID`, `PAYLOAD_NEEDS_GRADIENT`,
+   * `VECTOR_LENGTH_INVALID`, `VECTOR_NOT_FINITE`
+   */
+  async decompress(
+    payload: Uint8Array,
+    iteration: number,
+    gradient?: Float32Array,
+  ): Promise<Float32Array> {
+    const { arena } = this.#backend;
+    if (this.#method.replicas === 'drift') {
+      if (gradient === undefined) throw this.#needsGradient();
+      await this.compress(gradient, iteration);
+      this.#put(gradient);
+    }
+    const region = arena.allocate(payload.length);
+    try {
+      arena.u8(region.offset, payload.length).set(payload);
+      const data = { offset: region.offset, bytes: payload.length };
+      await this.#decode(this.#compressor.parse(data, iteration), iteration);
+      return arena.f32(this.#gradient).slice();
+    } catch (error) {
+      // The bytes are the caller's, not another rank's.
+      if (error instanceof GradwireError && error.code === 'PAYLOAD_INVALID') {
+        throw inputError(error.code, error.message, error.toData());
+      }
+      throw error;
+    } finally {
+      arena.release(region);
+    }
+  }
+
+  save(): RankState {
+    const { arena } = this.#backend;
+    return {
+      residual:
+        this.#residual === undefined
+          ? new Float32Array(0)
+          : arena.f32(this.#residual).slice(),
+      method: this.#compressor.save(),
+    };
+  }
+
+  /**
+   * Goes on from a state of this method, length, seed and rank. Parameters may have
+   * changed, where the method's state does not depend on them.
+   * @throws GradwireError `STATE_MISMATCH`, before anything is changed
+   */
+  restore({ provenance, state }: StateFile): void {
+    const own = this.provenance(0);
+    for (const key of ['method', 'n', 'seed', 'rank'] as const) {
+      if (provenance[key] !== own[key]) {
+        throw mismatch(`its ${key} is ${provenance[key]}, not ${own[key]}`);
+      }
+    }
+    if (String(provenance.shape) !== String(own.shape)) {
+      throw mismatch(`its shape is ${provenance.shape.join('×')}`);
+    }
+    const residual = this.#residual;
+    if (state.residual.length !== (residual?.length ?? 0)) {
+      throw mismatch(`it has a residual of ${state.residual.length} elements`);
+    }
+    try {
+      this.#compressor.restore(state.method);
+    } catch (error) {
+      if (error instanceof GradwireError && error.code === 'METHOD_STATE_INVALID') {
+        throw mismatch(error.message);
+      }
+      throw error;
+    }
+    if (residual !== undefined) this.#backend.arena.f32(residual).set(state.residual);
+  }
+
+  [Symbol.dispose](): void {
+    this.#compressor[Symbol.dispose]();
+  }
+
+  async #decode(payload: Payload, iteration: number): Promise<ExchangeStatistics> {
+    return await this.#compressor.decode(alone(payload), this.#gradient, iteration);
+  }
+
+  #put(values: Float32Array): void {
+    const { arena, kernels } = this.#backend;
+    const { length } = this.#gradient;
+    if (values.length !== length) {
+      throw inputError(
+        'VECTOR_LENGTH_INVALID',
+        `${values.length} elements, not ${length}`,
+        { next: 'Give vectors of the length that was declared.' },
+      );
+    }
+    arena.f32(this.#gradient).set(values);
+    const index = kernels.firstNonFinite(this.#gradient);
+    if (index < 0) return;
+    throw inputError('VECTOR_NOT_FINITE', `element ${index} is ${values[index]}`, {
+      next: 'Only finite values can be compressed: look at what computed them.',
+    });
+  }
+
+  #needsGradient(): GradwireError {
+    const { id } = this.#method;
+    return inputError(
+      'PAYLOAD_NEEDS_GRADIENT',
+      `a payload of ${id} tells nothing of single elements: what else there is of the ` +
+        'gradient stays on its rank',
+      { next: 'Give the vector that was compressed as well (--gradient FILE).' },
+    );
+  }
+}
+
+/** What a world of one rank makes of its payload. */
+function alone(payload: Payload): Combined {
+  const { kind, data } = payload;
+  switch (kind) {
+    case 'dense':
+      return { form: 'dense', data };
+    case 'sparse':
+      return { form: 'sparse', count: payload.count, data };
+    case 'quantized':
+    case 'scalars':
+      return { form: 'gathered', payloads: [payload] };
+    default:
+      return kind satisfies never;
+  }
+}
+
+function mismatch(what: string): GradwireError {
+  return inputError('STATE_MISMATCH', `this state is of something else: ${what}`, {
+    next: 'Go on as it was begun, or give a new file to begin anew.',
+  });
+}

@@ -1,0 +1,24 @@
+/**
+ * `x.gw`: a payload as it would travel, and what is needed to decode it. The layout is
+ * `container.ts`'s; the body is exactly the payload's bytes.
+ */
+import { packContainer, unpackContainer } from './container.ts';
+import { parseProvenance, type Provenance } from './provenance.ts';
+
+export interface PayloadFile {
+  readonly provenance: Provenance;
+  readonly payload: Uint8Array;
+}
+
+export function packPayload({ provenance, payload }: PayloadFile): Uint8Array {
+  return packContainer('payload', provenance, [payload]);
+}
+
+/**
+ * The payload is not looked at: decoding it does. It shares the file's memory.
+ * @throws GradwireError `CONTAINER_UNKNOWN`, `CONTAINER_TRUNCATED`, `CONTAINER_CORRUPT`
+ */
+export function unpackPayload(file: Uint8Array): PayloadFile {
+  const { header, body } = unpackContainer('payload', file);
+  return { provenance: parseProvenance(header), payload: body };
+}

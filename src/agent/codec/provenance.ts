@@ -1,0 +1,59 @@
+/**
+ * Who compressed what: all that a file says of its payload or state, and all that decoding
+ * needs besides the bytes. A pure description; the same on every backend.
+ */
+import { z } from 'zod';
+import { inputError } from '../../shared/errors.ts';
+import type { JsonObject } from '../../shared/json.ts';
+import { corrupt } from './container.ts';
+
+/** 1 GiB of f32: with residual, payload and scratch an arena holds no more. */
+export const MAXIMUM_LENGTH = 2 ** 28;
+
+const word = z.int().min(0).max(0xffffffff);
+
+export const provenanceSchema = z.strictObject({
+  method: z.string().min(1).max(100),
+  /** All of them, defaults included: another version may have other defaults. */
+  parameters: z.record(z.string(), z.json()),
+  /** Elements of the vector. */
+  n: z.int().min(0).max(MAXIMUM_LENGTH),
+  /** Of the tensor that the vector is; its product is n. */
+  shape: z.array(z.int().min(0).max(MAXIMUM_LENGTH)).min(1).max(32),
+  seed: word,
+  rank: word,
+  /** Of a payload: it was made in. Of a state: the next one. */
+  iteration: word,
+});
+
+export type Provenance = Omit<z.infer<typeof provenanceSchema>, 'parameters'> & {
+  readonly parameters: JsonObject;
+};
+
+/** @throws GradwireError `CONTAINER_CORRUPT` */
+export function parseProvenance(header: unknown): Provenance {
+  const parsed = provenanceSchema.safeParse(header);
+  if (!parsed.success) {
+    const { path, message } = parsed.error.issues[0]!;
+    throw corrupt(`"${path.join('.') || 'header'}" of its header: ${message}`);
+  }
+  const { n, shape } = parsed.data;
+  if (elementsOf(shape) !== n) {
+    throw corrupt(`a shape of ${shape.join('×')} does not have ${n} elements`);
+  }
+  return parsed.data as Provenance;
+}
+
+export function elementsOf(shape: readonly number[]): number {
+  return shape.reduce((product, side) => product * side, 1);
+}
+
+/** @throws GradwireError `VECTOR_TOO_LARGE` */
+export function requireLength(n: number): void {
+  if (n <= MAXIMUM_LENGTH) return;
+  throw inputError(
+    'VECTOR_TOO_LARGE',
+    `${n} elements are more than the ${MAXIMUM_LENGTH} that are compressed at once`,
+    { next: 'Split the vector, as a run splits a model into buckets.' },
+  );
+}

@@ -1,0 +1,47 @@
+/**
+ * What a rank carries from one iteration to the next, as a file: its residual, where the
+ * method keeps one, then the method's own state. The layout is `container.ts`'s; the
+ * residual takes 4·n bytes of the body, or none.
+ */
+import { corrupt, packContainer, unpackContainer } from './container.ts';
+import { parseProvenance, type Provenance } from './provenance.ts';
+
+/** A rank between two iterations. */
+export interface RankState {
+  /** Empty where the method keeps none. */
+  readonly residual: Float32Array;
+  /** As the method saved it. */
+  readonly method: Uint8Array;
+}
+
+export interface StateFile {
+  /** Its iteration is the next one. */
+  readonly provenance: Provenance;
+  readonly state: RankState;
+}
+
+export function packRankState({ provenance, state }: StateFile): Uint8Array {
+  const { buffer, byteOffset, byteLength } = state.residual;
+  const residual = new Uint8Array(buffer, byteOffset, byteLength);
+  const header = { ...provenance, residual: state.residual.length };
+  return packContainer('state', header, [residual, state.method]);
+}
+
+/**
+ * @throws GradwireError `CONTAINER_UNKNOWN`, `CONTAINER_TRUNCATED`, `CONTAINER_CORRUPT`
+ */
+export function unpackRankState(file: Uint8Array): StateFile {
+  const { header, body } = unpackContainer('state', file);
+  const { residual: length, ...rest } = header as { readonly residual?: unknown };
+  const provenance = parseProvenance(rest);
+  if (length !== 0 && length !== provenance.n) {
+    throw corrupt(`a residual of ${String(length)} elements of ${provenance.n}`);
+  }
+  const bytes = 4 * length;
+  if (body.length < bytes) throw corrupt('its residual is not all there');
+  // Copied, as the body need not lie where floats may.
+  const residual = new Float32Array(length);
+  new Uint8Array(residual.buffer).set(body.subarray(0, bytes));
+  if (!residual.every(Number.isFinite)) throw corrupt('its residual is not finite');
+  return { provenance, state: { residual, method: body.slice(bytes) } };
+}

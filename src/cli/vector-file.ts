@@ -1,0 +1,109 @@
+/**
+ * Files that `compress` and `decompress` read and write. A vector is raw little-endian
+ * float32, nothing else. Whatever is wrong with a file is the user's to mend: exit 2.
+ */
+import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { GradwireError, inputError } from '../shared/errors.ts';
+
+/** What a Node.js reads at once, and more than an arena holds. */
+const MAXIMUM_BYTES = 2 ** 31 - 1;
+
+/** @throws GradwireError `FILE_UNREADABLE`, `FILE_TOO_LARGE` */
+export async function readInput(file: string): Promise<Uint8Array> {
+  try {
+    const { size } = await stat(file);
+    if (size <= MAXIMUM_BYTES) return await readFile(file);
+    throw inputError('FILE_TOO_LARGE', `${size} bytes are more than ${MAXIMUM_BYTES}`, {
+      place: file,
+      next: 'Split the vector, as a run splits a model into buckets.',
+    });
+  } catch (cause) {
+    if (cause instanceof GradwireError) throw cause;
+    throw inputError('FILE_UNREADABLE', `cannot read it: ${reasonOf(cause)}`, {
+      place: file,
+      next: 'Give the path of a file that is there and that you may read.',
+    });
+  }
+}
+
+/** The bytes of a file, undefined where there is none. */
+export async function readIfPresent(file: string): Promise<Uint8Array | undefined> {
+  const found = await stat(file).then(
+    () => true,
+    (cause: NodeJS.ErrnoException) => cause.code !== 'ENOENT',
+  );
+  return found ? await readInput(file) : undefined;
+}
+
+/** @throws GradwireError `FILE_UNREADABLE`, `FILE_TOO_LARGE`, `VECTOR_SIZE_INVALID` */
+export async function readVector(file: string): Promise<Float32Array> {
+  const bytes = await readInput(file);
+  if (bytes.length % 4 !== 0) {
+    throw inputError(
+      'VECTOR_SIZE_INVALID',
+      `${bytes.length} bytes are not a whole number of 4-byte floats`,
+      { place: file, next: 'Give raw little-endian float32 values and nothing else.' },
+    );
+  }
+  // A file's bytes need not lie where floats may.
+  const aligned = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
+  return new Float32Array(aligned.buffer, aligned.byteOffset, bytes.length / 4);
+}
+
+export function bytesOf({ buffer, byteOffset, byteLength }: Float32Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+/** @throws GradwireError `OUTPUT_NOT_WRITABLE` */
+export async function writeOutput(file: string, bytes: Uint8Array): Promise<void> {
+  try {
+    await writeFile(file, bytes);
+  } catch (cause) {
+    throw notWritable(file, cause);
+  }
+}
+
+/**
+ * All of it or nothing: a reader finds the old file or the new one.
+ * @throws GradwireError `OUTPUT_NOT_WRITABLE`
+ */
+export async function replaceFile(file: string, bytes: Uint8Array): Promise<void> {
+  const draft = path.join(
+    path.dirname(file),
+    `.${path.basename(file)}.${process.pid}.tmp`,
+  );
+  try {
+    await writeFile(draft, bytes, { flush: true });
+    await rename(draft, file);
+  } catch (cause) {
+    await rm(draft, { force: true });
+    throw notWritable(file, cause);
+  }
+}
+
+/** The work's coded errors, with the file as their place. */
+export async function placedAt<T>(
+  file: string,
+  work: () => T | Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof GradwireError)) throw error;
+    throw new GradwireError({ ...error.toData(), place: file }, { cause: error });
+  }
+}
+
+function notWritable(file: string, cause: unknown): GradwireError {
+  return inputError('OUTPUT_NOT_WRITABLE', `cannot write it: ${reasonOf(cause)}`, {
+    place: file,
+    next: 'Give a path in a directory that is there and that you may write to.',
+  });
+}
+
+/** In words where there are some: `no such file or directory`. */
+function reasonOf(cause: unknown): string {
+  const { message } = cause as NodeJS.ErrnoException;
+  return /^[A-Z]+: (.*?), \w+( '.*)?$/.exec(message)?.[1] ?? message;
+}
