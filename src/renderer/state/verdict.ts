@@ -22,7 +22,12 @@ export interface Statement {
 /** Fewer iterations than this say nothing yet. */
 export const VERDICT_MINIMUM = 5;
 
-export function verdict(summary: WindowSummary, ranks: number): readonly Statement[] {
+/** @param cores of the machine that all ranks share, where it is known */
+export function verdict(
+  summary: WindowSummary,
+  ranks: number,
+  cores?: number,
+): readonly Statement[] {
   if (summary.iterations < VERDICT_MINIMUM) return [];
   if (ranks < 2) {
     return [
@@ -59,6 +64,13 @@ export function verdict(summary: WindowSummary, ranks: number): readonly Stateme
     statements.push({
       text: `each rank sends ${ratio < 0.995 ? formatPercent(ratio) : formatFactor(ratio)} of its dense bytes`,
       evidence: 'bytes',
+    });
+  }
+  // Ranks without a core of their own wait while the others compute: no method helps.
+  if (cores !== undefined && ranks > cores && largest === 'wait' && share >= 0.05) {
+    statements.push({
+      text: `${ranks} ranks share ${cores} cores, so part of the waiting is for a core`,
+      evidence: 'ranks',
     });
   }
   // Without any communication a step would take (1 − share) of its time: the bound holds

@@ -91,6 +91,16 @@ describe('verdict', () => {
     ]);
   });
 
+  it.each([
+    [2, 1],
+    [3, 0],
+    [8, 0],
+    [undefined, 0],
+  ])('says that ranks share cores where there are %s of them for 3', (cores, times) => {
+    const texts = verdict(summary(), 3, cores).map(({ text }) => text);
+    expect(texts.filter((text) => text.includes('3 ranks share'))).toHaveLength(times);
+  });
+
   it('says nothing from too few iterations', () => {
     expect(verdict(summary(4), 3)).toEqual([]);
   });
