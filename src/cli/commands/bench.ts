@@ -1,33 +1,54 @@
 /**
- * `gradwire bench app`: the benchmarks of bench/, run from their sources. They measure
- * real processes of this installation and are no part of an installed package.
+ * `gradwire bench …`: the benchmarks of bench/, run from their sources. They measure this
+ * installation and are no part of an installed package.
  */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { Argument, type Command } from 'commander';
+import type { Command } from 'commander';
 import { installationRoot } from '../../main/installation.ts';
 import { failure } from '../../shared/errors.ts';
 
+const JSON_LINES = 'one JSON object per line';
+
 export function addBenchCommand(program: Command): void {
-  program
+  const bench = program
     .command('bench')
-    .description('measure this installation on this machine')
-    .addArgument(new Argument('<what>', 'what to measure').choices(['app']))
-    .option('--json', 'one JSON object per line')
-    .action(async (what: string, { json = false }: { readonly json?: boolean }) => {
-      const file = path.join(installationRoot(), 'bench', `${what}.ts`);
-      if (!existsSync(file)) {
-        throw failure('BENCH_MISSING', `there is no ${file}`, {
-          next: 'Benchmarks run in a checkout of the sources.',
-        });
-      }
-      const child = spawn(process.execPath, [file, ...(json ? ['--json'] : [])], {
-        stdio: 'inherit',
-      });
-      const code = await new Promise<number | null>((resolve, reject) => {
-        child.on('error', reject).on('close', resolve);
-      });
-      process.exitCode = code ?? 1;
+    .description('measure this installation on this machine');
+  bench
+    .command('app')
+    .description('what the app costs')
+    .option('--json', JSON_LINES)
+    .action((options) => runBenchmark('app', options));
+  bench
+    .command('compress')
+    .description('what compressing costs, by every method')
+    .option('--n <lengths>', 'elements of the vectors, as 1M,25M')
+    .option('--methods <ids>', 'only these, as topk,qsgd')
+    .option('--vectors <names>', 'only these of gaussian,laplace,recorded')
+    .option('--backend <name>', 'reference, wasm or webgpu')
+    .option('--peers', 'the same in PyTorch, where /usr/bin/python3 has it')
+    .option('--json', JSON_LINES)
+    .action((options) => runBenchmark('compress', options));
+}
+
+/** The options go to the benchmark as they were given. */
+async function runBenchmark(
+  name: string,
+  options: Readonly<Record<string, string | boolean>>,
+): Promise<void> {
+  const file = path.join(installationRoot(), 'bench', `${name}.ts`);
+  if (!existsSync(file)) {
+    throw failure('BENCH_MISSING', `there is no ${file}`, {
+      next: 'Benchmarks run in a checkout of the sources.',
     });
+  }
+  const args = Object.entries(options).flatMap(([key, value]) =>
+    typeof value === 'string' ? [`--${key}`, value] : [`--${key}`],
+  );
+  const child = spawn(process.execPath, [file, ...args], { stdio: 'inherit' });
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.on('error', reject).on('close', resolve);
+  });
+  process.exitCode = code ?? 1;
 }

@@ -1,0 +1,229 @@
+/**
+ * `gradwire bench compress`: every method on vectors of several kinds and sizes, one
+ * thread, beside a SIMD read of the same memory and, with `--peers`, beside PyTorch. How to
+ * read it: docs/benchmarks.md.
+ *
+ * What would be noticed here: a kernel that leaves memory speed, a selection whose sample
+ * misleads, an encode that allocates.
+ */
+import { parseArgs } from 'node:util';
+import { BACKENDS, openBackend, type BackendName } from '../src/agent/codec/backend.ts';
+import { reportError } from '../src/cli/report-error.ts';
+import { textTable } from '../src/cli/text-table.ts';
+import { inputError } from '../src/shared/errors.ts';
+import { CASES, type BenchCase } from './compress/cases.ts';
+import {
+  timeEncode,
+  type EncodeTiming,
+  type Workbench,
+} from './compress/encode-timing.ts';
+import { COMPARISONS, peerMissing, timePeers } from './compress/peers.ts';
+import { makeVector, VECTORS, type VectorName } from './compress/vectors.ts';
+import { median } from './quantiles.ts';
+
+interface Task {
+  readonly cases: readonly BenchCase[];
+  readonly vectors: readonly VectorName[];
+  readonly backend: BackendName;
+  readonly peers: boolean;
+  readonly json: boolean;
+}
+
+try {
+  await main();
+} catch (error) {
+  process.exitCode = reportError(error);
+}
+
+async function main(): Promise<void> {
+  const { values: options } = parseArgs({
+    options: {
+      n: { type: 'string', default: '1M,25M' },
+      methods: { type: 'string', default: '' },
+      vectors: { type: 'string', default: VECTORS.join(',') },
+      backend: { type: 'string', default: 'wasm' },
+      peers: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+    },
+  });
+  const known = [...new Set(CASES.map(({ method }) => method))];
+  const methods = list(options.methods).map((id) => chosen('method', id, known));
+  const lengths = list(options.n).map(parseLength);
+  const missing = options.peers ? await peerMissing() : undefined;
+  if (missing !== undefined) process.stderr.write(`no peers: ${missing}\n`);
+  const task: Task = {
+    cases: CASES.filter(
+      ({ method }) => methods.length === 0 || methods.includes(method),
+    ),
+    vectors: list(options.vectors).map((name) => chosen('vector', name, VECTORS)),
+    backend: chosen('backend', options.backend, BACKENDS),
+    peers: options.peers && missing === undefined,
+    json: options.json,
+  };
+  for (const n of lengths) {
+    const { arena, kernels } = openBackend(task.backend);
+    const bench: Workbench = {
+      arena,
+      kernels,
+      x: arena.allocateVector(n),
+      gradient: arena.allocateVector(n),
+      residual: arena.allocateVector(n),
+    };
+    for (const name of task.vectors) await measure(bench, name, task);
+  }
+}
+
+async function measure(bench: Workbench, name: VectorName, task: Task): Promise<void> {
+  const { backend, json } = task;
+  const { arena, kernels, x } = bench;
+  const n = x.length;
+  const { values, note } = await makeVector(name, n);
+  arena.f32(x).set(values);
+  // Looking for an entry that is not there reads all of it and does nothing else.
+  const readMs = medianOf(() => kernels.firstNonFinite(x));
+  if (json) print({ type: 'read', vector: name, n, ms: readMs, note });
+  const times = new Map<string, EncodeTiming>();
+  for (const one of task.cases) {
+    const timing = await timeEncode(bench, one);
+    times.set(one.name, timing);
+    if (json) print({ ...row(name, n, readMs, one, timing), backend });
+  }
+  if (!json) printTable(n, `${note}; ${backend}`, readMs, times);
+  if (task.peers) await comparePeers(name, values, times, json);
+}
+
+async function comparePeers(
+  vector: VectorName,
+  values: Float32Array,
+  times: ReadonlyMap<string, EncodeTiming>,
+  json: boolean,
+): Promise<void> {
+  const peers = await timePeers(values);
+  const rows = COMPARISONS.flatMap(([name, operation, goal]) => {
+    const ours = times.get(name);
+    if (ours === undefined) return [];
+    const ratio = peers[operation] / ours.ms;
+    return [{ name, operation, ms: ours.ms, peerMs: peers[operation], ratio, goal }];
+  });
+  if (json) {
+    for (const each of rows) {
+      print({ type: 'peer', vector, n: values.length, torch: peers.torch, ...each });
+    }
+    return;
+  }
+  const table = rows.map(({ name, operation, ms, peerMs, ratio, goal }) => [
+    name,
+    ms.toFixed(2),
+    `torch ${operation}`,
+    peerMs.toFixed(1),
+    `${ratio.toFixed(1)}×`,
+    goal === undefined ? '' : `≥ ${goal}×`,
+    goal === undefined ? '' : ratio >= goal ? 'met' : 'MISSED',
+  ]);
+  const header = ['case', 'ms', `PyTorch ${peers.torch}`, 'ms', 'ratio', 'goal', ''];
+  console.log(
+    `${textTable(
+      [header, ...table],
+      ['left', 'right', 'left', 'right', 'right', 'right', 'left'],
+    )}\n`,
+  );
+}
+
+/** Bytes of f32 read, per second, in 10⁹. */
+function bandwidth(n: number, ms: number): number {
+  return (4 * n) / ms / 1e6;
+}
+
+function row(
+  vector: VectorName,
+  n: number,
+  readMs: number,
+  { name, method, parameters }: BenchCase,
+  timing: EncodeTiming,
+): object {
+  return {
+    type: 'method',
+    vector,
+    n,
+    name,
+    method,
+    parameters,
+    ...timing,
+    gigabytesPerSecond: bandwidth(n, timing.ms),
+    ratio: (4 * n) / timing.payloadBytes,
+    shareOfRead: readMs / timing.ms,
+  };
+}
+
+function printTable(
+  n: number,
+  note: string,
+  readMs: number,
+  times: ReadonlyMap<string, EncodeTiming>,
+): void {
+  const header = [
+    ...['method', 'ms', 'GB/s', 'of read', 'payload', 'ratio', 'error', 'cosine'],
+    ...['arena', 'heap'],
+  ];
+  const rows = [...times].map(([name, timing]) => [
+    name,
+    timing.ms.toFixed(2),
+    // What sends the gradient itself does not read it.
+    ...(timing.ms < readMs / 10
+      ? ['', '']
+      : [
+          bandwidth(n, timing.ms).toFixed(1),
+          `${((100 * readMs) / timing.ms).toFixed(0)} %`,
+        ]),
+    String(timing.payloadBytes),
+    ((4 * n) / timing.payloadBytes).toPrecision(3),
+    timing.relativeError.toFixed(3),
+    timing.cosine.toFixed(3),
+    String(timing.arenaBytes),
+    String(timing.heapBytes),
+  ]);
+  const read = `${readMs.toFixed(2)} ms, ${bandwidth(n, readMs).toFixed(1)} GB/s`;
+  console.log(`n = ${n}, ${note}, one thread; a SIMD read: ${read}`);
+  console.log(
+    `${textTable(
+      [header, ...rows],
+      header.map((_, column) => (column === 0 ? 'left' : 'right')),
+    )}\n`,
+  );
+}
+
+function medianOf(work: () => unknown): number {
+  work();
+  return median(
+    Array.from({ length: 7 }, () => {
+      const start = performance.now();
+      work();
+      return performance.now() - start;
+    }),
+  );
+}
+
+function print(line: object): void {
+  console.log(JSON.stringify(line));
+}
+
+function list(text: string): readonly string[] {
+  return text.split(',').filter((part) => part !== '');
+}
+
+function parseLength(text: string): number {
+  const [, digits, unit] = /^(\d+(?:\.\d+)?)([kM]?)$/.exec(text) ?? [];
+  const n = Number(digits) * { '': 1, k: 1e3, M: 1e6 }[unit as '' | 'k' | 'M'];
+  if (Number.isInteger(n) && n > 0) return n;
+  throw inputError('BENCH_OPTION_INVALID', `"${text}" is no number of elements`, {
+    next: 'Write it as 1000000 or 1M.',
+  });
+}
+
+function chosen<T extends string>(what: string, value: string, all: readonly T[]): T {
+  const found = all.find((each) => each === value);
+  if (found !== undefined) return found;
+  throw inputError('BENCH_OPTION_INVALID', `there is no ${what} "${value}"`, {
+    next: `It is one of: ${all.join(', ')}.`,
+  });
+}

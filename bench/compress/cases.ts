@@ -1,0 +1,51 @@
+/** What is measured: every method, with parameters as the papers use them. */
+import type { JsonObject } from '../../src/shared/json.ts';
+
+export interface BenchCase {
+  /** Of its row; the same in every run. */
+  readonly name: string;
+  readonly method: string;
+  readonly parameters: JsonObject;
+  /** One of its parameters is the magnitude that this share of the entries reaches. */
+  readonly magnitudeOf?: { readonly parameter: string; readonly ratio: number };
+}
+
+/** Share of the entries that the sparsifiers keep. */
+export const RATIO = 0.001;
+
+const sparse = (method: string, more: JsonObject = {}): BenchCase => ({
+  name: method,
+  method,
+  parameters: { ratio: RATIO, ...more },
+});
+
+export const CASES: readonly BenchCase[] = [
+  { name: 'none', method: 'none', parameters: {} },
+  sparse('topk'),
+  { ...sparse('topk', { ratio: 0.01 }), name: 'topk 1 %' },
+  { ...sparse('topk', { k: 4, bucket: 512 }), name: 'topk 4 of 512' },
+  { ...sparse('topk', { valueBits: 4 }), name: 'topk, 4-bit values' },
+  sparse('randomk'),
+  {
+    name: 'threshold',
+    method: 'threshold',
+    parameters: {},
+    magnitudeOf: { parameter: 'threshold', ratio: RATIO },
+  },
+  sparse('gaussiank'),
+  sparse('dct'),
+  sparse('dgc'),
+  sparse('scalecom'),
+  { name: 'powersgd rank 2', method: 'powersgd', parameters: { rank: 2 } },
+  { name: 'qsgd 2 bit', method: 'qsgd', parameters: { bits: 2, minElements: 0 } },
+  { name: 'qsgd 4 bit', method: 'qsgd', parameters: { bits: 4, minElements: 0 } },
+  { name: 'qsgd 8 bit', method: 'qsgd', parameters: { bits: 8, minElements: 0 } },
+  {
+    name: 'qsgd Elias',
+    method: 'qsgd',
+    parameters: { bits: 4, coding: 'elias', minElements: 0 },
+  },
+  { name: 'terngrad', method: 'terngrad', parameters: { minElements: 0 } },
+  { name: 'onebit', method: 'onebit', parameters: { minElements: 0 } },
+  { name: 'a2sgd', method: 'a2sgd', parameters: {} },
+];

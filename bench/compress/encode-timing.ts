@@ -1,0 +1,148 @@
+/**
+ * One method on one vector, one thread: the time of encode, error feedback included, with
+ * residual and state before every call as after the first, so that each call finds the
+ * same. What is restored is not timed. Beside it what encode allocates, once it is warm,
+ * and what decoding its first payload gives back.
+ */
+import type { Compressor, Payload } from '../../src/agent/compression/method.ts';
+import {
+  findMethod,
+  validateParameters,
+} from '../../src/agent/compression/registry.ts';
+import type { Vector } from '../../src/agent/kernels/arena.ts';
+import type { Backend } from '../../src/agent/codec/backend.ts';
+import type { JsonObject } from '../../src/shared/json.ts';
+import { median } from '../quantiles.ts';
+import type { BenchCase } from './cases.ts';
+
+const CALLS = 7;
+
+export interface EncodeTiming {
+  readonly ms: number;
+  readonly payloadBytes: number;
+  /** ‖g − x‖ / ‖x‖ of what the payload decodes to, the residual being 0. */
+  readonly relativeError: number;
+  /** Of the angle between the two. */
+  readonly cosine: number;
+  /** Bytes that a warm call takes: of the arena, and of the JavaScript heap. */
+  readonly arenaBytes: number;
+  readonly heapBytes: number;
+}
+
+/** The vectors of a backend, n elements each. `x` is only read. */
+export interface Workbench extends Backend {
+  readonly x: Vector;
+  readonly gradient: Vector;
+  readonly residual: Vector;
+}
+
+export async function timeEncode(
+  bench: Workbench,
+  { method: id, parameters, magnitudeOf }: BenchCase,
+): Promise<EncodeTiming> {
+  const { arena, kernels, x, gradient, residual } = bench;
+  const method = findMethod(id);
+  const length = x.length;
+  using compressor = method.create({
+    length,
+    tensors: [{ name: 'x', start: 0, length, shape: matrixShape(length) }],
+    parameters: validateParameters(method, {
+      ...parameters,
+      ...(magnitudeOf && magnitudeParameter(bench, magnitudeOf)),
+    }),
+    seed: 1,
+    rank: 0,
+    world: 1,
+    bucket: 0,
+    arena,
+    kernels,
+    residual: method.residual === 'none' ? undefined : residual,
+  });
+  kernels.copy(gradient, x);
+  kernels.fill(residual, 0);
+  const first = await compressor.encode(gradient, 0);
+  const payloadBytes = first.data.bytes;
+  const state = compressor.save();
+  const quality = await compareDecoded(bench, compressor, first);
+
+  const times: number[] = [];
+  const heap: number[] = [];
+  const free = nextFree(bench);
+  for (let iteration = 1; iteration <= CALLS + 1; iteration++) {
+    kernels.copy(gradient, x);
+    kernels.fill(residual, 0);
+    compressor.restore(state);
+    const before = process.memoryUsage();
+    const start = performance.now();
+    const encoded = compressor.encode(gradient, iteration);
+    if (encoded instanceof Promise) await encoded;
+    const ms = performance.now() - start;
+    const after = process.memoryUsage();
+    if (iteration === 1) continue; // warm-up
+    times.push(ms);
+    heap.push(
+      after.heapUsed + after.arrayBuffers - before.heapUsed - before.arrayBuffers,
+    );
+  }
+  return {
+    ms: median(times),
+    payloadBytes,
+    ...quality,
+    arenaBytes: nextFree(bench) - free,
+    heapBytes: Math.max(0, median(heap)),
+  };
+}
+
+async function compareDecoded(
+  { kernels, x, gradient }: Workbench,
+  compressor: Compressor,
+  payload: Payload,
+): Promise<{ relativeError: number; cosine: number }> {
+  const { kind, data } = payload;
+  await compressor.decode(
+    kind === 'dense'
+      ? { form: 'dense', data }
+      : kind === 'sparse'
+        ? { form: 'sparse', count: payload.count, data }
+        : { form: 'gathered', payloads: [payload] },
+    gradient,
+    0,
+  );
+  const of = kernels.squaredNorm(x);
+  const decoded = kernels.squaredNorm(gradient);
+  const apart = kernels.squaredDistance(gradient, x);
+  return {
+    relativeError: Math.sqrt(apart / of),
+    // ⟨a, b⟩ = (‖a‖² + ‖b‖² − ‖a − b‖²) / 2
+    cosine: decoded === 0 ? 0 : (of + decoded - apart) / 2 / Math.sqrt(of * decoded),
+  };
+}
+
+function magnitudeParameter(
+  { arena, kernels, x }: Workbench,
+  { parameter, ratio }: NonNullable<BenchCase['magnitudeOf']>,
+): JsonObject {
+  const count = Math.max(1, Math.round(ratio * x.length));
+  const region = arena.allocate(8 * count);
+  try {
+    const { offset } = kernels.selectTopK(x, count, region);
+    const values = arena.f32({ offset: offset + 4 * count, length: count });
+    return { [parameter]: values.reduce((m, v) => Math.min(m, Math.abs(v)), Infinity) };
+  } finally {
+    arena.release(region);
+  }
+}
+
+/** Where the arena would put something large: it moves when something is allocated. */
+function nextFree({ arena }: Workbench): number {
+  const region = arena.allocate(1 << 16);
+  arena.release(region);
+  return region.offset;
+}
+
+/** As near to a square as its divisors allow: what a method that factors finds. */
+function matrixShape(n: number): readonly number[] {
+  let rows = Math.floor(Math.sqrt(n));
+  while (rows > 1 && n % rows !== 0) rows--;
+  return [rows, n / rows];
+}
