@@ -75,8 +75,13 @@ export async function withWorkspace<T>(
 
 async function leave(home: Home, coordinator: RunCoordinator): Promise<void> {
   const supervisors = coordinator.supervisors();
-  const needed = supervisors.length === 0 || (await isNeeded(home, coordinator));
-  await coordinator.close();
+  let needed: boolean;
+  try {
+    needed = supervisors.length === 0 || (await isNeeded(home, coordinator));
+  } finally {
+    // Whatever the question ended with: an open connection keeps this process alive.
+    await coordinator.close();
+  }
   if (needed) return;
   let deadline = performance.now() + SUPERVISOR_EXIT_MS;
   let leaving = false;
@@ -92,11 +97,11 @@ async function leave(home: Home, coordinator: RunCoordinator): Promise<void> {
 
 /** Whether the supervisor stays when this client leaves. */
 async function isNeeded(home: Home, coordinator: RunCoordinator): Promise<boolean> {
-  if (AppLock.isHeld(home)) return true;
   try {
-    return await coordinator.hasLiveRuns();
+    return AppLock.isHeld(home) || (await coordinator.hasLiveRuns());
   } catch (error) {
-    // Lost while it was asked: there is nothing to wait for.
+    // The supervisor was lost while it was asked, or the lock cannot be looked at on a
+    // full disk: there is nothing to wait for, and what the command says matters more.
     if (error instanceof GradwireError) return true;
     throw error;
   }

@@ -89,6 +89,7 @@ export class Journal {
         );
       }
     } catch (cause) {
+      this.#discardPartial();
       throw this.#writeError(cause);
     }
     this.#bytes += bytes.length;
@@ -140,6 +141,18 @@ export class Journal {
     } finally {
       closeSync(this.#descriptor);
       this.#descriptor = undefined;
+    }
+  }
+
+  /**
+   * Remove what a failed write left behind the last entry: a shorter one that is written
+   * there later would be followed by the rest of it.
+   */
+  #discardPartial(): void {
+    try {
+      ftruncateSync(this.#descriptor!, this.#bytes);
+    } catch (cause) {
+      throw this.#writeError(cause);
     }
   }
 

@@ -30,9 +30,15 @@ const OWNERSHIP_MS = 1_000;
 
 let clients = 0;
 let idle: NodeJS.Timeout | undefined;
-const runs = new RunTable(path.join(home, 'runs'), () => {
-  leaveIfIdle(IDLE_MS);
-});
+const runs = new RunTable(
+  path.join(home, 'runs'),
+  () => {
+    leaveIfIdle(IDLE_MS);
+  },
+  (message) => {
+    process.stderr.write(`${message}\n`);
+  },
+);
 
 function leaveIfIdle(after: number): void {
   clearTimeout(idle);

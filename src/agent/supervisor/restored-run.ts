@@ -2,10 +2,10 @@
  * A run whose supervisor died: found again by its journal. It has ended, for workers die
  * with their supervisor; if its journal does not say how, it failed.
  */
-import { failure, type GradwireError } from '../../shared/errors.ts';
+import { failure, GradwireError } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { SupervisedRun as SupervisedRunState } from '../../shared/protocol/supervisor.ts';
-import { endsRun } from '../../shared/records.ts';
+import { endsRun, type RunRecord } from '../../shared/records.ts';
 import type { Journal } from './journal.ts';
 
 export class RestoredRun {
@@ -21,7 +21,7 @@ export class RestoredRun {
         'the supervisor of this run died, and its workers with it',
         { next: 'Everything up to its last record is stored. Launch it again.' },
       );
-      journal.append([{ type: 'failed', at: Date.now(), error: error.toData() }]);
+      appendLast(journal, { type: 'failed', at: Date.now(), error: error.toData() });
     }
     this.journal = journal;
     this.state = {
@@ -52,6 +52,16 @@ export class RestoredRun {
   /** Nothing will be added. */
   follow(): () => void {
     return () => undefined;
+  }
+}
+
+/** A disk that is still full must not keep the supervisor from starting. */
+function appendLast(journal: Journal, record: RunRecord): void {
+  try {
+    journal.append([record]);
+  } catch (error) {
+    if (!(error instanceof GradwireError)) throw error;
+    journal.appendUnwritten(record);
   }
 }
 

@@ -38,11 +38,16 @@ export class RunTable {
   readonly #directory: string;
   readonly #runs = new Map<string, Run>();
   readonly #onEnd: () => void;
+  readonly #warn: (message: string) => void;
 
-  /** @param onEnd called whenever a run has ended */
-  constructor(directory: string, onEnd: () => void) {
+  /**
+   * @param onEnd called whenever a run has ended
+   * @param warn told of what cannot be restored, a line each
+   */
+  constructor(directory: string, onEnd: () => void, warn: (message: string) => void) {
     this.#directory = directory;
     this.#onEnd = onEnd;
+    this.#warn = warn;
   }
 
   /** Find the runs that a supervisor before this one left behind. */
@@ -56,9 +61,18 @@ export class RunTable {
         rmSync(this.#folder(id), { recursive: true, force: true });
         continue;
       }
-      const { spec, createdAt } = JSON.parse(readFileSync(meta, 'utf8')) as RunMeta;
-      const run = new RestoredRun(id, spec, createdAt, Journal.reopen(journal));
-      this.#runs.set(id, run);
+      try {
+        const { spec, createdAt } = JSON.parse(readFileSync(meta, 'utf8')) as RunMeta;
+        this.#runs.set(
+          id,
+          new RestoredRun(id, spec, createdAt, Journal.reopen(journal)),
+        );
+      } catch (error) {
+        // One damaged run must not keep all others from being found. Its files stay.
+        this.#warn(
+          `run ${id} cannot be restored from ${this.#folder(id)}: ${String(error)}`,
+        );
+      }
     }
   }
 

@@ -62,12 +62,13 @@ export class AppLock {
 }
 
 function tryLock(home: Home, patience: number): Database.Database | undefined {
-  const database = new Database(home.lock, { timeout: patience });
+  let database: Database.Database | undefined;
   try {
+    database = new Database(home.lock, { timeout: patience });
     database.exec('BEGIN EXCLUSIVE');
     return database;
   } catch (error) {
-    database.close();
+    database?.close();
     if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')) {
       return undefined;
     }
