@@ -1,8 +1,8 @@
 /**
  * Why a run failed. When one rank fails its peers fail after it, and their reports may
  * arrive first: of all reports that come within a moment the one that explains the
- * others is kept. A process that was killed explains most, an error of a rank's own
- * comes next, the loss of a peer explains nothing.
+ * others is kept. An error of a rank's own explains most, a process that died without a
+ * word comes next, the loss of a peer explains nothing.
  */
 import type { ErrorData } from '../../shared/errors.ts';
 

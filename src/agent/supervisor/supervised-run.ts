@@ -21,7 +21,9 @@ import {
 } from '../../shared/records.ts';
 import { resolvePlan } from '../exchange/resolve-plan.ts';
 import type { Journal } from './journal.ts';
+import { PlanForecast } from './plan-forecast.ts';
 import { rootCause, isConsequence, type FailureReport } from './root-cause.ts';
+import { assertReached } from './validate-launch.ts';
 import { WorkerProcess, type WorkerEvent } from './worker-process.ts';
 
 export interface RunOptions {
@@ -54,21 +56,22 @@ export class SupervisedRun {
   readonly #listeners = new Set<RunListener>();
   readonly #addresses = new Map<number, RankAddress>();
   readonly #ready = new Map<number, { backend: string; parameters: number }>();
-  readonly #finished = new Set<number>();
+  /** Ranks whose exit is expected: they have finished, or have said why they cannot. */
+  readonly #leaving = new Set<number>();
   readonly #reports: FailureReport[] = [];
   readonly #createdAt = Date.now();
   readonly #prepared = Promise.withResolvers<ReadonlyMap<number, RankAddress>>();
   readonly #ended = Promise.withResolvers<ErrorData | undefined>();
   #timer: NodeJS.Timeout | undefined;
   #phase: RunPhase = 'preparing';
-  #newest: ExchangePlan;
+  readonly #forecast: PlanForecast;
   #epoch: number;
   #done: DoneRecord | undefined;
   #failing = false;
 
   constructor(options: RunOptions) {
     this.#options = options;
-    this.#newest = options.plan;
+    this.#forecast = new PlanForecast(options.plan, options.switches);
     this.#epoch = options.switches.length;
     this.#prepared.promise.catch(() => undefined);
     this.#deadline(PREPARE_MS, () =>
@@ -139,14 +142,11 @@ export class SupervisedRun {
         next: 'Launch it again.',
       });
     }
-    const plan = resolvePlan(request.change, this.#newest);
-    const planSwitch: PlanSwitch = {
-      epoch: ++this.#epoch,
-      notBefore: request.at ?? 0,
-      plan,
-      residual: request.residual ?? 'flush',
-    };
-    this.#newest = plan;
+    const { change, at: notBefore = 0, residual = 'flush' } = request;
+    assertReached(notBefore, this.#options.spec.iterations);
+    const plan = resolvePlan(change, this.#forecast.before(notBefore));
+    const planSwitch = { epoch: ++this.#epoch, notBefore, plan, residual };
+    this.#forecast.add(planSwitch);
     for (const worker of this.#workers.values()) {
       worker.send({ type: 'switch', switch: planSwitch });
     }
@@ -197,9 +197,10 @@ export class SupervisedRun {
         this.#store(event.records);
         return;
       case 'finished':
-        this.#finished.add(rank);
+        this.#leaving.add(rank);
         return;
       case 'failed':
+        this.#leaving.add(rank);
         this.#report({ kind: 'report', error: { rank, ...event.error } });
         return;
       case 'broken':
@@ -238,6 +239,9 @@ export class SupervisedRun {
     // The run is done when all of its processes are: its last record waits for them.
     const done = records.find((record) => record.type === 'done');
     if (done !== undefined) this.#done = done;
+    for (const record of records) {
+      if (record.type === 'iteration') this.#forecast.reached(record.iteration);
+    }
     const rest = records.filter((record) => !endsRun(record));
     if (rest.length === 0 || this.#failing) return;
     try {
@@ -248,7 +252,7 @@ export class SupervisedRun {
   }
 
   #exited(rank: number, exit: Extract<WorkerEvent, { type: 'exit' }>): void {
-    if (!this.#finished.has(rank) && !this.#failing) {
+    if (!this.#leaving.has(rank) && !this.#failing) {
       this.#report({ kind: 'death', error: deathOf(rank, exit) });
     }
     if ([...this.#workers.values()].every((worker) => worker.exited)) this.#end();
@@ -261,8 +265,25 @@ export class SupervisedRun {
     if (!isConsequence(report)) this.#kill();
     else if (this.#reports.length === 1) {
       // Give the rank that caused it a moment to say why.
-      this.#deadline(EXPLANATION_MS, () => undefined);
+      this.#deadline(EXPLANATION_MS, () => this.#silence());
     }
+  }
+
+  /**
+   * When ranks gave up on one that hangs they may have waited for one another: the first
+   * report blames a neighbour. Those that live and have not said a word are the cause.
+   */
+  #silence(): ReturnType<typeof failure> | undefined {
+    const silent = [...this.#workers.values()]
+      .filter(({ rank, exited }) => !exited && !this.#leaving.has(rank))
+      .map(({ rank }) => rank);
+    if (silent.length === 0 || silent.length === this.#workers.size) return undefined;
+    const who = `${silent.length === 1 ? 'rank' : 'ranks'} ${silent.join(', ')}`;
+    return failure('RANK_SILENT', `${who} did not answer until the others gave up`, {
+      place: hostname(),
+      rank: silent[0],
+      next: 'Is that machine overloaded, or the process stopped? If it is only slow, raise timeoutSeconds.',
+    });
   }
 
   /** A timer of the run; when it fires the run fails with this error, if any. */

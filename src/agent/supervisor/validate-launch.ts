@@ -55,14 +55,18 @@ function resolveSchedule(
   return requests
     .toSorted((a, b) => (a.at ?? 0) - (b.at ?? 0))
     .map(({ change, at = 0, residual = 'flush' }, index) => {
-      if (at >= iterations) {
-        throw inputError(
-          'SWITCH_TOO_LATE',
-          `switch at iteration ${at}, but the run has ${iterations}`,
-          { place: 'switch', next: `Give an iteration below ${iterations}.` },
-        );
-      }
+      assertReached(at, iterations);
       before = resolvePlan(change, before);
       return { epoch: index + 1, notBefore: at, plan: before, residual };
     });
+}
+
+/** @throws GradwireError `SWITCH_TOO_LATE`: a switch that would never take effect */
+export function assertReached(at: number, iterations: number): void {
+  if (at < iterations) return;
+  throw inputError(
+    'SWITCH_TOO_LATE',
+    `switch at iteration ${at}, but the run has ${iterations}`,
+    { place: 'switch', next: `Give an iteration below ${iterations}.` },
+  );
 }

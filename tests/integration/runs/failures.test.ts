@@ -67,6 +67,28 @@ describe('a run that goes wrong', () => {
     }
   }, 180_000);
 
+  it('names the rank that hangs, not one that gave up waiting for it', async () => {
+    await using home = new GradwireHome();
+    const command = home.start([
+      'run',
+      'quickstart',
+      '--json',
+      '--set',
+      'iterations=100000',
+      '--set',
+      'timeoutSeconds=1',
+    ]);
+    const { processes } = await command.record(isStarted);
+    const victim = processes[2]!;
+    process.kill(victim.pid, 'SIGSTOP');
+    const { code, stderr } = await command.finished;
+    expect(code).toBe(1);
+    expectOneLine(stderr, 'RANK_SILENT');
+    expect(failureOf(command)).toMatchObject({ rank: victim.rank });
+    expect(stderr).toContain(`rank ${victim.rank} did not answer`);
+    expect(processes.filter(({ pid }) => alive(pid))).toEqual([]);
+  });
+
   it('names tensor, rank and iteration of a gradient that is not finite', async () => {
     await using home = new GradwireHome();
     const command = home.start([

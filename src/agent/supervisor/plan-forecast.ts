@@ -1,0 +1,45 @@
+/**
+ * Which exchange plan a switch changes: the one that will be in force where the switch
+ * takes effect, not one that is scheduled for later. Follows the order in which the
+ * ranks' own schedule (`exchange/plan-schedule.ts`) takes switches up. Pure.
+ */
+import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
+
+interface Expected {
+  /** The iteration at which it takes effect, as well as it was known when asked for. */
+  readonly from: number;
+  readonly epoch: number;
+  readonly plan: ExchangePlan;
+}
+
+export class PlanForecast {
+  readonly #initial: ExchangePlan;
+  /** In the order in which they take effect. */
+  readonly #expected: Expected[] = [];
+  #iteration = 0;
+
+  /** `launched`: switches that came with the launch. */
+  constructor(plan: ExchangePlan, launched: readonly PlanSwitch[] = []) {
+    this.#initial = plan;
+    for (const planSwitch of launched) this.add(planSwitch);
+  }
+
+  /** An iteration has been finished by some rank. */
+  reached(iteration: number): void {
+    this.#iteration = Math.max(this.#iteration, iteration + 1);
+  }
+
+  add({ epoch, notBefore, plan }: PlanSwitch): void {
+    this.#expected.push({ from: Math.max(notBefore, this.#iteration), epoch, plan });
+    this.#expected.sort((a, b) => a.from - b.from || a.epoch - b.epoch);
+  }
+
+  /** The plan in force before a switch that is asked for now for this iteration. */
+  before(notBefore: number): ExchangePlan {
+    const from = Math.max(notBefore, this.#iteration);
+    return (
+      this.#expected.findLast((expected) => expected.from <= from)?.plan ??
+      this.#initial
+    );
+  }
+}

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { PlanForecast } from '../../../src/agent/supervisor/plan-forecast.ts';
+import type { ExchangePlan, PlanSwitch } from '../../../src/shared/exchange-plan.ts';
+
+const plan = (method: string): ExchangePlan => ({
+  method,
+  parameters: {},
+  collective: 'auto',
+  bucketBytes: 1,
+});
+const to = (method: string, epoch: number, notBefore = 0): PlanSwitch => ({
+  epoch,
+  notBefore,
+  plan: plan(method),
+  residual: 'flush',
+});
+
+describe('the plan that a switch changes', () => {
+  it('is the spec’s while a scheduled switch lies ahead, then the scheduled one', () => {
+    const forecast = new PlanForecast(plan('none'), [to('topk', 1, 100)]);
+    forecast.reached(10);
+    expect(forecast.before(0).method).toBe('none');
+    expect(forecast.before(99).method).toBe('none');
+    expect(forecast.before(100).method).toBe('topk');
+    forecast.reached(99);
+    expect(forecast.before(0).method).toBe('topk');
+  });
+
+  it('is the newest of those asked for at once, even before a rank has taken it up', () => {
+    const forecast = new PlanForecast(plan('none'));
+    forecast.add(to('topk', 1));
+    forecast.add(to('a2sgd', 2));
+    expect(forecast.before(0).method).toBe('a2sgd');
+  });
+
+  it('gives way to a scheduled switch that comes after it', () => {
+    const forecast = new PlanForecast(plan('none'), [to('topk', 1, 100)]);
+    forecast.reached(10);
+    forecast.add(to('a2sgd', 2));
+    expect(forecast.before(50).method).toBe('a2sgd');
+    expect(forecast.before(100).method).toBe('topk');
+  });
+
+  it('stays with a switch that was asked for after the scheduled one', () => {
+    const forecast = new PlanForecast(plan('none'), [to('topk', 1, 100)]);
+    forecast.reached(150);
+    forecast.add(to('a2sgd', 2));
+    expect(forecast.before(0).method).toBe('a2sgd');
+  });
+});
