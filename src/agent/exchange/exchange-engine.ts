@@ -156,39 +156,36 @@ export class ExchangeEngine {
     this.#payloadBytes = 0;
     const control = this.#agree();
     const running: Promise<ExchangeStatistics>[] = [];
-    try {
-      for (const [index, exchange] of this.#exchanges.entries()) {
-        // Let sockets make progress between the compression of one bucket and the next.
-        if (index > 0) await new Promise(setImmediate);
-        this.#assertFinite(exchange, iteration);
-        running.push(this.#exchangeBucket(exchange, iteration));
-      }
-      const statistics = await Promise.all(running);
-      await this.#flushResidual();
-      const stop = await control;
-      const residual = this.#residual;
-      const residualNorm =
-        residual !== undefined && iteration % RESIDUAL_NORM_EVERY === 0
-          ? clock.measure('compress', () => Math.sqrt(kernels.squaredNorm(residual)))
-          : undefined;
-      return {
-        profile: clock.end(),
-        bytes: {
-          ...this.#ledger.close(transport.counters),
-          payload: this.#payloadBytes,
-        },
-        statistics: addStatistics(statistics),
-        residualNorm,
-        epoch: this.#schedule.epoch,
-        method: this.#method.id,
-        collective: this.#largestCollective(),
-        stop,
-      };
-    } catch (error) {
-      // What is still in flight fails with the transport; its errors repeat this one.
-      void Promise.allSettled([control, ...running]);
-      throw error;
+    control.catch(awaitedBelow);
+    for (const [index, exchange] of this.#exchanges.entries()) {
+      // Let sockets make progress between the compression of one bucket and the next.
+      if (index > 0) await new Promise(setImmediate);
+      this.#assertFinite(exchange, iteration);
+      const exchanged = this.#exchangeBucket(exchange, iteration);
+      exchanged.catch(awaitedBelow);
+      running.push(exchanged);
     }
+    const statistics = await Promise.all(running);
+    await this.#flushResidual();
+    const stop = await control;
+    const residual = this.#residual;
+    const residualNorm =
+      residual !== undefined && iteration % RESIDUAL_NORM_EVERY === 0
+        ? clock.measure('compress', () => Math.sqrt(kernels.squaredNorm(residual)))
+        : undefined;
+    return {
+      profile: clock.end(),
+      bytes: {
+        ...this.#ledger.close(transport.counters),
+        payload: this.#payloadBytes,
+      },
+      statistics: addStatistics(statistics),
+      residualNorm,
+      epoch: this.#schedule.epoch,
+      method: this.#method.id,
+      collective: this.#largestCollective(),
+      stop,
+    };
   }
 
   /** The average over ranks of a vector in the arena, in place, by a dense collective. */
@@ -476,6 +473,14 @@ export class ExchangeEngine {
     }
     return largest?.collective?.id ?? 'allgather';
   }
+}
+
+/**
+ * Of the messages in flight any may fail before its turn to be awaited comes; when the
+ * transport fails they all do, with the error of the first that was awaited.
+ */
+function awaitedBelow(): void {
+  // The caller holds the same promise.
 }
 
 function slice(vector: Vector, { start, length }: Bucket): Vector {

@@ -157,10 +157,10 @@ export class WorkerSession {
       (method) => findMethod(method).replicas === 'drift',
     );
     await loop.run(configuration.plan);
-    this.#ended = true;
     this.#records.flush();
     await engine.close();
     trainer.close();
+    this.#ended = true;
     this.#options.send({ type: 'finished' });
     this.#options.exit(0);
   }

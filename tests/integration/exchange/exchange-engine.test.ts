@@ -323,4 +323,13 @@ describe('the exchange engine', () => {
       expect(errors[rank]).toMatchObject({ code: 'GRADIENT_NOT_FINITE', rank: 2 });
     }
   });
+
+  it('fails once where the run is aborted between two buckets', async () => {
+    const ranks = await connectRanks({ method: 'none', bucketBytes: 80 });
+    const pending = ranks[0]!.engine.exchange(0);
+    // The first bucket is under way, the second waits its turn. What fails meanwhile must
+    // reach the caller alone: an unhandled rejection fails this test.
+    ranks[0]!.engine.abort({ code: 'ABORTED', kind: 'failure', message: 'enough' });
+    await expect(pending).rejects.toMatchObject({ code: 'ABORTED' });
+  });
 });
