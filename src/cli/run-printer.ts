@@ -105,7 +105,8 @@ export class HumanPrinter implements RunPrinter {
       result.push(`loss ${loss(last.loss)}`);
       if (last.metric !== undefined) result.push(`accuracy ${percent(last.metric)}`);
       if (last.divergence !== undefined) {
-        result.push(`replicas drifted by ${last.divergence.toExponential(2)}`);
+        const drift = last.divergence.toExponential(2);
+        result.push(`replicas had drifted by ${drift} when they were averaged`);
       }
       result.push(last.consistent ? 'all replicas identical' : 'replicas differ');
     }

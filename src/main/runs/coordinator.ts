@@ -24,7 +24,7 @@ import type {
 import type { JournalEntry } from '../../shared/records.ts';
 import type { RunSummary } from '../../shared/rpc.ts';
 import { hasEnded } from '../store/run-row.ts';
-import type { RunStore } from '../store/run-store.ts';
+import type { RunStore, UnendedRun } from '../store/run-store.ts';
 import type { NodeAccess, NodeLink } from './node-link.ts';
 import { NodeSet } from './node-set.ts';
 import { RunFollowers } from './run-followers.ts';
@@ -185,8 +185,18 @@ export class RunCoordinator {
     if (hasEnded(this.#store.summary(id).state)) return;
     const link = this.#leadOf(id);
     const { runs } = await link.request('runs', {});
-    if (runs.some(({ run }) => run === id)) await this.#followers.follow(link, id);
-    else this.#lose(id);
+    if (runs.some(({ run }) => run === id)) {
+      await this.#followers.follow(link, id);
+      return;
+    }
+    const run = this.#store.unended().find((candidate) => candidate.id === id);
+    // It has ended in between, and another process has stored its end.
+    if (run === undefined) this.#changed(this.#store.summary(id));
+    else if (isBeingLaunched(run)) {
+      throw failure('RUN_STARTING', `run ${id} has not begun yet`, {
+        next: 'Try again in a moment.',
+      });
+    } else this.#lose(id);
   }
 
   /** Resolves with the run as it is when it has ended and everything is stored. */
@@ -300,8 +310,7 @@ export class RunCoordinator {
     for (const run of this.#store.unended()) {
       const relevant = everything || followed.includes(run.id);
       // One that another process is about to start is not lost.
-      const launching = run.starting && isAlive(run.launcher);
-      if (relevant && !launching && !known.has(run.id)) this.#lose(run.id);
+      if (relevant && !isBeingLaunched(run) && !known.has(run.id)) this.#lose(run.id);
     }
   }
 
@@ -327,6 +336,11 @@ export class RunCoordinator {
   #trouble(error: unknown): void {
     if (!this.#closed) this.#events.notice(toErrorData(error));
   }
+}
+
+/** Whether another process, or this one, is about to start it. */
+function isBeingLaunched({ starting, launcher }: UnendedRun): boolean {
+  return starting && isAlive(launcher);
 }
 
 function isAlive(pid: number | undefined): boolean {

@@ -155,6 +155,24 @@ describe('following a run', () => {
   });
 });
 
+describe('following a run that the supervisor does not have', () => {
+  test('leaves it be while another process is about to start it', async () => {
+    await play({ runs: [] });
+    createRun('r', process.pid);
+    await expect(coordinator.follow('r')).rejects.toMatchObject({
+      code: 'RUN_STARTING',
+    });
+    expect(store.summary('r').state).toBe('starting');
+  });
+
+  test('stores it as lost where nobody is', async () => {
+    await play({ runs: [] });
+    createRun('r');
+    await coordinator.follow('r');
+    expect(store.summary('r')).toMatchObject({ error: { code: 'RUN_LOST' } });
+  });
+});
+
 describe('recovery', () => {
   test('a run that the supervisor does not know has failed as lost', async () => {
     await play({ runs: [] });
