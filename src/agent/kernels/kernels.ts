@@ -10,6 +10,7 @@
 import type { Region, Vector } from './arena.ts';
 import type { LowRankKernels } from './low-rank.ts';
 import type { QuantizationKernels } from './quantization.ts';
+import type { ReductionKernels } from './reduction.ts';
 import type { SparsificationKernels } from './sparsification.ts';
 
 /** `count` (u32 index, f32 value) pairs: all indices, ascending, then all values. */
@@ -77,4 +78,5 @@ export interface Kernels {
   readonly sparsification: SparsificationKernels;
   readonly lowRank: LowRankKernels;
   readonly quantization: QuantizationKernels;
+  readonly reduction: ReductionKernels;
 }

@@ -12,6 +12,7 @@ import {
 } from '../preconditions.ts';
 import { ReferenceLowRank } from './reference-low-rank.ts';
 import { ReferenceQuantization } from './reference-quantization.ts';
+import { ReferenceReduction } from './reference-reduction.ts';
 import { ReferenceSparsification } from './reference-sparsification.ts';
 
 export function referenceKernels(arena: Arena): Kernels {
@@ -24,12 +25,14 @@ class ReferenceKernels implements Kernels {
   readonly sparsification: ReferenceSparsification;
   readonly lowRank: ReferenceLowRank;
   readonly quantization: ReferenceQuantization;
+  readonly reduction: ReferenceReduction;
 
   constructor(arena: Arena) {
     this.#arena = arena;
     this.sparsification = new ReferenceSparsification(arena);
     this.lowRank = new ReferenceLowRank(arena);
     this.quantization = new ReferenceQuantization(arena);
+    this.reduction = new ReferenceReduction(arena);
   }
 
   fill(out: Vector, value: number): void {

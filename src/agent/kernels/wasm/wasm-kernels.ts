@@ -16,6 +16,7 @@ import {
 import { Scratch } from './scratch.ts';
 import { WasmLowRank, type LowRankExports } from './wasm-low-rank.ts';
 import { WasmQuantization, type QuantizationExports } from './wasm-quantization.ts';
+import { WasmReduction, type ReductionExports } from './wasm-reduction.ts';
 import {
   WasmSparsification,
   type SparsificationExports,
@@ -23,7 +24,7 @@ import {
 
 /** What assembly/index.ts exports. Results are i32: counts above 2³¹ do not occur. */
 interface KernelExports
-  extends SparsificationExports, LowRankExports, QuantizationExports {
+  extends SparsificationExports, LowRankExports, QuantizationExports, ReductionExports {
   fill(out: number, n: number, value: number): void;
   copy(out: number, x: number, n: number): void;
   add(out: number, x: number, n: number): void;
@@ -88,6 +89,7 @@ class WasmKernels implements Kernels {
   readonly sparsification: WasmSparsification;
   readonly lowRank: WasmLowRank;
   readonly quantization: WasmQuantization;
+  readonly reduction: WasmReduction;
 
   constructor(arena: Arena, exports: KernelExports) {
     this.#arena = arena;
@@ -96,6 +98,7 @@ class WasmKernels implements Kernels {
     this.sparsification = new WasmSparsification(arena, exports, this.#scratch);
     this.lowRank = new WasmLowRank(exports);
     this.quantization = new WasmQuantization(exports, this.#scratch);
+    this.reduction = new WasmReduction(arena, exports);
   }
 
   fill(out: Vector, value: number): void {
