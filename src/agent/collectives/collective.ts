@@ -8,6 +8,7 @@ import type { PayloadKind } from '../../shared/catalogue.ts';
 import type { Combined, Payload } from '../compression/method.ts';
 import type { Arena, Region } from '../kernels/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
+import type { ReduceOperation } from '../kernels/reduction.ts';
 
 /** A group of ranks that exchange one bucket: a transport bound to one exchange. */
 export interface Communicator {
@@ -15,6 +16,8 @@ export interface Communicator {
   readonly size: number;
   readonly arena: Arena;
   readonly kernels: Kernels;
+  /** How entries combine; ranks of one exchange have the same. */
+  readonly operation: ReduceOperation;
   send(to: number, region: Region): Promise<void>;
   /** Exactly `into.bytes` bytes. */
   receive(from: number, into: Region): Promise<void>;

@@ -5,6 +5,7 @@
  */
 import type { Arena, Region } from '../kernels/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
+import type { ReduceOperation } from '../kernels/reduction.ts';
 import type { MessageHeader, Transport } from '../transport/transport.ts';
 import type { Communicator } from './collective.ts';
 
@@ -19,6 +20,8 @@ export interface CommunicatorOptions {
   readonly kernels: Kernels;
   readonly transport: Transport;
   readonly stream: number;
+  /** Absent: sums. */
+  readonly operation?: ReduceOperation | undefined;
   /** Attributes synchronous work to the `reduce` phase; absent: nobody is told. */
   readonly reduce?: (<T>(work: () => T) => T) | undefined;
   readonly ledger?: MessageLedger | undefined;
@@ -30,6 +33,7 @@ export type ExchangeHeader = Pick<MessageHeader, 'epoch' | 'operation' | 'dtype'
 export class TransportCommunicator implements Communicator, Disposable {
   readonly arena: Arena;
   readonly kernels: Kernels;
+  readonly operation: ReduceOperation;
   readonly #transport: Transport;
   readonly #stream: number;
   readonly #reduce: (<T>(work: () => T) => T) | undefined;
@@ -45,6 +49,7 @@ export class TransportCommunicator implements Communicator, Disposable {
   constructor(options: CommunicatorOptions) {
     this.arena = options.arena;
     this.kernels = options.kernels;
+    this.operation = options.operation ?? 'sum';
     this.#transport = options.transport;
     this.#stream = options.stream;
     this.#reduce = options.reduce;

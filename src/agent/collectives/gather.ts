@@ -82,10 +82,12 @@ function asPayload(
   if (own.kind !== 'sparse') return { ...own, data };
   if (data.bytes % 8 !== 0) throw invalid(peer, `${data.bytes} bytes of pairs`);
   const count = data.bytes / 8;
-  if (count > 0) {
-    // Indices ascend: the last bounds them all, and with them what scatters touch.
-    const last = communicator.arena.u32(data.offset, count)[count - 1]!;
-    if (last >= own.length) throw invalid(peer, `index ${last} of ${own.length}`);
+  const stream = { offset: data.offset, count };
+  // Merges rely on the order, and what scatters write through on the range.
+  const bad = communicator.kernels.reduction.firstDisordered(stream, 0, own.length);
+  if (bad >= 0) {
+    const index = communicator.arena.u32(data.offset, count)[bad]!;
+    throw invalid(peer, `index ${index} of ${own.length} at place ${bad}`);
   }
   return { kind: 'sparse', length: own.length, count, data };
 }

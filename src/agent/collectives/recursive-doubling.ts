@@ -44,9 +44,9 @@ export const recursiveDoubling: CollectiveDefinition = {
   run: async (communicator: Communicator, payload: Payload): Promise<Combined> => {
     const vector = payloadVector(payload);
     const region = vectorRegion(vector);
-    const { kernels } = communicator;
+    const { kernels, operation } = communicator;
     await doubleRecursively(communicator, region, (other) => {
-      kernels.add(vector, vectorOf(other, vector.length));
+      kernels.reduction.combine(operation, vector, vectorOf(other, vector.length));
     });
     return { form: 'dense', data: region };
   },

@@ -6,12 +6,26 @@ import type { CollectiveEntry, PayloadKind } from '../../shared/catalogue.ts';
 import { inputError } from '../../shared/errors.ts';
 import { nearest } from '../../shared/nearest.ts';
 import type { CollectiveDefinition, ExchangeShape, NetworkCost } from './collective.ts';
+import { dsarSplitAllgather } from './dsar-split-allgather.ts';
 import { LOOPBACK } from './network-cost.ts';
+import { rabenseifner } from './rabenseifner.ts';
 import { recursiveDoubling } from './recursive-doubling.ts';
 import { ring } from './ring.ts';
 import { sparseAllgather } from './sparse-allgather.ts';
+import { sparseRing } from './sparse-ring.ts';
+import { ssarRecursiveDoubling } from './ssar-recursive-doubling.ts';
+import { ssarSplitAllgather } from './ssar-split-allgather.ts';
 
-const all: readonly CollectiveDefinition[] = [ring, recursiveDoubling, sparseAllgather];
+const all: readonly CollectiveDefinition[] = [
+  ring,
+  recursiveDoubling,
+  rabenseifner,
+  ssarRecursiveDoubling,
+  ssarSplitAllgather,
+  dsarSplitAllgather,
+  sparseRing,
+  sparseAllgather,
+];
 
 export const collectives: ReadonlyMap<string, CollectiveDefinition> = new Map(
   all.map((collective) => [collective.id, collective]),

@@ -107,7 +107,7 @@ async function relay(
   chunks: readonly Chunk[],
   sends: Promise<void>[],
 ): Promise<void> {
-  const { rank, size, kernels } = communicator;
+  const { rank, size, kernels, operation } = communicator;
   const previous = (rank + size - 1) % size;
   const next = (rank + 1) % size;
   const slotBytes = chunks.reduce(
@@ -131,7 +131,7 @@ async function relay(
     const { vector, partial, forward } = chunks[index]!;
     if (partial) {
       communicator.reduce(() => {
-        kernels.add(vector, landing(index));
+        kernels.reduction.combine(operation, vector, landing(index));
       });
     }
     if (forward) sends.push(communicator.send(next, vectorRegion(vector)));

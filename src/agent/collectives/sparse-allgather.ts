@@ -2,7 +2,8 @@
  * Sparse allgather: every rank gets all sparse payloads and adds them up locally. Few
  * messages and no rounds, but every rank receives everything: for small P or k.
  *
- * Cost: (P−1)·α + (P−1)·k·8β, then ⌈log₂P⌉·P·k·γ to merge, or P·k·γ + N·γ once dense.
+ * Cost: (P−1)·α + (P−1)·k·8β, then ⌈log₂P⌉·P·k to merge, or P·k + N once dense, times γ
+ * and what a merged entry costs.
  *
  * Streams are merged pairwise in rank order, a fixed tree. Where |H₁| + … + |H_P| ≥ δ the
  * sparse form cannot pay any more and they are scattered into a dense vector, in rank
@@ -14,6 +15,7 @@
 import type { Combined, Payload } from '../compression/method.ts';
 import { sparseBytes, type SparseStream } from '../kernels/kernels.ts';
 import type { CollectiveDefinition, Communicator } from './collective.ts';
+import { entriesPerRank, MERGE_COST, SCATTER_COST } from './fill-in.ts';
 import { gatherPayloads } from './gather.ts';
 import { vectorRegion } from './payload-region.ts';
 
@@ -27,10 +29,10 @@ export const sparseAllgather: CollectiveDefinition = {
   cost: (shape, { alpha, beta, gamma }) => {
     const { ranks, length, payloadBytes } = shape;
     const steps = ranks - 1;
-    const entries = ranks * (shape.nnz ?? payloadBytes / 8);
+    const entries = ranks * entriesPerRank(shape);
     const merging = isDense(entries, length)
-      ? entries + length
-      : entries * Math.ceil(Math.log2(ranks));
+      ? entries * SCATTER_COST + length
+      : entries * Math.ceil(Math.log2(ranks)) * MERGE_COST;
     return steps * (alpha + payloadBytes * beta) + (steps > 0 ? merging * gamma : 0);
   },
   wireBytes: ({ ranks, payloadBytes }) => (ranks - 1) * payloadBytes,
@@ -59,11 +61,12 @@ function scatter(
   streams: readonly SparseStream[],
   length: number,
 ): Combined {
-  const { kernels } = communicator;
+  const { reduction } = communicator.kernels;
+  const { operation } = communicator;
   const { offset } = communicator.scratch('sparse-allgather dense', 4 * length);
   const sum = { offset, length };
-  kernels.fill(sum, 0);
-  for (const stream of streams) kernels.scatterAdd(sum, stream, 1);
+  reduction.clear(operation, sum);
+  for (const stream of streams) reduction.scatter(operation, sum, 0, stream);
   return { form: 'dense', data: vectorRegion(sum) };
 }
 
@@ -73,7 +76,7 @@ function merge(
   streams: readonly SparseStream[],
   entries: number,
 ): SparseStream {
-  const { kernels } = communicator;
+  const { kernels, operation } = communicator;
   let level = streams;
   for (let depth = 0; level.length > 1; depth++) {
     const scratch = communicator.scratch(
@@ -87,7 +90,7 @@ function merge(
       const b = level[left + 1] ?? { offset: a.offset, count: 0 };
       const bytes = sparseBytes(a.count + b.count);
       // The odd one out is merged with nothing: it moves on with its level.
-      merged.push(kernels.mergeStreams(a, b, { offset, bytes }));
+      merged.push(kernels.reduction.merge(operation, a, b, { offset, bytes }));
       offset += bytes;
     }
     level = merged;

@@ -16,8 +16,8 @@ import {
 } from './run-collective.ts';
 import { BACKENDS, makeWorld, openSockets } from './world.ts';
 
-const RANKS = [1, 2, 3, 4, 5, 7, 8, 9];
-const LENGTHS = [0, 1, 2, 3, 17, 1000, 100_003];
+const RANKS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 16];
+const LENGTHS = [0, 1, 2, 3, 17, 1000, 30_011];
 const DENSITIES = { dense: [1], sparse: [0, 0.001, 0.05, 0.2, 1] };
 
 test('every registered collective has its case', () => {
@@ -30,13 +30,14 @@ afterEach(async () => {
 
 describe.each(Object.keys(collectiveCases))('%s', (id) => {
   const collective = collectives.get(id)!;
-  const { kind, sent } = collectiveCases[id]!;
+  const { kind, sent, fillsIn = false } = collectiveCases[id]!;
 
   test.each(RANKS)('P = %d: the exact sum for the exact bytes', async (ranks) => {
     for (const backend of ranks > 4 ? (['wasm'] as const) : BACKENDS) {
       await using world = await makeWorld(ranks, { backend });
       const communicators = world.communicators();
       for (const length of LENGTHS) {
+        if (length > 1000 && ranks > 9) continue;
         for (const density of DENSITIES[kind]) {
           const inputs = communicators.map((_, rank) =>
             integers(rank, length, density),
@@ -44,6 +45,7 @@ describe.each(Object.keys(collectiveCases))('%s', (id) => {
           const expected = sumOf(inputs);
           const bytes = inputs.map((input) => payloadBytes(kind, input));
           const before = world.transports.map(({ counters }) => counters);
+          const allSent = sent(inputs);
           const outcomes = await runCollective(collective, communicators, kind, inputs);
           for (const [rank, outcome] of outcomes.entries()) {
             const where = `P ${ranks}, N ${length}, d ${density}, rank ${rank}`;
@@ -52,7 +54,7 @@ describe.each(Object.keys(collectiveCases))('%s', (id) => {
               outcome.sum.every((value, i) => value === expected[i]),
               where,
             ).toBe(true);
-            expect(outcome.sentBytes, where).toBe(sent(rank, length, bytes));
+            expect(outcome.sentBytes, where).toBe(allSent[rank]);
             const after = world.transports[rank]!.counters;
             expect(after.sent - before[rank]!.sent, where).toBe(
               outcome.sentBytes + FRAME_HEADER_BYTES * outcome.sentMessages,
@@ -67,6 +69,7 @@ describe.each(Object.keys(collectiveCases))('%s', (id) => {
               where,
             ).toBe(outcome.receivedBytes);
           }
+          if (fillsIn) continue;
           const worst = Math.max(...outcomes.map(({ sentBytes }) => sentBytes));
           expect(
             collective.wireBytes({ ranks, length, payloadBytes: Math.max(...bytes) }),

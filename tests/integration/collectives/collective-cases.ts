@@ -2,37 +2,81 @@
  * What the tests know of each collective: the payload that they try it with and the bytes
  * that each rank must send. A collective without an entry here fails the tests.
  */
+import { rabenseifnerBytesSent } from '../../../src/agent/collectives/rabenseifner.ts';
 import { recursiveDoublingBytesSent } from '../../../src/agent/collectives/recursive-doubling.ts';
 import { ringBytesSent } from '../../../src/agent/collectives/ring.ts';
+import { payloadBytes } from './run-collective.ts';
+import {
+  blocksSent,
+  bytesOf,
+  doublingSent,
+  entriesOf,
+  sparseRingSent,
+  splitSent,
+  unitedTree,
+} from './stream-oracle.ts';
 
 export interface CollectiveCase {
   readonly kind: 'dense' | 'sparse';
-  /** Exact bytes that a rank sends, framing excluded. `payloadBytes` is by rank. */
-  sent(rank: number, length: number, payloadBytes: readonly number[]): number;
+  /** Whether bytes depend on which entries the ranks have, not on how many alone. */
+  readonly fillsIn?: boolean;
+  /** Exact bytes that each rank sends, framing excluded. */
+  sent(inputs: readonly Float32Array[]): readonly number[];
 }
 
+type BytesSent = typeof ringBytesSent;
+
+const dense = (bytesSent: BytesSent): CollectiveCase => ({
+  kind: 'dense',
+  sent: (inputs) =>
+    inputs.map(({ length }, rank) =>
+      bytesSent(rank, { ranks: inputs.length, length, payloadBytes: 4 * length }),
+    ),
+});
+
 export const collectiveCases: Readonly<Record<string, CollectiveCase>> = {
-  ring: {
-    kind: 'dense',
-    sent: (rank, length, payloadBytes) =>
-      ringBytesSent(rank, {
-        ranks: payloadBytes.length,
-        length,
-        payloadBytes: payloadBytes[rank]!,
-      }),
+  ring: dense(ringBytesSent),
+  'recursive-doubling': dense(recursiveDoublingBytesSent),
+  rabenseifner: dense(rabenseifnerBytesSent),
+  'ssar-recursive-doubling': {
+    kind: 'sparse',
+    fillsIn: true,
+    sent: doublingSent,
   },
-  'recursive-doubling': {
-    kind: 'dense',
-    sent: (rank, length, payloadBytes) =>
-      recursiveDoublingBytesSent(rank, {
-        ranks: payloadBytes.length,
-        length,
-        payloadBytes: payloadBytes[rank]!,
-      }),
+  'ssar-split-allgather': {
+    kind: 'sparse',
+    fillsIn: true,
+    sent: (inputs) => {
+      const ranks = inputs.length;
+      const blocks = inputs.map((_, part) =>
+        bytesOf(unitedTree(inputs.map((input) => entriesOf(input, ranks, part)))),
+      );
+      return inputs.map(
+        (_, rank) => splitSent(rank, inputs) + blocksSent(rank, blocks),
+      );
+    },
+  },
+  'dsar-split-allgather': {
+    kind: 'sparse',
+    fillsIn: true,
+    sent: (inputs) => {
+      const ranks = inputs.length;
+      const blocks = inputs.map(
+        (input, part) => 4 * entriesOf(input, ranks, part).length,
+      );
+      return inputs.map(
+        (_, rank) => splitSent(rank, inputs) + blocksSent(rank, blocks),
+      );
+    },
+  },
+  'sparse-ring': {
+    kind: 'sparse',
+    fillsIn: true,
+    sent: sparseRingSent,
   },
   'sparse-allgather': {
     kind: 'sparse',
-    sent: (rank, _length, payloadBytes) =>
-      (payloadBytes.length - 1) * payloadBytes[rank]!,
+    sent: (inputs) =>
+      inputs.map((input) => (inputs.length - 1) * payloadBytes('sparse', input)),
   },
 };

@@ -3,9 +3,16 @@ import type { CollectiveDefinition } from '../../../src/agent/collectives/collec
 import type { TransportCommunicator } from '../../../src/agent/collectives/communicator.ts';
 import type { Combined, Payload } from '../../../src/agent/compression/method.ts';
 import type { Arena } from '../../../src/agent/kernels/arena.ts';
+import {
+  ABSENT_BITS,
+  type ReduceOperation,
+} from '../../../src/agent/kernels/reduction.ts';
 
 export interface Outcome {
+  /** Absent entries are 0. */
   readonly sum: Float32Array;
+  /** Undefined where absent; under a sum, dense results have no absent entries. */
+  readonly entries: (number | undefined)[];
   readonly form: Combined['form'];
   /** Entries of a sparse result. */
   readonly count: number | undefined;
@@ -20,17 +27,20 @@ export function runCollective(
   communicators: readonly TransportCommunicator[],
   kind: 'dense' | 'sparse',
   inputs: readonly Float32Array[],
+  operation: ReduceOperation = 'sum',
 ): Promise<Outcome[]> {
   return Promise.all(
     communicators.map(async (communicator, rank) => {
       const { arena } = communicator;
       const input = inputs[rank]!;
-      const payload = payloadOf(arena, kind, input);
+      const payload = payloadOf(arena, kind, input, operation);
       communicator.begin({ epoch: 0, operation: collective.code, dtype: 1 });
       try {
         const combined = await collective.run(communicator, payload);
+        const entries = entriesOf(arena, combined, input.length, operation);
         return {
-          sum: denseOf(arena, combined, input.length),
+          sum: Float32Array.from(entries, (value) => value ?? 0),
+          entries,
           form: combined.form,
           count: combined.form === 'sparse' ? combined.count : undefined,
           sentBytes: communicator.sentBytes,
@@ -50,11 +60,18 @@ export function payloadOf(
   arena: Arena,
   kind: 'dense' | 'sparse',
   values: Float32Array,
+  operation: ReduceOperation = 'sum',
 ): Payload {
   const { length } = values;
   if (kind === 'dense') {
     const data = arena.allocate(4 * length);
     arena.f32({ offset: data.offset, length }).set(values);
+    if (operation !== 'sum') {
+      const bits = arena.u32(data.offset, length);
+      for (const [index, value] of values.entries()) {
+        if (value === 0) bits[index] = ABSENT_BITS;
+      }
+    }
     return { kind, length, data };
   }
   const indices = [...values.keys()].filter((index) => values[index] !== 0);
@@ -72,14 +89,25 @@ export function payloadBytes(kind: 'dense' | 'sparse', values: Float32Array): nu
   return 8 * values.filter((value) => value !== 0).length;
 }
 
-function denseOf(arena: Arena, combined: Combined, length: number): Float32Array {
-  if (combined.form === 'gathered') throw new Error('a sum is not gathered');
+function entriesOf(
+  arena: Arena,
+  combined: Combined,
+  length: number,
+  operation: ReduceOperation,
+): (number | undefined)[] {
+  if (combined.form === 'gathered') throw new Error('a reduction is not gathered');
   const { offset } = combined.data;
-  if (combined.form === 'dense') return arena.f32({ offset, length }).slice();
+  if (combined.form === 'dense') {
+    const bits = arena.u32(offset, length);
+    return Array.from(arena.f32({ offset, length }), (value, index) => {
+      const absent = operation === 'sum' ? value === 0 : bits[index] === ABSENT_BITS;
+      return absent ? undefined : value;
+    });
+  }
   const { count } = combined;
   const indices = arena.u32(offset, count);
   const values = arena.f32({ offset: offset + 4 * count, length: count });
-  const out = new Float32Array(length);
+  const out = Array.from({ length }, (): number | undefined => undefined);
   indices.forEach((index, place) => {
     if (place > 0 && index <= indices[place - 1]!) throw new Error('not ascending');
     out[index] = values[place]!;

@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { TransportCommunicator } from '../../../src/agent/collectives/communicator.ts';
 import { Arena } from '../../../src/agent/kernels/arena.ts';
 import type { Kernels } from '../../../src/agent/kernels/kernels.ts';
+import type { ReduceOperation } from '../../../src/agent/kernels/reduction.ts';
 import { referenceKernels } from '../../../src/agent/kernels/reference/reference-kernels.ts';
 import { loadWasmKernels } from '../../../src/agent/kernels/wasm/load.ts';
 import { connectMesh, type MeshOptions } from '../../../src/agent/transport/mesh.ts';
@@ -53,7 +54,7 @@ export interface World extends AsyncDisposable {
   readonly size: number;
   readonly transports: readonly TcpTransport[];
   /** One per rank, on a stream that no other call has had. */
-  communicators(): readonly TransportCommunicator[];
+  communicators(operation?: ReduceOperation): readonly TransportCommunicator[];
 }
 
 export async function makeWorld(
@@ -85,11 +86,17 @@ export async function makeWorld(
   return {
     size,
     transports,
-    communicators: () => {
+    communicators: (operation) => {
       stream++;
       const group = wrapped.map((transport, rank) => {
         const { arena, [backend]: kernels } = memoryOf(rank);
-        return new TransportCommunicator({ arena, kernels, transport, stream });
+        return new TransportCommunicator({
+          arena,
+          kernels,
+          transport,
+          stream,
+          operation,
+        });
       });
       made.push(...group);
       return group;

@@ -21,7 +21,16 @@ describe('the registry', () => {
   test('never renumbers: the codes travel between versions', () => {
     expect(
       Object.fromEntries([...collectives.values()].map(({ id, code }) => [id, code])),
-    ).toMatchObject({ ring: 1, 'recursive-doubling': 2, 'sparse-allgather': 3 });
+    ).toEqual({
+      ring: 1,
+      'recursive-doubling': 2,
+      'sparse-allgather': 3,
+      rabenseifner: 4,
+      'ssar-recursive-doubling': 5,
+      'ssar-split-allgather': 6,
+      'dsar-split-allgather': 7,
+      'sparse-ring': 8,
+    });
   });
 
   test('describes each as the catalogue shows it', () => {
@@ -53,7 +62,9 @@ describe('the registry', () => {
       expect.objectContaining({
         code: 'COLLECTIVE_MISFIT',
         message: 'ring takes dense or scalars payloads, topk makes sparse ones',
-        next: 'Use collective=sparse-allgather or collective=auto.',
+        next: expect.stringMatching(
+          /^Use collective=ssar-recursive-doubling or .* or collective=auto\.$/,
+        ) as string,
       }),
     );
     for (const kind of ['dense', 'sparse', 'scalars'] as const) {
@@ -68,14 +79,53 @@ describe('auto', () => {
   const dense = (ranks: number, length: number) =>
     chooseCollective('dense', { ranks, length, payloadBytes: 4 * length }).id;
 
-  test.each([2, 3, 4, 8])('doubles for few bytes, rings for many: P = %d', (ranks) => {
+  test.each([2, 3, 4, 8])('doubles for few bytes: P = %d', (ranks) => {
     expect(dense(ranks, 2)).toBe('recursive-doubling');
-    expect(dense(ranks, 10_000_000)).toBe('ring');
   });
 
-  test('takes what sparse payloads fit', () => {
-    const shape = { ranks: 4, length: 1000, payloadBytes: 80, nnz: 10 };
-    expect(chooseCollective('sparse', shape).id).toBe('sparse-allgather');
+  test.each([3, 5, 7])(
+    'rings for many bytes where ranks would fold: P = %d',
+    (ranks) => {
+      expect(dense(ranks, 10_000_000)).toBe('ring');
+    },
+  );
+
+  test.each([4, 8, 16])('halves and doubles where no rank folds: P = %d', (ranks) => {
+    expect(dense(ranks, 10_000_000)).toBe('rabenseifner');
+  });
+
+  const sparse = (ranks: number, length: number, nnz: number, nnzReduced?: number) => {
+    const network = { alpha: 50e-6, beta: 8e-9, gamma: 0.3e-9 };
+    const shape = { ranks, length, payloadBytes: 8 * nnz, nnz, nnzReduced };
+    return chooseCollective('sparse', shape, network).id;
+  };
+
+  test('doubles for few entries, splits for many, goes dense where they fill in', () => {
+    expect(sparse(8, 16e6, 100)).toBe('ssar-recursive-doubling');
+    expect(sparse(8, 16e6, 300_000)).toBe('ssar-split-allgather');
+    expect(sparse(8, 16e6, 4e6)).toBe('dsar-split-allgather');
+  });
+
+  test('goes by the fill-in that was observed', () => {
+    // Indices that are all the same never fill in, however many ranks there are.
+    expect(sparse(64, 1e6, 20_000)).toBe('dsar-split-allgather');
+    expect(sparse(64, 1e6, 20_000, 20_000)).toBe('ssar-split-allgather');
+  });
+
+  test.each([1, 2, 3, 8, 100])('knows what streams cost: P = %d', (ranks) => {
+    for (const { cost, wireBytes } of collectivesFor('sparse')) {
+      const network = { alpha: 1e-5, beta: 1e-9, gamma: 1e-10 };
+      let before = -1;
+      for (const nnz of [0, 10, 1000, 30_000]) {
+        const shape = { ranks, length: 60_000, payloadBytes: 8 * nnz, nnz };
+        const seconds = cost(shape, network);
+        expect(seconds).toBeGreaterThanOrEqual(before);
+        expect(Number.isFinite(wireBytes(shape))).toBe(true);
+        before = seconds;
+      }
+      const nothing = { ranks, length: 0, payloadBytes: 0, nnz: 0 };
+      expect(Number.isFinite(cost(nothing, network))).toBe(true);
+    }
   });
 
   test('says where nothing fits', () => {
@@ -90,7 +140,7 @@ describe('auto', () => {
     const pick = (alpha: number, beta: number) =>
       chooseCollective('dense', shape, { alpha, beta, gamma: 0 }).id;
     expect(pick(1, 1e-9)).toBe('recursive-doubling');
-    expect(pick(1e-9, 1)).toBe('ring');
+    expect(pick(1e-9, 1)).not.toBe('recursive-doubling');
   });
 
   test('costs nothing in a world of one', () => {

@@ -1,0 +1,32 @@
+/**
+ * Allgather of one block per rank in ⌈log₂P⌉ rounds for any P (Bruck): before the round of
+ * distance d a rank has the d blocks from its own on, counted around; it sends them to
+ * the rank d below and gets the next d from the rank d above, fewer in the last round.
+ * Every rank receives every other block once: no byte too many.
+ *
+ * Source: Bruck, Ho, Kipnis, Upfal and Weathersbee (1997), IEEE TPDS 8(11).
+ */
+export interface BlockRound {
+  readonly to: number;
+  readonly from: number;
+  /** Blocks that are sent, in this order. */
+  readonly sent: readonly number[];
+  readonly received: readonly number[];
+}
+
+export function blockRounds(rank: number, ranks: number): readonly BlockRound[] {
+  const rounds: BlockRound[] = [];
+  for (let distance = 1; distance < ranks; distance *= 2) {
+    const count = Math.min(distance, ranks - distance);
+    const from = (rank + distance) % ranks;
+    const blocksOf = (first: number): readonly number[] =>
+      Array.from({ length: count }, (_, index) => (first + index) % ranks);
+    rounds.push({
+      to: (rank - distance + ranks) % ranks,
+      from,
+      sent: blocksOf(rank),
+      received: blocksOf(from),
+    });
+  }
+  return rounds;
+}

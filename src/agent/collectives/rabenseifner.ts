@@ -1,0 +1,146 @@
+/**
+ * Rabenseifner's allreduce: reduce-scatter by recursive halving, then allgather by
+ * recursive doubling. The ring's bytes in the fewest messages: for vectors of middle size
+ * and for many ranks.
+ *
+ * Cost: 2·log₂P·α + 2(P−1)/P·N·4β + (P−1)/P·N·γ. For any other P, r = P − 2^⌊log₂P⌋ pairs
+ * fold before and unfold after: two more messages of the whole vector.
+ *
+ * A part is summed by one rank alone, as a fixed tree over the ranks: all ranks get the
+ * same bits.
+ *
+ * Source: Rabenseifner, "Optimization of collective reduction operations" (2004); Thakur,
+ * Rabenseifner and Gropp (2005), section 4.
+ */
+import type { Combined, Payload } from '../compression/method.ts';
+import type { Vector } from '../kernels/arena.ts';
+import type {
+  CollectiveDefinition,
+  Communicator,
+  ExchangeShape,
+} from './collective.ts';
+import { foldedRanks, rounds } from './folding.ts';
+import { payloadVector, vectorRegion } from './payload-region.ts';
+import { partRange } from './sparse-stream.ts';
+
+export const rabenseifner: CollectiveDefinition = {
+  id: 'rabenseifner',
+  code: 4,
+  title: 'Rabenseifner',
+  summary: 'Dense halves summed, then doubled: few messages, few bytes.',
+  source: 'Thakur, Rabenseifner and Gropp (2005), IJHPCA 19(1)',
+  takes: ['dense', 'scalars'],
+  cost: ({ ranks, payloadBytes }, { alpha, beta, gamma }) => {
+    const core = 2 ** rounds(ranks);
+    const share = ((core - 1) / core) * payloadBytes;
+    const sum = (payloadBytes / 4) * gamma;
+    const fold = foldedRanks(ranks) > 0 ? 2 * (alpha + payloadBytes * beta) + sum : 0;
+    return 2 * rounds(ranks) * alpha + 2 * share * beta + (share / 4) * gamma + fold;
+  },
+  wireBytes: (shape) => {
+    const sent = Array.from({ length: shape.ranks }, (_, rank) =>
+      rabenseifnerBytesSent(rank, shape),
+    );
+    return Math.max(...sent);
+  },
+  run: async (communicator: Communicator, payload: Payload): Promise<Combined> => {
+    const vector = payloadVector(payload);
+    const region = vectorRegion(vector);
+    const { kernels, operation, rank, size } = communicator;
+    if (size === 1 || region.bytes === 0) return { form: 'dense', data: region };
+    const other = { offset: communicator.scratch('rabenseifner', region.bytes).offset };
+    const add = (out: Vector): void => {
+      communicator.reduce(() => {
+        kernels.reduction.combine(operation, out, { ...out, offset: other.offset });
+      });
+    };
+    const folded = foldedRanks(size);
+    if (rank < 2 * folded && rank % 2 === 0) {
+      // This rank leaves its part to its neighbour, which brings back the result.
+      await communicator.send(rank + 1, region);
+      await communicator.receive(rank + 1, region);
+      return { form: 'dense', data: region };
+    }
+    if (rank < 2 * folded) {
+      await communicator.receive(rank - 1, { ...region, ...other });
+      add(vector);
+    }
+    const place = rank < 2 * folded ? (rank - 1) / 2 : rank - folded;
+    const rankAt = (at: number): number => (at < folded ? 2 * at + 1 : at + folded);
+    const blocks = (first: number, count: number): Vector =>
+      blockVector(vector, size - folded, first, count);
+    const steps = halvings(place, size - folded);
+    for (const { partner, kept, given, count } of steps) {
+      const mine = blocks(kept, count);
+      const received = communicator.receive(rankAt(partner), {
+        ...vectorRegion(mine),
+        ...other,
+      });
+      await communicator.send(rankAt(partner), vectorRegion(blocks(given, count)));
+      await received;
+      add(mine);
+    }
+    for (const { partner, kept, given, count } of steps.toReversed()) {
+      const received = communicator.receive(
+        rankAt(partner),
+        vectorRegion(blocks(given, count)),
+      );
+      await communicator.send(rankAt(partner), vectorRegion(blocks(kept, count)));
+      await received;
+    }
+    if (rank < 2 * folded) await communicator.send(rank - 1, region);
+    return { form: 'dense', data: region };
+  },
+};
+
+/** One step of the halving: which blocks this place keeps and which it gives away. */
+interface Halving {
+  readonly partner: number;
+  readonly kept: number;
+  readonly given: number;
+  /** Blocks in either half. */
+  readonly count: number;
+}
+
+function halvings(place: number, places: number): readonly Halving[] {
+  const steps: Halving[] = [];
+  let first = 0;
+  for (let count = places / 2; count >= 1; count /= 2) {
+    const upper = (place & count) !== 0;
+    const kept = upper ? first + count : first;
+    const given = upper ? first : first + count;
+    steps.push({ partner: place ^ count, kept, given, count });
+    first = kept;
+  }
+  return steps;
+}
+
+/** Blocks [first, first + count) of the vector in `parts` blocks. */
+function blockVector(
+  vector: Vector,
+  parts: number,
+  first: number,
+  count: number,
+): Vector {
+  const { start } = partRange(vector.length, parts, first);
+  const last = partRange(vector.length, parts, first + count - 1);
+  const length = last.start + last.length - start;
+  return { offset: vector.offset + 4 * start, length };
+}
+
+/** Bytes that one rank sends, framing excluded: exact. */
+export function rabenseifnerBytesSent(rank: number, shape: ExchangeShape): number {
+  const { ranks, payloadBytes } = shape;
+  const folded = foldedRanks(ranks);
+  if (rank < 2 * folded && rank % 2 === 0) return payloadBytes;
+  const place = rank < 2 * folded ? (rank - 1) / 2 : rank - folded;
+  const vector = { offset: 0, length: payloadBytes / 4 };
+  const bytes = halvings(place, ranks - folded).reduce(
+    (sum, { kept, given, count }) =>
+      sum +
+      4 * blockVector(vector, ranks - folded, kept, count).length +
+      4 * blockVector(vector, ranks - folded, given, count).length,
+    0,
+  );
+  return rank < 2 * folded ? bytes + payloadBytes : bytes;
+}

@@ -1,0 +1,138 @@
+/**
+ * Sparse ring: reduce-scatter, then allgather, around the ring of ranks, of sparse
+ * streams. Part p of the range of indices starts at rank p and is merged in the order
+ * p, p + 1, …, p − 1 (mod P), which does not depend on arrival.
+ *
+ * Cost: 2(P−1)·α + Σₛ |union of s ranks|/P·8β for s = 1 … P−1, + (P−1)/P·K·8β; a part that
+ * reaches its δ goes on dense. Sends to one neighbour only; the deepest of all, so for
+ * few ranks.
+ *
+ * Source: SparCML (Renggli et al., SC 2019), section 6, the ring of sparse streams that
+ * it compares with.
+ */
+import type { Combined, Payload } from '../compression/method.ts';
+import type {
+  CollectiveDefinition,
+  Communicator,
+  ExchangeShape,
+} from './collective.ts';
+import { MERGE_COST, unionBytes, unionOf } from './fill-in.ts';
+import {
+  concatenated,
+  merged,
+  opened,
+  partRange,
+  sealed,
+  split,
+  streamCapacity,
+  STREAM_HEADER_BYTES,
+  type Stream,
+} from './sparse-stream.ts';
+import { StreamSlots } from './stream-slots.ts';
+
+export const sparseRing: CollectiveDefinition = {
+  id: 'sparse-ring',
+  code: 8,
+  title: 'Sparse ring',
+  summary:
+    'Sparse parts merged around a ring: one neighbour only, 2(P−1) messages deep.',
+  source: 'SparCML (Renggli et al., SC 2019), section 6',
+  takes: ['sparse'],
+  cost: (shape, { alpha, beta, gamma }) => {
+    const { ranks } = shape;
+    if (ranks === 1) return 0;
+    const merging = travelling(shape).reduce(
+      (sum, united) => sum + (unionOf(shape, united) + unionOf(shape, 1)) / ranks,
+      0,
+    );
+    return (
+      2 * (ranks - 1) * alpha +
+      sparseRing.wireBytes(shape) * beta +
+      (merging * MERGE_COST + 2 * unionOf(shape, ranks)) * gamma
+    );
+  },
+  wireBytes: (shape) => {
+    const { ranks } = shape;
+    return travelling(shape).reduce(
+      (sum, united) =>
+        sum + unionBytes(shape, united, ranks) + unionBytes(shape, ranks, ranks),
+      0,
+    );
+  },
+  run: runSparseRing,
+};
+
+/** How many ranks a part has been through, each time that it is sent to be merged. */
+const travelling = ({ ranks }: ExchangeShape): readonly number[] =>
+  Array.from({ length: ranks - 1 }, (_, step) => step + 1);
+
+async function runSparseRing(
+  communicator: Communicator,
+  payload: Payload,
+): Promise<Combined> {
+  const { rank, size } = communicator;
+  if (size === 1 && payload.kind === 'sparse') {
+    return { form: 'sparse', count: payload.count, data: payload.data };
+  }
+  const { length } = payload;
+  const next = (rank + 1) % size;
+  const previous = (rank + size - 1) % size;
+  const own = communicator.reduce(() => split(communicator, payload, size));
+  const at = (index: number): number => (index + 2 * size) % size;
+  // The last part is the longest.
+  const slots = new StreamSlots(communicator, partRange(length, size, size - 1).length);
+  let stream = own[rank]!;
+  for (let step = 1; step < size; step++) {
+    const sent = communicator.send(next, sealed(communicator, stream));
+    const index = at(rank - step);
+    const range = partRange(length, size, index);
+    const region = await communicator.receiveSized(
+      previous,
+      streamCapacity(range.length),
+      () => slots.free(stream),
+    );
+    // What was sent lies in a slot that the merge may take.
+    await sent;
+    stream = communicator.reduce(() => {
+      const partial = opened(communicator, region, range, previous);
+      const mine = own[index]!;
+      return merged(communicator, partial, mine, slots.free(partial, mine).offset);
+    });
+  }
+  const parts = await relay(communicator, stream, length);
+  return communicator.reduce(() => concatenated(communicator, parts));
+}
+
+/** The finished parts around the ring, each to a place of its own; all parts, in order. */
+async function relay(
+  communicator: Communicator,
+  own: Stream,
+  length: number,
+): Promise<readonly Stream[]> {
+  const { rank, size } = communicator;
+  const next = (rank + 1) % size;
+  const previous = (rank + size - 1) % size;
+  const scratch = communicator.scratch(
+    'gathered parts',
+    4 * length + size * STREAM_HEADER_BYTES,
+  );
+  const parts: Stream[] = [];
+  parts[next] = own;
+  const sends = [communicator.send(next, sealed(communicator, own))];
+  for (let step = 0; step < size - 1; step++) {
+    const index = (rank - step + size) % size;
+    const range = partRange(length, size, index);
+    const offset = scratch.offset + 4 * range.start + index * STREAM_HEADER_BYTES;
+    const region = await communicator.receiveSized(
+      previous,
+      streamCapacity(range.length),
+      (bytes) => ({ offset, bytes }),
+    );
+    if (step < size - 2) sends.push(communicator.send(next, region));
+    parts[index] = communicator.reduce(() =>
+      opened(communicator, region, range, previous),
+    );
+  }
+  await Promise.all(sends);
+  return parts;
+}

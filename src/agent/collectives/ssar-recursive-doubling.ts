@@ -1,0 +1,107 @@
+/**
+ * Static sparse allreduce by recursive doubling: in round t every rank swaps its stream
+ * with the rank at distance 2^t and merges. Fewest messages: for small k or P.
+ *
+ * Cost: L₁ + log₂P·k·8β where all indices are the same, L₁ + (P−1)·k·8β where none is,
+ * L₁ = log₂P·α; a stream that reaches δ goes on dense, 4N bytes. For any other P,
+ * r = P − 2^⌊log₂P⌋ pairs fold before and unfold after: two more messages.
+ *
+ * The order of reduction is a fixed tree over the ranks; both sides of a swap merge the
+ * same two streams, and entries combine the same either way: all ranks get the same bits.
+ *
+ * Source: SparCML (Renggli et al., SC 2019), section 5.3.1.
+ */
+import type { Combined, Payload } from '../compression/method.ts';
+import type {
+  CollectiveDefinition,
+  Communicator,
+  ExchangeShape,
+} from './collective.ts';
+import { MERGE_COST, unionBytes, unionOf, unitedPerRound } from './fill-in.ts';
+import { foldedRanks } from './folding.ts';
+import {
+  asCombined,
+  merged,
+  opened,
+  sealed,
+  split,
+  streamCapacity,
+  type Stream,
+} from './sparse-stream.ts';
+import { StreamSlots } from './stream-slots.ts';
+
+export const ssarRecursiveDoubling: CollectiveDefinition = {
+  id: 'ssar-recursive-doubling',
+  code: 5,
+  title: 'Sparse recursive doubling',
+  summary: 'Sparse streams swapped and merged at doubling distances: fewest messages.',
+  source: 'SparCML (Renggli et al., SC 2019), section 5.3.1',
+  takes: ['sparse'],
+  cost: (shape, { alpha, beta, gamma }) => {
+    const swaps = unitedPerRound(shape).map(
+      (united) =>
+        alpha +
+        unionBytes(shape, united) * beta +
+        2 * unionOf(shape, united) * MERGE_COST * gamma,
+    );
+    const total = swaps.reduce((sum, swap) => sum + swap, 0);
+    if (foldedRanks(shape.ranks) === 0) return total;
+    const folding = unionBytes(shape, 1) + unionBytes(shape, shape.ranks);
+    return (
+      total + 2 * alpha + folding * beta + 2 * unionOf(shape, 1) * MERGE_COST * gamma
+    );
+  },
+  wireBytes: (shape: ExchangeShape) => {
+    const swapped = unitedPerRound(shape).map((united) => unionBytes(shape, united));
+    // A rank that brings a folded one its result sends the most.
+    const unfolding = foldedRanks(shape.ranks) > 0 ? unionBytes(shape, shape.ranks) : 0;
+    return swapped.reduce((sum, bytes) => sum + bytes, unfolding);
+  },
+  run: async (communicator: Communicator, payload: Payload): Promise<Combined> => {
+    const { rank, size } = communicator;
+    if (size === 1 && payload.kind === 'sparse') {
+      return { form: 'sparse', count: payload.count, data: payload.data };
+    }
+    const { length } = payload;
+    const slots = new StreamSlots(communicator, length);
+    const receive = async (from: number, beside: Stream): Promise<Stream> => {
+      const region = await communicator.receiveSized(from, streamCapacity(length), () =>
+        slots.free(beside),
+      );
+      return communicator.reduce(() =>
+        opened(communicator, region, { start: 0, length }, from),
+      );
+    };
+    const merge = (lower: Stream, upper: Stream): Stream =>
+      communicator.reduce(() =>
+        merged(communicator, lower, upper, slots.free(lower, upper).offset),
+      );
+    let [stream] = communicator.reduce(() => split(communicator, payload, 1)) as [
+      Stream,
+    ];
+    const folded = foldedRanks(size);
+    if (rank < 2 * folded && rank % 2 === 0) {
+      // This rank leaves its part to its neighbour, which brings back the result.
+      await communicator.send(rank + 1, sealed(communicator, stream));
+      return asCombined(await receive(rank + 1, stream));
+    }
+    if (rank < 2 * folded) stream = merge(await receive(rank - 1, stream), stream);
+    // Ranks that take part in the rounds, renumbered without gaps.
+    const place = rank < 2 * folded ? (rank - 1) / 2 : rank - folded;
+    for (let distance = 1; distance < size - folded; distance *= 2) {
+      const partnerPlace = place ^ distance;
+      const partner =
+        partnerPlace < folded ? 2 * partnerPlace + 1 : partnerPlace + folded;
+      const arrival = receive(partner, stream);
+      const sent = communicator.send(partner, sealed(communicator, stream));
+      // Merging uses the stream up: what is sent of it must have left.
+      const [theirs] = await Promise.all([arrival, sent]);
+      const [lower, upper] = place < partnerPlace ? [stream, theirs] : [theirs, stream];
+      stream = merge(lower, upper);
+    }
+    if (rank < 2 * folded) {
+      await communicator.send(rank - 1, sealed(communicator, stream));
+    }
+    return asCombined(stream);
+  },
+};

@@ -1,0 +1,118 @@
+/**
+ * Static sparse allreduce by splitting: rank j reduces part j of the range of indices,
+ * then all gather the reduced parts, which are disjoint, and concatenate them. Less is
+ * sent and merged than by recursive doubling, in more messages: for large k.
+ *
+ * Cost: L₂ + 2(P−1)/P·k·8β where all indices are the same, up to L₂ + P·k·8β where none
+ * is, L₂ = (P−1)·α + ⌈log₂P⌉·α; a part that reaches its δ goes on dense.
+ *
+ * A part is reduced by one rank alone, as a tree over the ranks: all get the same bits.
+ *
+ * Source: SparCML (Renggli et al., SC 2019), section 5.3.2.
+ */
+import type { Combined, Payload } from '../compression/method.ts';
+import type { CollectiveDefinition, Communicator } from './collective.ts';
+import { blockRounds } from './doubling-blocks.ts';
+import { entriesPerRank, MERGE_COST, unionBytes, unionOf } from './fill-in.ts';
+import {
+  concatenated,
+  mergedTree,
+  opened,
+  partRange,
+  sealed,
+  sealedBytes,
+  streamBytes,
+  streamCapacity,
+  STREAM_HEADER_BYTES,
+  type Stream,
+} from './sparse-stream.ts';
+import { exchangeParts } from './split-exchange.ts';
+
+export const ssarSplitAllgather: CollectiveDefinition = {
+  id: 'ssar-split-allgather',
+  code: 6,
+  title: 'Sparse split and allgather',
+  summary: 'Each rank merges one part of the indices; the parts are gathered, sparse.',
+  source: 'SparCML (Renggli et al., SC 2019), section 5.3.2',
+  takes: ['sparse'],
+  cost: (shape, network) => {
+    const { ranks } = shape;
+    const { alpha, beta, gamma } = network;
+    if (ranks === 1) return 0;
+    const levels = Math.ceil(Math.log2(ranks));
+    const merging = entriesPerRank(shape) * levels * MERGE_COST;
+    const bytes = ssarSplitAllgather.wireBytes(shape);
+    return (
+      (ranks - 1 + levels) * alpha +
+      bytes * beta +
+      (merging + 2 * unionOf(shape, ranks)) * gamma
+    );
+  },
+  wireBytes: (shape) => {
+    const { ranks, length } = shape;
+    const part = streamBytes(entriesPerRank(shape) / ranks, length / ranks);
+    return (ranks - 1) * (part + unionBytes(shape, ranks, ranks));
+  },
+  run: async (communicator: Communicator, payload: Payload): Promise<Combined> => {
+    if (communicator.size === 1 && payload.kind === 'sparse') {
+      return { form: 'sparse', count: payload.count, data: payload.data };
+    }
+    const contributions = await exchangeParts(communicator, payload);
+    const own = communicator.reduce(() => mergedTree(communicator, contributions));
+    const parts = await gatherParts(communicator, own, payload.length);
+    return communicator.reduce(() => concatenated(communicator, parts));
+  },
+};
+
+/**
+ * All ranks' parts, in order. They are appended to one another in the order in which the
+ * rounds bring them, so that what the next round sends is one piece.
+ */
+async function gatherParts(
+  communicator: Communicator,
+  own: Stream,
+  length: number,
+): Promise<readonly Stream[]> {
+  const { arena, rank, size } = communicator;
+  const rangeOf = (index: number) => partRange(length, size, index);
+  const scratch = communicator.scratch(
+    'gathered parts',
+    4 * length + size * STREAM_HEADER_BYTES,
+  );
+  const parts: Stream[] = [];
+  /** Where the blocks end, by how many there are. */
+  const ends = [scratch.offset];
+  const append = (index: number, stream: Stream, bytes: number): void => {
+    parts[index] = stream;
+    ends.push(ends.at(-1)! + bytes);
+  };
+  const { offset, bytes } = sealed(communicator, own);
+  arena.u8(scratch.offset, bytes).set(arena.u8(offset, bytes));
+  append(rank, { ...own, offset: scratch.offset + STREAM_HEADER_BYTES }, bytes);
+  const sends: Promise<void>[] = [];
+  for (const { to, from, sent, received } of blockRounds(rank, size)) {
+    const prefix = ends[sent.length]! - scratch.offset;
+    sends.push(communicator.send(to, { offset: scratch.offset, bytes: prefix }));
+    const maximum = received.reduce(
+      (sum, index) => sum + streamCapacity(rangeOf(index).length),
+      0,
+    );
+    const end = ends.at(-1)!;
+    const region = await communicator.receiveSized(from, maximum, (arriving) => ({
+      offset: end,
+      bytes: arriving,
+    }));
+    communicator.reduce(() => {
+      let left = region;
+      for (const [place, index] of received.entries()) {
+        const more = place < received.length - 1;
+        const stream = opened(communicator, left, rangeOf(index), from, more);
+        const used = sealedBytes(stream);
+        append(index, stream, used);
+        left = { offset: left.offset + used, bytes: left.bytes - used };
+      }
+    });
+  }
+  await Promise.all(sends);
+  return parts;
+}

@@ -1,0 +1,30 @@
+/**
+ * Memory for a chain of merges: what has been merged so far, what arrives, and what the
+ * two become, in turns. Three places of one size, kept from exchange to exchange.
+ */
+import type { Region } from '../kernels/arena.ts';
+import type { Communicator } from './collective.ts';
+import { streamCapacity, type Stream } from './sparse-stream.ts';
+
+export class StreamSlots {
+  readonly #slots: readonly Region[];
+
+  /** @param length elements of the longest range */
+  constructor(communicator: Communicator, length: number) {
+    this.#slots = [0, 1, 2].map((slot) =>
+      communicator.scratch(`slot ${slot}`, streamCapacity(length)),
+    );
+  }
+
+  /** A place where none of these lies; they lie anywhere, in two slots at most. */
+  free(...streams: readonly Stream[]): Region {
+    const free = this.#slots.find(
+      ({ offset, bytes }) =>
+        !streams.some(
+          (stream) => stream.offset >= offset && stream.offset < offset + bytes,
+        ),
+    );
+    if (free === undefined) throw new Error('internal: no slot is free');
+    return free;
+  }
+}
