@@ -438,10 +438,18 @@ export class ExchangeEngine {
     if (!this.#carriage.reducible) return undefined;
     if (plan.collective !== 'auto') return findCollective(plan.collective);
     const { payload } = this.#carriage;
+    const { ratio } = plan.parameters;
+    // All ranks must choose the same: by what the plan says, not by what one rank has.
+    const nnz =
+      payload === 'sparse' && typeof ratio === 'number'
+        ? Math.ceil(ratio * bucket.length)
+        : undefined;
     return chooseCollective(payload, {
       ranks: this.#options.transport.size,
       length: bucket.length,
-      payloadBytes: payload === 'scalars' ? 8 : 4 * bucket.length,
+      payloadBytes:
+        payload === 'scalars' ? 8 : nnz === undefined ? 4 * bucket.length : 8 * nnz,
+      nnz,
     });
   }
 
