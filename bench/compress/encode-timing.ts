@@ -67,7 +67,7 @@ export async function timeEncode(
 
   const times: number[] = [];
   const heap: number[] = [];
-  const free = nextFree(bench);
+  let free = 0;
   for (let iteration = 1; iteration <= CALLS + 1; iteration++) {
     kernels.copy(gradient, x);
     kernels.fill(residual, 0);
@@ -78,7 +78,10 @@ export async function timeEncode(
     if (encoded instanceof Promise) await encoded;
     const ms = performance.now() - start;
     const after = process.memoryUsage();
-    if (iteration === 1) continue; // warm-up
+    if (iteration === 1) {
+      free = nextFree(bench);
+      continue; // warm-up
+    }
     times.push(ms);
     heap.push(
       after.heapUsed + after.arrayBuffers - before.heapUsed - before.arrayBuffers,
@@ -133,8 +136,12 @@ function magnitudeParameter(
   }
 }
 
-/** Where the arena would put something large: it moves when something is allocated. */
+/**
+ * Where the arena would put something large: it moves when something is allocated. Twice,
+ * as the first may join the free memory at the arena's end.
+ */
 function nextFree({ arena }: Workbench): number {
+  arena.release(arena.allocate(1 << 16));
   const region = arena.allocate(1 << 16);
   arena.release(region);
   return region.offset;

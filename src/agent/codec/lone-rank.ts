@@ -144,7 +144,7 @@ export class LoneRank implements Disposable {
     } catch (error) {
       // The bytes are the caller's, not another rank's.
       if (error instanceof GradwireError && error.code === 'PAYLOAD_INVALID') {
-        throw inputError(error.code, error.message, error.toData());
+        throw new GradwireError({ ...error.toData(), kind: 'input' }, { cause: error });
       }
       throw error;
     } finally {

@@ -98,13 +98,19 @@ export function parseParameters(
 ): Record<string, JsonValue> {
   return Object.fromEntries(
     texts.map((text) => {
-      const { path, value } = parseSetting(text, place, 'SETTING_INVALID');
+      const code = 'SETTING_INVALID';
+      const { path, value } = parseSetting(text, place, code, 'ratio=0.01');
       return [path.join('.'), value];
     }),
   );
 }
 
-function parseSetting(text: string, place: string, code: string): Setting {
+function parseSetting(
+  text: string,
+  place: string,
+  code: string,
+  example = 'exchange.method=topk',
+): Setting {
   const equals = text.indexOf('=');
   const path = text
     .slice(0, Math.max(equals, 0))
@@ -113,7 +119,7 @@ function parseSetting(text: string, place: string, code: string): Setting {
   if (equals < 0 || path.includes('') || path.includes('__proto__')) {
     throw inputError(code, `"${text}" is not key=value`, {
       place,
-      next: 'Write it as key=value, for example exchange.method=topk.',
+      next: `Write it as key=value, for example ${example}.`,
     });
   }
   try {

@@ -1,0 +1,119 @@
+/** One rank alone, by the engine's public entry. */
+import { describe, expect, it } from 'vitest';
+import {
+  compressors,
+  LoneRank,
+  packRankState,
+  unpackRankState,
+  type LoneRankOptions,
+} from '../../../src/agent/engine.ts';
+import { bellShaped } from '../kernels/adversarial-inputs.ts';
+
+const LENGTH = 600;
+const vector = (iteration: number): Float32Array =>
+  Float32Array.from(bellShaped(LENGTH, iteration + 1));
+
+function open(more: Partial<LoneRankOptions> & { method: string }): LoneRank {
+  return new LoneRank({ shape: [LENGTH], ...more });
+}
+
+describe.each([...compressors.keys()])('%s', (method) => {
+  it('goes on from a saved state as if it had never stopped', async () => {
+    const options = { method, shape: [20, 30], seed: 9, rank: 2 };
+    using whole = new LoneRank(options);
+    let saved: Uint8Array | undefined;
+    for (let iteration = 0; iteration < 4; iteration++) {
+      using piece = new LoneRank(options);
+      if (saved !== undefined) piece.restore(unpackRankState(saved));
+      const expected = await whole.compress(vector(iteration), iteration);
+      const { payload, nnz } = await piece.compress(vector(iteration), iteration);
+      expect(Buffer.from(payload).equals(expected.payload)).toBe(true);
+      expect(nnz).toBe(expected.nnz);
+      saved = packRankState({
+        provenance: piece.provenance(iteration + 1),
+        state: piece.save(),
+      });
+    }
+  });
+
+  it('takes vectors of no elements and of one', async () => {
+    for (const values of [[], [-3]]) {
+      const options = { method, shape: [values.length] };
+      using lone = new LoneRank(options);
+      const gradient = Float32Array.from(values);
+      const { payload } = await lone.compress(gradient, 0);
+      using other = new LoneRank(options);
+      const decoded = await other.decompress(payload, 0, gradient);
+      expect(decoded).toHaveLength(values.length);
+      expect(decoded.every(Number.isFinite)).toBe(true);
+    }
+  });
+});
+
+describe('payloads of other iterations', () => {
+  it.each([
+    ['qsgd', { minElements: 0, warmupIterations: 1 }],
+    ['randomk', { ratio: 0.1, rampIterations: 5 }],
+    ['scalecom', { warmupIterations: 1 }],
+    ['terngrad', { minElements: 0, warmupIterations: 1 }],
+  ])('%s %j are refused', async (method, parameters) => {
+    using sender = open({ method, parameters });
+    using receiver = open({ method, parameters });
+    const first = await sender.compress(vector(0), 0);
+    const later = await sender.compress(vector(1), 4);
+    await expect(receiver.decompress(later.payload, 0)).rejects.toMatchObject({
+      code: 'PAYLOAD_INVALID',
+      kind: 'input',
+    });
+    if (method !== 'scalecom') {
+      await expect(receiver.decompress(first.payload, 4)).rejects.toMatchObject({
+        code: 'PAYLOAD_INVALID',
+      });
+    }
+    expect(await receiver.decompress(first.payload, 0)).toHaveLength(LENGTH);
+    expect(await receiver.decompress(later.payload, 4)).toHaveLength(LENGTH);
+  });
+});
+
+it('a2sgd gives the gradient back where it has it, and says what it needs', async () => {
+  using rank = open({ method: 'a2sgd' });
+  const { payload } = await rank.compress(vector(0), 0);
+  expect(await rank.decompress(payload, 0, vector(0))).toEqual(vector(0));
+  await expect(rank.decompress(payload, 0)).rejects.toMatchObject({
+    code: 'PAYLOAD_NEEDS_GRADIENT',
+    kind: 'input',
+  });
+});
+
+it('what is not finite is named by its index', async () => {
+  using rank = open({ method: 'topk' });
+  for (const value of [NaN, Infinity, -Infinity]) {
+    const values = vector(0).fill(value, 17, 18);
+    await expect(rank.compress(values, 0)).rejects.toMatchObject({
+      code: 'VECTOR_NOT_FINITE',
+      message: `element 17 is ${value}`,
+    });
+  }
+  await expect(rank.compress(new Float32Array(3), 0)).rejects.toMatchObject({
+    code: 'VECTOR_LENGTH_INVALID',
+  });
+});
+
+describe('a state of something else', () => {
+  using rank = open({ method: 'dct', seed: 1 });
+  const state = { provenance: rank.provenance(1), state: rank.save() };
+  it.each<[Partial<LoneRankOptions>, RegExp]>([
+    [{ method: 'topk' }, /method is dct, not topk/],
+    [{ seed: 2 }, /seed is 1, not 2/],
+    [{ rank: 1 }, /rank is 0, not 1/],
+    [{ shape: [LENGTH + 1] }, /n is 600, not 601/],
+    [{ shape: [20, 30] }, /shape is 600/],
+  ])('%j is refused', (change, message) => {
+    using other = open({ method: 'dct', ...change });
+    const before = other.save();
+    expect(() => {
+      other.restore(state);
+    }).toThrow(message);
+    expect(other.save()).toEqual(before);
+  });
+});
