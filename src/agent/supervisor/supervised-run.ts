@@ -4,7 +4,12 @@
  * its last record is journalled.
  */
 import { hostname } from 'node:os';
-import { failure, toErrorData, type ErrorData } from '../../shared/errors.ts';
+import {
+  failure,
+  inputError,
+  toErrorData,
+  type ErrorData,
+} from '../../shared/errors.ts';
 import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type {
@@ -138,7 +143,7 @@ export class SupervisedRun {
   /** Validate a switch, give it its epoch and tell every rank. */
   switch(request: SwitchRequest): PlanSwitch {
     if (this.#phase === 'ended' || this.#failing || this.#done !== undefined) {
-      throw failure('RUN_ENDED', 'the run has ended: there is nothing to switch', {
+      throw inputError('RUN_ENDED', 'the run has ended: there is nothing to switch', {
         next: 'Launch it again.',
       });
     }

@@ -160,24 +160,27 @@ export class RunCoordinator {
 
   /** @throws GradwireError what is wrong with the change, before any rank hears of it */
   async switchPlan(id: string, request: SwitchRequest): Promise<PlanSwitch> {
-    const summary = this.#store.summary(id);
-    if (hasEnded(summary.state)) {
-      throw inputError('RUN_ENDED', `run ${id} has ended (${summary.state})`, {
-        next: 'Launch it again to switch while it runs.',
-      });
+    this.#assertGoingOn(id);
+    try {
+      const body = { run: id, ...request };
+      return (await this.#leadOf(id).request('switch', body)).switch;
+    } catch (error) {
+      // It may have ended, and been stored to its end, while this was under way.
+      this.#assertGoingOn(id);
+      throw error;
     }
-    const { switch: planned } = await this.#leadOf(id).request('switch', {
-      run: id,
-      ...request,
-    });
-    return planned;
   }
 
   /** Ends a run after its current iteration; nothing to do where it has ended. */
   async stop(id: string): Promise<void> {
     if (hasEnded(this.#store.summary(id).state)) return;
     const deadline = ranksDeadline(this.#store.spec(id));
-    await this.#leadOf(id).request('stop', { run: id }, deadline);
+    try {
+      await this.#leadOf(id).request('stop', { run: id }, deadline);
+    } catch (error) {
+      // As it should, by itself or because another process asked for it.
+      if (!hasEnded(this.#store.summary(id).state)) throw error;
+    }
   }
 
   /** Follows a run that is going on, until it ends. */
@@ -258,6 +261,14 @@ export class RunCoordinator {
     this.#closed = true;
     this.#followers.close();
     await this.#nodes.close();
+  }
+
+  #assertGoingOn(id: string): void {
+    const { state } = this.#store.summary(id);
+    if (!hasEnded(state)) return;
+    throw inputError('RUN_ENDED', `run ${id} has ended (${state})`, {
+      next: 'Launch it again to switch while it runs.',
+    });
   }
 
   #leadOf(id: string): NodeLink {

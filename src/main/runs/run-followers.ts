@@ -65,7 +65,8 @@ export class RunFollowers {
     } catch (error) {
       follower.caughtUp.resolve();
       if (this.#followers.get(id) === follower) this.#followers.delete(id);
-      throw error;
+      // It ended, and another process stored its end, before the supervisor was asked.
+      if (!hasEnded(this.#store.summary(id).state)) throw error;
     }
   }
 

@@ -9,7 +9,7 @@ import { RunCoordinator } from '../../../src/main/runs/coordinator.ts';
 import { localNode } from '../../../src/main/runs/local-node.ts';
 import { connectSupervisor } from '../../../src/main/runs/supervisor-process.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
-import { failure, type ErrorData } from '../../../src/shared/errors.ts';
+import { failure, inputError, type ErrorData } from '../../../src/shared/errors.ts';
 import type { SupervisedRun } from '../../../src/shared/protocol/supervisor.ts';
 import type { JournalEntry } from '../../../src/shared/records.ts';
 import { sampleSpec, wholeRun } from '../../unit/main/sample-records.ts';
@@ -170,6 +170,38 @@ describe('following a run that the supervisor does not have', () => {
     createRun('r');
     await coordinator.follow('r');
     expect(store.summary('r')).toMatchObject({ error: { code: 'RUN_LOST' } });
+  });
+});
+
+describe('a run that another process stores to its end meanwhile', () => {
+  const overtaken = async (): Promise<void> => {
+    await play({
+      runs: [supervised('r')],
+      answer: ({ method }) => {
+        if (method === 'runs') return undefined;
+        store.append('r', run);
+        throw inputError('RUN_UNKNOWN', 'the supervisor has no run "r"');
+      },
+    });
+    createRun('r');
+  };
+
+  test('is as good as stopped', async () => {
+    await overtaken();
+    await coordinator.stop('r');
+  });
+
+  test('is as good as followed', async () => {
+    await overtaken();
+    await coordinator.follow('r');
+    expect(await coordinator.ended('r')).toMatchObject({ state: 'completed' });
+  });
+
+  test('cannot be switched because it has ended', async () => {
+    await overtaken();
+    await expect(
+      coordinator.switchPlan('r', { change: { method: 'topk' } }),
+    ).rejects.toMatchObject({ code: 'RUN_ENDED' });
   });
 });
 
