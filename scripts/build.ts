@@ -15,6 +15,7 @@ import { builtinModules } from 'node:module';
 import path from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { build as viteBuild, type InlineConfig } from 'vite';
+import { emitEngineTypes } from './engine-types.ts';
 
 const root = path.join(import.meta.dirname, '..');
 const dist = path.join(root, 'dist');
@@ -104,6 +105,7 @@ const builders: Record<Part, () => Promise<void>> = {
           supervisor: 'src/agent/supervisor/main.ts',
           worker: 'src/agent/worker/main.ts',
           'engine-thread': 'src/agent/worker/engine-thread.ts',
+          'allreduce-rank': 'src/agent/allreduce/rank-main.ts',
         },
         'agent',
       ),
@@ -111,6 +113,7 @@ const builders: Record<Part, () => Promise<void>> = {
     await copyKernels('agent');
     await viteBuild(nodeBundle({ engine: 'src/agent/engine.ts' }, 'engine'));
     await copyKernels('engine');
+    await emitEngineTypes(root, path.join(dist, 'engine/types'));
   },
   cli: async () => {
     await viteBuild(nodeBundle({ cli: 'src/cli/main.ts' }, 'cli'));
