@@ -6,11 +6,12 @@
  */
 import type { ErrorData } from '../../shared/errors.ts';
 
-/** Errors that only say that another rank is gone. */
+/** Errors that say no more than that another rank is not, or no more, there. */
 const CONSEQUENCES: ReadonlySet<string> = new Set([
   'PEER_LOST',
   'PEER_TIMEOUT',
   'PEER_UNREACHABLE',
+  'PEER_UNAUTHENTICATED',
   'ABORTED',
 ]);
 

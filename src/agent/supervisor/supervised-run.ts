@@ -279,6 +279,7 @@ export class SupervisedRun {
    * report blames a neighbour. Those that live and have not said a word are the cause.
    */
   #silence(): ReturnType<typeof failure> | undefined {
+    if (this.#reports.some(({ error }) => error.code !== 'PEER_TIMEOUT')) return;
     const silent = [...this.#workers.values()]
       .filter(({ rank, exited }) => !exited && !this.#leaving.has(rank))
       .map(({ rank }) => rank);

@@ -17,6 +17,11 @@ const death = (rank: number): FailureReport => ({
 describe('the root cause of a failed run', () => {
   it.each([
     ['a death explains the loss of a peer', [report('PEER_LOST', 0), death(2)], 2],
+    [
+      'and a handshake that broke off',
+      [report('PEER_UNAUTHENTICATED', 0), death(2)],
+      2,
+    ],
     ['whichever comes first', [death(2), report('PEER_LOST', 0)], 2],
     [
       'a rank’s own error explains the death of another that follows it',
