@@ -2,7 +2,8 @@
  * `gradwire/engine`: the engine's public parts, for programs that compress vectors
  * without the app, and for the CLI. An `Arena` holds vectors; `Kernels` work on them;
  * a method from `compressors` makes a `Compressor` for one vector, whose `encode` leaves
- * a payload in the arena and whose `decode` writes the average over ranks back.
+ * a payload in the arena and whose `decode` writes the average over ranks back. `LoneRank`
+ * does all of it for one rank. How to use it, and its errors: docs/engine.md.
  */
 export {
   describeMethods,
@@ -43,6 +44,12 @@ export { CounterRandom, type StreamName } from './kernels/random.ts';
 export { referenceKernels } from './kernels/reference/reference-kernels.ts';
 export { loadWasmKernels } from './kernels/wasm/load.ts';
 export { wasmKernels } from './kernels/wasm/wasm-kernels.ts';
+export {
+  allreduceFiles,
+  type AllreduceReport,
+  type AllreduceTask,
+} from './allreduce/allreduce-files.ts';
+export type { ReduceOperation, ReductionKernels } from './kernels/reduction.ts';
 export {
   BACKENDS,
   openBackend,

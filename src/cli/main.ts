@@ -4,6 +4,7 @@
  */
 import { Command } from 'commander';
 import { appVersion } from '../main/installation.ts';
+import { addAllreduceCommand } from './commands/allreduce.ts';
 import { addBenchCommand } from './commands/bench.ts';
 import { addCompressCommand } from './commands/compress.ts';
 import { addDecompressCommand } from './commands/decompress.ts';
@@ -31,6 +32,7 @@ function makeProgram(): Command {
   addSpecCommand(program);
   addCompressCommand(program);
   addDecompressCommand(program);
+  addAllreduceCommand(program);
   addBenchCommand(program);
   addServeCommand(program);
   addStartCommand(program);

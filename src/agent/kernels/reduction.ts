@@ -55,8 +55,6 @@ export interface ReductionKernels {
   firstDisordered(stream: SparseStream, start: number, end: number): number;
   /** Position of the first index ≥ `bound`; the count where there is none. O(log k). */
   firstAtLeast(stream: SparseStream, bound: number): number;
-  /** Entries of a dense vector that are neither ±0 nor absent. */
-  countNonZero(x: Vector): number;
 }
 
 /** A scatter writes through these: the ends bound what lies between. */

@@ -145,7 +145,7 @@ describe.each(['reference', 'wasm'] as const)('%s', (name) => {
     expect(first([2 ** 32 - 2], 0, 2 ** 32 - 1)).toBe(-1);
   });
 
-  test('finds where a bound lies, and counts what is there', () => {
+  test('finds where a bound lies', () => {
     const stream = backend.putStream([
       [2, 1],
       [5, 1],
@@ -155,7 +155,5 @@ describe.each(['reference', 'wasm'] as const)('%s', (name) => {
       reduction.firstAtLeast(stream, bound),
     );
     expect(found).toEqual([0, 0, 1, 1, 2, 2, 3]);
-    const x = put(backend, 'min', [0, -0, 1e-45, undefined, NaN, -3]);
-    expect(reduction.countNonZero(x)).toBe(3);
   });
 });

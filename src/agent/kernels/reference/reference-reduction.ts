@@ -85,12 +85,6 @@ export class ReferenceReduction implements ReductionKernels {
     return found < 0 ? count : found;
   }
 
-  countNonZero({ offset, length }: Vector): number {
-    return this.#arena
-      .u32(offset, length)
-      .filter((bits) => bits << 1 !== 0 && bits !== ABSENT_BITS).length;
-  }
-
   #combineAt(operation: ReduceOperation, out: number, x: number): void {
     const [mine] = this.#arena.u32(out, 1);
     const [theirs] = this.#arena.u32(x, 1);

@@ -30,7 +30,6 @@ export interface ReductionExports {
     out: number,
   ): number;
   firstDisordered(stream: number, count: number, start: number, end: number): number;
-  countNonZero(x: number, n: number): number;
 }
 
 export class WasmReduction implements ReductionKernels {
@@ -104,9 +103,5 @@ export class WasmReduction implements ReductionKernels {
       else high = middle;
     }
     return low;
-  }
-
-  countNonZero(x: Vector): number {
-    return this.#run.countNonZero(x.offset, x.length);
   }
 }

@@ -23,11 +23,5 @@ export {
 export { selectAll, selectByRadix, selectBySample } from './selection';
 export { dequantizeSigns, quantizeSigns } from './sign-means';
 export { clearAt, mergeStreams, scatterAdd } from './sparse-stream';
-export {
-  combine,
-  countNonZero,
-  firstDisordered,
-  merge,
-  scatter,
-} from './stream-reduction';
+export { combine, firstDisordered, merge, scatter } from './stream-reduction';
 export { appendAtLeast, kthMagnitude, selectTopKPerRun } from './threshold-selection';

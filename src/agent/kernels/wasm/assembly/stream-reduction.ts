@@ -131,14 +131,3 @@ export function firstDisordered(stream: usize, count: u32, start: u32, end: u32)
   }
   return count;
 }
-
-/** Entries that are neither ±0 nor absent. */
-export function countNonZero(x: usize, n: u32): u32 {
-  let count: u32 = 0;
-  for (let i: u32 = 0; i < n; i++) {
-    const bits = load<u32>(x);
-    count += u32((bits & 0x7fffffff) != 0 && bits != ABSENT);
-    x += 4;
-  }
-  return count;
-}

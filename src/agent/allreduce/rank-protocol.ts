@@ -1,0 +1,53 @@
+/**
+ * Between `allreduceFiles` and its rank processes: length-prefixed MessagePack, towards a
+ * rank on its stdin, from it on file descriptor 3. The end of stdin means that the
+ * command is gone: the rank exits.
+ */
+import type { ErrorData } from '../../shared/errors.ts';
+import type { RankAddress } from '../../shared/protocol/supervisor.ts';
+import type { ReduceOperation } from '../kernels/reduction.ts';
+
+export type ToRank =
+  | { readonly type: 'load'; readonly rank: number; readonly file: string }
+  | {
+      readonly type: 'reduce';
+      readonly addresses: readonly RankAddress[];
+      readonly run: string;
+      readonly secret: Uint8Array;
+      readonly collective: string;
+      readonly operation: ReduceOperation;
+    }
+  | { readonly type: 'write'; readonly file: string };
+
+/** The vector is in memory and the rank listens. */
+export interface Loaded {
+  readonly type: 'loaded';
+  readonly address: RankAddress;
+  /** n, elements. */
+  readonly length: number;
+  /** Elements other than 0. */
+  readonly nnz: number;
+}
+
+export interface Reduced {
+  readonly type: 'reduced';
+  /** Of the collective alone. */
+  readonly milliseconds: number;
+  /** Bytes of the collective on the wire, framing included. */
+  readonly wireSent: number;
+  readonly wireReceived: number;
+  readonly form: 'dense' | 'sparse';
+  /** Elements of the result other than 0. */
+  readonly nnz: number;
+}
+
+export interface Written {
+  readonly type: 'written';
+}
+
+export interface Failed {
+  readonly type: 'failed';
+  readonly error: ErrorData;
+}
+
+export type FromRank = Loaded | Reduced | Written | Failed;

@@ -1,0 +1,93 @@
+/**
+ * Files of raw little-endian float32, read into the arena and written from it. Whatever
+ * is wrong with a file is the user's to mend.
+ */
+import { open, rename, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { inputError, type GradwireError } from '../../shared/errors.ts';
+import type { Arena, Vector } from '../kernels/arena.ts';
+
+/** What is read or written at once: file calls take less than 2 GiB. */
+const PIECE_BYTES = 64 * 2 ** 20;
+
+/**
+ * How many elements a file has, from its size alone.
+ * @throws GradwireError `FILE_UNREADABLE`, `VECTOR_SIZE_INVALID`
+ */
+export async function vectorLength(file: string): Promise<number> {
+  let bytes: number;
+  try {
+    const found = await stat(file);
+    if (!found.isFile()) throw new Error('it is no file');
+    bytes = found.size;
+  } catch (cause) {
+    throw unreadable(file, cause);
+  }
+  if (bytes % 4 === 0) return bytes / 4;
+  throw inputError(
+    'VECTOR_SIZE_INVALID',
+    `${bytes} bytes are not a whole number of 4-byte floats`,
+    { place: file, next: 'Give raw little-endian float32 values and nothing else.' },
+  );
+}
+
+/** @throws GradwireError `FILE_UNREADABLE`, `VECTOR_SIZE_INVALID`, `ARENA_EXHAUSTED` */
+export async function loadVector(arena: Arena, file: string): Promise<Vector> {
+  const vector = arena.allocateVector(await vectorLength(file));
+  const bytes = arena.u8(vector.offset, 4 * vector.length);
+  try {
+    await using handle = await open(file, 'r');
+    for (let at = 0; at < bytes.length;) {
+      const length = Math.min(PIECE_BYTES, bytes.length - at);
+      const { bytesRead } = await handle.read(bytes, at, length, at);
+      if (bytesRead === 0) throw new Error('it became shorter while it was read');
+      at += bytesRead;
+    }
+  } catch (cause) {
+    throw unreadable(file, cause);
+  }
+  return vector;
+}
+
+/**
+ * All of it or nothing: a reader finds the old file or the new one.
+ * @throws GradwireError `OUTPUT_NOT_WRITABLE`
+ */
+export async function storeVector(
+  arena: Arena,
+  vector: Vector,
+  file: string,
+): Promise<void> {
+  const draft = path.join(
+    path.dirname(file),
+    `.${path.basename(file)}.${process.pid}.tmp`,
+  );
+  const bytes = arena.u8(vector.offset, 4 * vector.length);
+  try {
+    await using handle = await open(draft, 'w');
+    for (let at = 0; at < bytes.length;) {
+      const length = Math.min(PIECE_BYTES, bytes.length - at);
+      at += (await handle.write(bytes, at, length, at)).bytesWritten;
+    }
+    await rename(draft, file);
+  } catch (cause) {
+    await rm(draft, { force: true });
+    throw inputError('OUTPUT_NOT_WRITABLE', `cannot write it: ${reasonOf(cause)}`, {
+      place: file,
+      next: 'Give a path in a directory that is there and that you may write to.',
+    });
+  }
+}
+
+function unreadable(file: string, cause: unknown): GradwireError {
+  return inputError('FILE_UNREADABLE', `cannot read it: ${reasonOf(cause)}`, {
+    place: file,
+    next: 'Give the path of a file that is there and that you may read.',
+  });
+}
+
+/** In words where there are some: `no such file or directory`. */
+function reasonOf(cause: unknown): string {
+  const { message } = cause as NodeJS.ErrnoException;
+  return /^[A-Z]+: (.*?), \w+( '.*)?$/.exec(message)?.[1] ?? message;
+}

@@ -1,0 +1,222 @@
+/** `gradwire allreduce`: real processes, real files, and what is wrong with either. */
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { collectives } from '../../../src/agent/collectives/registry.ts';
+import { GradwireHome } from '../../harness/gradwire.ts';
+import { processesMatching, until } from '../../harness/processes.ts';
+import { collectiveCases } from './collective-cases.ts';
+import { floats, integers, sameBits, sumOf } from './run-collective.ts';
+
+const home = new GradwireHome();
+afterAll(() => home[Symbol.asyncDispose]());
+const folder = path.join(home.directory, 'vectors');
+beforeEach(() => {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder);
+});
+
+interface Report {
+  readonly algorithm: string;
+  readonly ranks: number;
+  readonly n: number;
+  readonly ms: number;
+  readonly wireSent: readonly number[];
+  readonly wireReceived: readonly number[];
+  readonly switchedToDense: boolean;
+  readonly nnzReduced: number;
+}
+
+const inputs = path.join(folder, 'in{rank}.f32');
+const outputs = path.join(folder, 'out{rank}.f32');
+const at = (pattern: string, rank: number) => pattern.replace('{rank}', String(rank));
+const put = (vectors: readonly Float32Array[]): void => {
+  for (const [rank, vector] of vectors.entries()) {
+    writeFileSync(at(inputs, rank), vector);
+  }
+};
+const result = (rank: number): Float32Array => {
+  const bytes = readFileSync(at(outputs, rank));
+  return new Float32Array(Uint8Array.from(bytes).buffer);
+};
+const allreduce = (ranks: number | string, ...more: string[]) => [
+  'allreduce',
+  ...['--ranks', String(ranks), '--in', inputs, '--out', outputs, ...more],
+];
+
+async function reduce(ranks: number, ...more: string[]): Promise<Report> {
+  const { code, stdout, stderr } = await home.run(allreduce(ranks, ...more, '--json'));
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(/^\{.*\}\n$/);
+  return JSON.parse(stdout) as Report;
+}
+
+const total = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0);
+
+const some = ['ring', 'ssar-recursive-doubling', 'dsar-split-allgather'];
+
+describe.each([
+  { ranks: 1, ids: some },
+  { ranks: 2, ids: some },
+  { ranks: 3, ids: [...collectives.keys()] },
+  { ranks: 4, ids: some },
+])('P = $ranks', ({ ranks, ids }) => {
+  test.each(ids)('%s gives every rank the sum', async (id) => {
+    const density = collectiveCases[id]!.kind === 'dense' ? 1 : 0.03;
+    const vectors = Array.from({ length: ranks }, (_, rank) =>
+      integers(rank, 5000, density),
+    );
+    put(vectors);
+    const report = await reduce(ranks, '--algorithm', id);
+    const expected = sumOf(vectors);
+    for (let rank = 0; rank < ranks; rank++) expect(result(rank)).toEqual(expected);
+    const bytes = collectiveCases[id]!.sent(vectors);
+    expect(report).toMatchObject({
+      algorithm: id,
+      ranks,
+      n: 5000,
+      nnzReduced: expected.filter((value) => value !== 0).length,
+      switchedToDense: id === 'dsar-split-allgather' && ranks > 1,
+    });
+    expect(report.ms).toBeGreaterThan(0);
+    // The collective's own bytes and its frames' headers, nothing of the handshake.
+    for (const [rank, sent] of report.wireSent.entries()) {
+      expect(sent).toBeGreaterThanOrEqual(bytes[rank]!);
+      expect(sent).toBeLessThan(bytes[rank]! + 1000);
+    }
+    expect(total(report.wireSent)).toBe(total(report.wireReceived));
+    expect(ranks > 1 || total(report.wireSent) === 0).toBe(true);
+  });
+});
+
+test('the same bits on all ranks and in two runs', async () => {
+  put(Array.from({ length: 3 }, (_, rank) => floats(rank, 4001, 0.1)));
+  for (const id of ['ssar-split-allgather', 'rabenseifner']) {
+    await reduce(3, '--algorithm', id);
+    const first = result(0);
+    await reduce(3, '--algorithm', id);
+    for (const rank of [0, 1, 2]) expect(sameBits(result(rank), first)).toBe(true);
+  }
+});
+
+test.each([
+  ['min', [-2, 3, 0, 0, 4]],
+  ['max', [1, 3, 0, 0, 5]],
+  ['prod', [-2, 3, 0, 0, 20]],
+])(
+  '%s: zeros are absent, not values, for dense and sparse alike',
+  async (op, expected) => {
+    put([Float32Array.of(1, 0, 0, -0, 4), Float32Array.of(-2, 3, 0, 0, 5)]);
+    for (const id of ['ring', 'sparse-allgather', 'dsar-split-allgather', 'auto']) {
+      const report = await reduce(2, '--algorithm', id, '--op', op);
+      expect([...result(0)]).toEqual(expected);
+      expect([...result(1)]).toEqual(expected);
+      expect(report.nnzReduced).toBe(3);
+    }
+  },
+);
+
+test('auto sends few entries sparse and many dense, and says which it took', async () => {
+  put([integers(0, 300_000, 0.001), integers(1, 300_000, 0.001)]);
+  const few = await reduce(2);
+  expect(collectiveCases[few.algorithm]!.kind).toBe('sparse');
+  expect(total(few.wireSent)).toBeLessThan(20_000);
+  put([integers(0, 300_000), integers(1, 300_000)]);
+  const many = await reduce(2);
+  expect(collectiveCases[many.algorithm]!.kind).toBe('dense');
+});
+
+test('vectors of nothing, of fewer elements than ranks, and tiny values', async () => {
+  put([new Float32Array(0), new Float32Array(0), new Float32Array(0)]);
+  expect(await reduce(3, '--algorithm', 'ssar-split-allgather')).toMatchObject({
+    n: 0,
+  });
+  expect(result(2)).toHaveLength(0);
+  put([Float32Array.of(1e-9, 0), Float32Array.of(0, -1e-30), Float32Array.of(0, 0)]);
+  await reduce(3, '--algorithm', 'ssar-split-allgather');
+  expect(result(1)).toEqual(Float32Array.of(1e-9, -1e-30));
+});
+
+test('without --json: a line and a table', async () => {
+  put([integers(0, 100), integers(1, 100)]);
+  const { stdout, code } = await home.run(allreduce(2, '--algorithm', 'ring'));
+  expect(code).toBe(0);
+  expect(stdout).toMatch(
+    /^ring, sum over 2 ranks: 100 elements, \d+ of the result not 0, in /,
+  );
+  expect(stdout.trimEnd().split('\n')).toHaveLength(4);
+});
+
+describe('wrong input is one line, exit code 2, and nothing is written', () => {
+  beforeEach(() => {
+    put([integers(0, 100), integers(1, 100), integers(2, 99)]);
+    writeFileSync(at(inputs, 3), 'seven b');
+  });
+
+  test.each([
+    [allreduce(0), 'USAGE', /'0' is invalid.*1 to 256/],
+    [allreduce('two'), 'USAGE', /'two' is invalid/],
+    [allreduce(2, '--op', 'mean'), 'USAGE', /'mean' is invalid.*sum, min, max, prod/],
+    [allreduce(2, '--transport', 'udp'), 'USAGE', /'udp' is invalid/],
+    [
+      allreduce(2, '--algorithm', 'rnig'),
+      'COLLECTIVE_UNKNOWN',
+      /Did you mean "ring"\?/,
+    ],
+    [allreduce(2, '--in', at(inputs, 9)), 'FILE_UNREADABLE', /no such file.*in9\.f32/],
+    [allreduce(2, '--in', folder), 'FILE_UNREADABLE', /it is no file/],
+    [
+      allreduce(3),
+      'VECTOR_LENGTHS_DIFFER',
+      /rank 2 has 99 .* rank 0 has 100.*in2\.f32/,
+    ],
+    [allreduce(4), 'VECTOR_SIZE_INVALID', /7 bytes .*in3\.f32/],
+    [allreduce(2, '--out', path.join(folder, 'x')), 'PATTERN_INVALID', /\{rank\}/],
+    [
+      allreduce(2, '--out', path.join(folder, 'none', '{rank}')),
+      'OUTPUT_NOT_WRITABLE',
+      /none\/[01]/,
+    ],
+    [['allreduce', '--ranks', '2'], 'USAGE', /required option '--in/],
+  ])('%j: %s', async (args, code, message) => {
+    const finished = await home.run(args);
+    expect(finished.stderr).toMatch(new RegExp(`^gradwire: ${code}: .*\n$`));
+    expect(finished.stderr).toMatch(message);
+    expect(finished.code).toBe(2);
+    expect(finished.stdout).toBe('');
+    expect(readdirSync(folder).filter((name) => !name.startsWith('in'))).toEqual([]);
+    expect(processesMatching('gradwire worker allreduce')).toEqual([]);
+  });
+});
+
+describe('processes', () => {
+  const ranksOf = () => processesMatching('gradwire worker allreduce');
+  /** Large enough that the ranks are at work for a while. */
+  const start = async () => {
+    put(Array.from({ length: 3 }, (_, rank) => new Float32Array(6_000_000).fill(rank)));
+    const running = home.start(allreduce(3, '--algorithm', 'ring'));
+    const ranks = await until(ranksOf, (found) => found.length === 3, 'three ranks');
+    return { running, ranks };
+  };
+
+  test('a rank that is killed ends all, by name', async () => {
+    const { running, ranks } = await start();
+    const victim = ranks.find(({ title }) => title.endsWith('allreduce 1'))!;
+    process.kill(victim.pid, 'SIGKILL');
+    const { code, stderr } = await running.finished;
+    expect(stderr).toMatch(/^gradwire: WORKER_DIED: rank 1 was killed by SIGKILL.*\n$/);
+    expect(code).toBe(1);
+    expect(ranksOf()).toEqual([]);
+    expect(readdirSync(folder).filter((name) => name.startsWith('out'))).toEqual([]);
+  });
+
+  test('ranks end with their command, and no secret is among their arguments', async () => {
+    const { running, ranks } = await start();
+    for (const { title } of ranks)
+      expect(title).toMatch(/^gradwire worker allreduce \d$/);
+    running.child.kill('SIGKILL');
+    await running.finished;
+    await until(ranksOf, (found) => found.length === 0, 'the ranks to end');
+  });
+});
