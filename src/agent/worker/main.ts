@@ -6,8 +6,9 @@ import { existsSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { Socket } from 'node:net';
 import { toErrorData } from '../../shared/errors.ts';
-import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
+import { FrameDecoder } from '../../shared/protocol/frame.ts';
 import type { ToWorker } from '../../shared/protocol/worker.ts';
+import { ReportChannel } from './report-channel.ts';
 import { WorkerSession } from './session.ts';
 
 enableCompileCache();
@@ -19,16 +20,15 @@ const engineThread = existsSync(bundled)
   ? bundled
   : new URL('./engine-thread.ts', import.meta.url);
 
-const reports = new Socket({ fd: 3, readable: false, writable: true });
-reports.on('error', () => {
+const stream = new Socket({ fd: 3, readable: false, writable: true });
+stream.on('error', () => {
   process.exit(1); // the supervisor is gone
 });
+const reports = new ReportChannel(stream);
 
 const session = new WorkerSession({
   engineThread,
-  send: (message) => {
-    reports.write(encodeFrame(message));
-  },
+  reports,
   exit: (code) => {
     reports.end(() => {
       process.exit(code);

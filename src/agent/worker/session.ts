@@ -5,7 +5,7 @@
  */
 import { toErrorData, type ErrorData } from '../../shared/errors.ts';
 import type { PlanSwitch } from '../../shared/exchange-plan.ts';
-import type { FromWorker, ToWorker } from '../../shared/protocol/worker.ts';
+import type { ToWorker } from '../../shared/protocol/worker.ts';
 import { findMethod } from '../compression/registry.ts';
 import { Arena } from '../kernels/arena.ts';
 import { createTrainer } from '../training/create-trainer.ts';
@@ -13,13 +13,14 @@ import type { Trainer } from '../training/trainer.ts';
 import { EngineClient } from './engine-client.ts';
 import { inlineLink, threadLink } from './engine-link.ts';
 import { RecordSender } from './record-sender.ts';
+import type { ReportChannel } from './report-channel.ts';
 import { TrainingLoop } from './training-loop.ts';
 
 type Configuration = Extract<ToWorker, { type: 'configure' }>;
 
 export interface SessionOptions {
   readonly engineThread: URL;
-  readonly send: (message: FromWorker) => void;
+  readonly reports: Pick<ReportChannel, 'send' | 'room'>;
   /** Called once, when there is nothing left to do. */
   readonly exit: (code: number) => void;
 }
@@ -39,7 +40,9 @@ export class WorkerSession {
 
   constructor(options: SessionOptions) {
     this.#options = options;
-    this.#records = new RecordSender(options.send);
+    this.#records = new RecordSender((message) => {
+      options.reports.send(message);
+    });
   }
 
   handle(message: ToWorker): void {
@@ -68,7 +71,7 @@ export class WorkerSession {
     this.#ended = true;
     this.#records.flush();
     this.#engine?.abort(error);
-    this.#options.send({ type: 'failed', error });
+    this.#options.reports.send({ type: 'failed', error });
     this.#options.exit(1);
   }
 
@@ -110,7 +113,7 @@ export class WorkerSession {
     });
     const { memory, address } = await listening;
     this.#memory = memory;
-    this.#options.send({ type: 'listening', address });
+    this.#options.reports.send({ type: 'listening', address });
     await trainer;
   }
 
@@ -136,7 +139,7 @@ export class WorkerSession {
     this.#connected = true;
     for (const planSwitch of this.#early) engine.learn(planSwitch);
     if (this.#stopEarly) engine.requestStop();
-    this.#options.send({
+    this.#options.reports.send({
       type: 'ready',
       backend: trainer.backend,
       parameters: trainer.length,
@@ -153,6 +156,7 @@ export class WorkerSession {
         report: (record) => {
           this.#records.push(record);
         },
+        room: () => this.#options.reports.room(),
       },
       (method) => findMethod(method).replicas === 'drift',
     );
@@ -161,7 +165,7 @@ export class WorkerSession {
     await engine.close();
     trainer.close();
     this.#ended = true;
-    this.#options.send({ type: 'finished' });
+    this.#options.reports.send({ type: 'finished' });
     this.#options.exit(0);
   }
 }

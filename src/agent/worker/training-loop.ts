@@ -24,6 +24,8 @@ export interface LoopOptions {
   /** The fences before iteration 0. */
   readonly fences: readonly Fence[];
   readonly report: (record: RunRecord) => void;
+  /** Undefined while more may be reported at once; otherwise resolves when it may. */
+  readonly room: () => Promise<void> | undefined;
 }
 
 /** What the plan's parameters ask of the loop, for methods whose replicas drift. */
@@ -90,6 +92,7 @@ export class TrainingLoop {
         }),
       );
       this.#reportImbalance(result.bytes.imbalance, iteration);
+      await this.#options.room();
       const last = result.stop || iteration + 1 === spec.iterations;
       if (!last) await this.#maintain(iteration);
       fences = next;

@@ -1,0 +1,36 @@
+/**
+ * A worker's reports to its supervisor: frames on one stream. Bounded: a supervisor that
+ * does not read (a slow disk under its journal) holds the training back, not the memory.
+ */
+import type { Writable } from 'node:stream';
+import { encodeFrame } from '../../shared/protocol/frame.ts';
+import type { FromWorker } from '../../shared/protocol/worker.ts';
+
+/** Some ten thousand records: much more than a supervisor is ever behind by. */
+const FULL_BYTES = 8 * 2 ** 20;
+
+export class ReportChannel {
+  readonly #stream: Writable;
+
+  constructor(stream: Writable) {
+    this.#stream = stream;
+  }
+
+  /** Never refuses: whoever reports much waits for `room` in between. */
+  send(message: FromWorker): void {
+    this.#stream.write(encodeFrame(message));
+  }
+
+  /** Undefined while there is room; otherwise resolves when everything has been read. */
+  room(): Promise<void> | undefined {
+    if (this.#stream.writableLength < FULL_BYTES) return undefined;
+    return new Promise((resolve) => {
+      this.#stream.once('drain', resolve);
+    });
+  }
+
+  /** Calls back when the last report has been handed over. */
+  end(ended: () => void): void {
+    this.#stream.end(ended);
+  }
+}
