@@ -1,4 +1,8 @@
-/** What is measured: every method, with parameters as the papers use them. */
+/**
+ * What is measured: the methods with parameters as the papers use them, and whatever else
+ * the registry has with its defaults.
+ */
+import { methods } from '../../src/agent/compression/registry.ts';
 import type { JsonObject } from '../../src/shared/json.ts';
 
 export interface BenchCase {
@@ -19,7 +23,7 @@ const sparse = (method: string, more: JsonObject = {}): BenchCase => ({
   parameters: { ratio: RATIO, ...more },
 });
 
-export const CASES: readonly BenchCase[] = [
+const chosen: readonly BenchCase[] = [
   { name: 'none', method: 'none', parameters: {} },
   sparse('topk'),
   { ...sparse('topk', { ratio: 0.01 }), name: 'topk 1 %' },
@@ -48,4 +52,13 @@ export const CASES: readonly BenchCase[] = [
   { name: 'terngrad', method: 'terngrad', parameters: { minElements: 0 } },
   { name: 'onebit', method: 'onebit', parameters: { minElements: 0 } },
   { name: 'a2sgd', method: 'a2sgd', parameters: {} },
+];
+
+const others = [...methods.keys()].filter((id) =>
+  chosen.every(({ method }) => method !== id),
+);
+
+export const CASES: readonly BenchCase[] = [
+  ...chosen,
+  ...others.map((id) => ({ name: id, method: id, parameters: {} })),
 ];
