@@ -20,11 +20,32 @@ const cases: readonly (Omit<RankTask, 'rank'> & { readonly ranks: number })[] = 
   { ranks: 4, collective: 'ring', length: 2_500_000, count: 2_500_000, exchanges: 40 },
   {
     ranks: 4,
+    collective: 'rabenseifner',
+    length: 2_500_000,
+    count: 2_500_000,
+    exchanges: 40,
+  },
+  {
+    ranks: 4,
     collective: 'sparse-allgather',
     length: 200_000,
     count: 2000,
     exchanges: 500,
   },
+  // SparCML's microbenchmark in small: d = 0.78 %, on loopback.
+  ...[
+    'ssar-recursive-doubling',
+    'ssar-split-allgather',
+    'dsar-split-allgather',
+    'sparse-ring',
+    'sparse-allgather',
+  ].map((collective) => ({
+    ranks: 4,
+    collective,
+    length: 2_500_000,
+    count: 19_500,
+    exchanges: 60,
+  })),
 ];
 
 /** Sorted milliseconds of each exchange, as rank 0 saw them. */

@@ -37,7 +37,7 @@ describe.each(Object.keys(collectiveCases))('%s', (id) => {
       await using world = await makeWorld(ranks, { backend });
       const communicators = world.communicators();
       for (const length of LENGTHS) {
-        if (length > 1000 && ranks > 9) continue;
+        if (length > 1000 && ranks > 5) continue;
         for (const density of DENSITIES[kind]) {
           const inputs = communicators.map((_, rank) =>
             integers(rank, length, density),
