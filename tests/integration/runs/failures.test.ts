@@ -126,10 +126,12 @@ describe('a run that goes wrong', () => {
     expect(
       command.records.filter((record) => record.type === 'iteration').length,
     ).toBeGreaterThan(0);
+    // Where the database was full first the run goes on until its journal is full too.
     await until(
       () => home.supervisors(),
       (left) => left.length === 0,
       'the supervisor to leave',
+      45_000,
     );
   });
 
