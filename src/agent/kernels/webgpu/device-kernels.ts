@@ -1,0 +1,33 @@
+/**
+ * The kernels on a GPU: what `kernels.ts` promises, for vectors that stay there. Work is
+ * enqueued and done in the order of the calls; only what answers with numbers waits.
+ */
+import { DeviceElementwise } from './device-elementwise.ts';
+import { DeviceQuantization } from './device-quantization.ts';
+import { DeviceSelection } from './device-selection.ts';
+import { DeviceSums } from './device-sums.ts';
+import type { GpuDevice } from './gpu-device.ts';
+
+export class DeviceKernels implements Disposable {
+  readonly gpu: GpuDevice;
+  readonly elementwise: DeviceElementwise;
+  readonly sums: DeviceSums;
+  readonly quantization: DeviceQuantization;
+
+  constructor(gpu: GpuDevice) {
+    this.gpu = gpu;
+    this.elementwise = new DeviceElementwise(gpu);
+    this.sums = new DeviceSums(gpu);
+    this.quantization = new DeviceQuantization(gpu);
+  }
+
+  /** Selection from vectors of this length; it has memory of its own. */
+  selection(length: number, capacity: number): DeviceSelection {
+    return new DeviceSelection(this.gpu, length, capacity);
+  }
+
+  [Symbol.dispose](): void {
+    this.elementwise[Symbol.dispose]();
+    this.sums[Symbol.dispose]();
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * Quantising on the GPU, as `kernels/quantization.ts` defines it: packed codes of levels of
+ * a run's largest magnitude, and their values. A section's codes are made in stretches, so
+ * that what is done can be read while the next is computed.
+ */
+import { codeBits, packedBytes, runsOf, type Quantizer } from '../quantization.ts';
+import type { StreamName } from '../random.ts';
+import { ROWS_TILE } from '../wgsl/elementwise.ts';
+import {
+  addCodes,
+  divideFactors,
+  groupOf,
+  raiseScales,
+  roundToCodes,
+} from '../wgsl/quantization.ts';
+import type { GpuDevice } from './gpu-device.ts';
+import { sliceOf, windowsOf, type GpuPart, type GpuVector } from './gpu-vector.ts';
+
+/**
+ * Elements whose codes are read, or written, at a time: a multiple of 512, so that their
+ * words begin where a binding may.
+ */
+export const STRETCH = 2 ** 22;
+
+export class DeviceQuantization {
+  readonly #gpu: GpuDevice;
+
+  constructor(gpu: GpuDevice) {
+    this.#gpu = gpu;
+  }
+
+  /** Scales of the runs of x, and the factors by which they are rounded. */
+  scalesOf(
+    x: GpuVector,
+    quantizer: Quantizer,
+    scales: GpuPart,
+    factors: GpuPart,
+  ): void {
+    const { levels, bucket } = quantizer;
+    const { commands } = this.#gpu;
+    const runs = runsOf(x.length, bucket);
+    commands.clear({ ...scales, length: runs });
+    for (const { first, length, parts } of windowsOf([x])) {
+      commands.dispatch(
+        raiseScales,
+        Math.ceil(length / ROWS_TILE),
+        { x: parts[0], scales },
+        { length, first, bucket },
+      );
+    }
+    commands.dispatch(
+      divideFactors,
+      Math.ceil(runs / ROWS_TILE),
+      { scales, factors },
+      { length: runs, levels },
+    );
+  }
+
+  /**
+   * Packed codes of the elements from `first` on, a multiple of `STRETCH`, up to the end of
+   * the stretch, to words that are zeros: `codes` begins with those of element 0.
+   * @returns elements done
+   */
+  roundStretch(
+    x: GpuVector,
+    first: number,
+    quantizer: Quantizer,
+    noise: StreamName,
+    scales: GpuPart,
+    factors: GpuPart,
+    codes: GpuPart,
+  ): number {
+    const { levels, bucket } = quantizer;
+    const bits = codeBits(levels);
+    const group = groupOf(bits);
+    const stretch = sliceOf(x, first, Math.min(STRETCH, x.length - first));
+    for (const window of windowsOf([stretch])) {
+      const from = first + window.first;
+      const { length } = window;
+      const groups = Math.ceil((from + length) / group) - Math.floor(from / group);
+      this.#gpu.commands.dispatch(
+        roundToCodes,
+        Math.ceil(groups / 256),
+        { x: window.parts[0], scales, factors, codes },
+        {
+          length,
+          first: from,
+          bucket,
+          levels,
+          bits,
+          group,
+          groups,
+          seed: noise.seed,
+          rank: noise.rank ?? 0,
+          place: noise.bucket ?? 0,
+          iteration: noise.iteration ?? 0,
+          purpose: noise.purpose ?? 0,
+        },
+      );
+    }
+    return stretch.length;
+  }
+
+  /**
+   * Values of codes to the elements of `out` from `first` on, a multiple of 32.
+   * @param codes those of the elements from `first` on
+   * @param units scale / s of the runs from that of `first` on
+   * @param keep whether values are added to what is there
+   */
+  addStretch(
+    out: GpuVector,
+    first: number,
+    length: number,
+    quantizer: Quantizer,
+    units: GpuPart,
+    codes: GpuPart,
+    keep: boolean,
+  ): void {
+    const bits = codeBits(quantizer.levels);
+    for (const window of windowsOf([sliceOf(out, first, length)])) {
+      this.#gpu.commands.dispatch(
+        addCodes,
+        Math.ceil(window.length / ROWS_TILE),
+        { codes, units, out: window.parts[0] },
+        {
+          length: window.length,
+          first: first + window.first,
+          bucket: quantizer.bucket,
+          bits,
+          keep: Number(keep),
+          codesFrom: packedBytes(first, bits) / 4,
+          unitsFrom: Math.floor(first / quantizer.bucket),
+        },
+      );
+    }
+  }
+}

@@ -1,0 +1,198 @@
+/**
+ * A GPU as the kernels see it: a WebGPU device with its limits, its compiled kernels, one
+ * stream of commands and one ring of staging buffers. The device is opened here, or
+ * handed over by whoever has one: jax-js shares its own, so that gradients need not leave
+ * the GPU to be compressed.
+ *
+ * What it allocates belongs to whoever asked for it; `close` ends everything, and destroys
+ * the device if it was opened here.
+ */
+import { failure } from '../../../shared/errors.ts';
+import { CommandStream } from './command-stream.ts';
+import { findAdapter, gpuUnavailable } from './dawn.ts';
+import type { GpuPart, GpuVector } from './gpu-vector.ts';
+import { PipelineCache } from './pipeline-cache.ts';
+import { StagingRing } from './staging-ring.ts';
+
+/**
+ * No part of a vector is longer, so that a workgroup for each 2,048 elements stays within
+ * the 65,535 workgroups of a dispatch.
+ */
+const LONGEST_PART = 2 ** 26;
+
+export interface GpuOptions {
+  /** Whether kernels may use subgroup operations; only where the device has them. */
+  readonly subgroups?: boolean | undefined;
+  /** Elements of a vector's longest part, a multiple of 64; fewer where limits ask. */
+  readonly partElements?: number | undefined;
+}
+
+export class GpuDevice implements Disposable {
+  readonly device: GPUDevice;
+  /** What computes, for people. */
+  readonly name: string;
+  readonly subgroups: boolean;
+  /** Elements of a vector's longest part. */
+  readonly partElements: number;
+  readonly commands: CommandStream;
+  readonly ring: StagingRing;
+  /** Dawn itself, where it was started here. Its devices break once it is collected. */
+  readonly #dawn: GPU | undefined;
+  #closed = false;
+  /** The first thing that went wrong on the device, to be thrown by the next read. */
+  #fault: Error | undefined;
+
+  constructor(device: GPUDevice, name: string, options: GpuOptions, dawn?: GPU) {
+    const { limits } = device;
+    this.device = device;
+    this.name = name;
+    this.#dawn = dawn;
+    this.subgroups = (options.subgroups ?? true) && device.features.has('subgroups');
+    const bindable = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
+    // Parts begin where a binding may begin: at multiples of 256 bytes.
+    const most = Math.min(LONGEST_PART, Math.floor(bindable / 256) * 64);
+    this.partElements = Math.min(options.partElements ?? LONGEST_PART, most);
+    const pipelines = new PipelineCache(device, this.subgroups);
+    this.commands = new CommandStream(device, pipelines);
+    this.ring = new StagingRing(device, this.commands, () => {
+      this.check();
+    });
+    device.addEventListener('uncapturederror', this.#onError);
+    void device.lost.then(({ reason, message }) => {
+      if (this.#closed || reason === 'destroyed') return;
+      this.#fault ??= failure('GPU_LOST', `the GPU is lost: ${message}`, {
+        place: name,
+        next: 'See the system’s log for the driver; "backend: wasm" does without a GPU.',
+      });
+    });
+  }
+
+  /** @throws what went wrong on the device since it was opened */
+  check(): void {
+    if (this.#fault !== undefined) throw this.#fault;
+  }
+
+  /**
+   * A buffer that kernels read and write, zeroed.
+   * @throws GradwireError `GPU_MEMORY` where it cannot be so large
+   */
+  allocate(bytes: number): GPUBuffer {
+    const size = Math.max(4, Math.ceil(bytes / 4) * 4);
+    if (size > this.device.limits.maxBufferSize) {
+      throw failure('GPU_MEMORY', `a buffer of ${size} bytes is beyond ${this.name}`, {
+        next: 'Use "backend: wasm", or smaller buckets.',
+      });
+    }
+    return this.device.createBuffer({
+      size,
+      usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST,
+    });
+  }
+
+  /** A vector of zeros, in as many buffers as it needs. Released by `release`. */
+  allocateVector(length: number): GpuVector {
+    const parts: GpuPart[] = [];
+    for (let first = 0; first < length; first += this.partElements) {
+      const elements = Math.min(this.partElements, length - first);
+      parts.push({ buffer: this.allocate(4 * elements), offset: 0, length: elements });
+    }
+    return { length, parts };
+  }
+
+  /** A vector that lies in somebody's buffer, from its beginning. */
+  vectorIn(buffer: GPUBuffer, length: number): GpuVector {
+    if (buffer.size < 4 * length) {
+      throw new Error(`internal: ${length} elements in a buffer of ${buffer.size}`);
+    }
+    const parts: GpuPart[] = [];
+    for (let first = 0; first < length; first += this.partElements) {
+      const elements = Math.min(this.partElements, length - first);
+      parts.push({ buffer, offset: 4 * first, length: elements });
+    }
+    return { length, parts };
+  }
+
+  /** Ends a vector from `allocateVector`. */
+  release(vector: GpuVector): void {
+    for (const { buffer } of vector.parts) buffer.destroy();
+  }
+
+  /** From host memory; the array may be changed as soon as this returns. */
+  write(vector: GpuVector, values: Float32Array): void {
+    if (values.length !== vector.length) {
+      throw new Error(`internal: ${values.length} values for ${vector.length}`);
+    }
+    let first = 0;
+    for (const { buffer, offset, length } of vector.parts) {
+      this.commands.write(buffer, offset, values.subarray(first, first + length));
+      first += length;
+    }
+  }
+
+  /** To host memory. @throws GradwireError `GPU_LOST` */
+  async read(vector: GpuVector, into: Float32Array): Promise<void> {
+    if (into.length !== vector.length) {
+      throw new Error(`internal: ${into.length} places for ${vector.length}`);
+    }
+    const bytes = new Uint8Array(into.buffer, into.byteOffset, into.byteLength);
+    const reads: Promise<void>[] = [];
+    let first = 0;
+    for (const { buffer, offset, length } of vector.parts) {
+      const target = bytes.subarray(4 * first, 4 * (first + length));
+      reads.push(this.ring.read(buffer, offset, target));
+      first += length;
+    }
+    await Promise.all(reads);
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.device.removeEventListener('uncapturederror', this.#onError);
+    this.ring.close();
+    this.commands.close();
+    if (this.#dawn !== undefined) this.device.destroy();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  readonly #onError = (event: GPUUncapturedErrorEvent): void => {
+    this.#fault ??= new Error(`internal: WebGPU: ${event.error.message}`);
+  };
+}
+
+/**
+ * Opens a device of its own on the best adapter, with all that the adapter allows.
+ * @throws GradwireError `BACKEND_UNAVAILABLE`
+ */
+export async function openGpuDevice(
+  options: GpuOptions & {
+    /** Whether a driver that computes on the CPU will do; yes, unless told. */
+    readonly acceptSoftware?: boolean;
+  } = {},
+): Promise<GpuDevice> {
+  const found = await findAdapter(options.acceptSoftware ?? true);
+  if (typeof found === 'string') throw gpuUnavailable(found);
+  const { gpu, adapter, name } = found;
+  const device = await adapter.requestDevice({
+    requiredFeatures: (['subgroups', 'timestamp-query'] as const).filter((feature) =>
+      adapter.features.has(feature),
+    ),
+    requiredLimits: {
+      maxBufferSize: adapter.limits.maxBufferSize,
+      maxStorageBufferBindingSize: adapter.limits.maxStorageBufferBindingSize,
+    },
+  });
+  return new GpuDevice(device, name, options, gpu);
+}
+
+/**
+ * The kernels' view of a device that somebody else has opened and will destroy, as
+ * `getWebGPUDevice()` of jax-js gives it. Subgroups are used if it was opened with them.
+ */
+export function shareGpuDevice(device: GPUDevice, options: GpuOptions = {}): GpuDevice {
+  const { description, device: model, vendor } = device.adapterInfo;
+  return new GpuDevice(device, description || model || vendor || 'GPU', options);
+}

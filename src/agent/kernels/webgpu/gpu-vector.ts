@@ -1,0 +1,81 @@
+/**
+ * A vector of f32 on the GPU: parts in one buffer or several, as a binding reaches no
+ * further than the device's limit. A slice shares the memory. Kernels work on windows:
+ * stretches that lie in a single part of every vector concerned.
+ */
+
+/** `length` f32 elements that start at byte `offset` of a buffer. */
+export interface GpuPart {
+  readonly buffer: GPUBuffer;
+  readonly offset: number;
+  readonly length: number;
+}
+
+export interface GpuVector {
+  readonly length: number;
+  /** In the order of elements; none is empty. */
+  readonly parts: readonly GpuPart[];
+}
+
+/** A stretch of some vectors: `first` is its first element in them. */
+export interface GpuWindow {
+  readonly first: number;
+  readonly length: number;
+  /** The stretch in each of the vectors, in the order in which they were given. */
+  readonly parts: readonly [GpuPart, ...GpuPart[]];
+}
+
+export function sliceOf(vector: GpuVector, start: number, length: number): GpuVector {
+  if (start < 0 || length < 0 || start + length > vector.length) {
+    throw new Error(`internal: ${start} + ${length} of ${vector.length} elements`);
+  }
+  const parts: GpuPart[] = [];
+  let first = 0;
+  for (const part of vector.parts) {
+    const from = Math.max(start, first);
+    const to = Math.min(start + length, first + part.length);
+    if (from < to) {
+      const offset = part.offset + 4 * (from - first);
+      parts.push({ buffer: part.buffer, offset, length: to - from });
+    }
+    first += part.length;
+  }
+  return { length, parts };
+}
+
+/**
+ * The windows of vectors of one length, ascending: each as long as no part ends, nor
+ * `most` elements are exceeded.
+ */
+export function* windowsOf(
+  vectors: readonly [GpuVector, ...GpuVector[]],
+  most = Infinity,
+): Generator<GpuWindow> {
+  const { length } = vectors[0];
+  if (vectors.some((vector) => vector.length !== length)) {
+    throw new Error('internal: windows of vectors of different lengths');
+  }
+  const places = vectors.map(() => ({ part: 0, used: 0 }));
+  let first = 0;
+  while (first < length) {
+    const rests = vectors.map((vector, i) => {
+      const { part, used } = places[i]!;
+      return vector.parts[part]!.length - used;
+    });
+    const size = Math.min(most, ...rests);
+    const parts = vectors.map((vector, i) => {
+      const { part, used } = places[i]!;
+      const { buffer, offset } = vector.parts[part]!;
+      places[i] =
+        size === rests[i] ? { part: part + 1, used: 0 } : { part, used: used + size };
+      return { buffer, offset: offset + 4 * used, length: size };
+    }) as [GpuPart, ...GpuPart[]];
+    yield { first, length: size, parts };
+    first += size;
+  }
+}
+
+/** All of a buffer. */
+export function wholeOf(buffer: GPUBuffer): GpuPart {
+  return { buffer, offset: 0, length: buffer.size / 4 };
+}

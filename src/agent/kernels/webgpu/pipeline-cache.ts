@@ -1,0 +1,125 @@
+/**
+ * Kernels in WGSL, and the pipelines that a device made of them: compiled when first
+ * used, kept for the device's life. A kernel declares its parameters, u32 each, and its
+ * bindings, arrays of u32 in which f32 lie by their bits; both reach the code by name. What
+ * it declares is what a dispatch must give it, checked by types.
+ */
+
+/** How a kernel uses an array. */
+export type Access = 'read' | 'write' | 'atomic';
+
+export interface KernelSource<P extends string = string, B extends string = string> {
+  readonly name: string;
+  readonly parameters: readonly P[];
+  readonly bindings: Readonly<Record<B, Access>>;
+  /**
+   * WGSL with a `main`. It finds `parameters.<name>` for each parameter; an array by each
+   * binding's name, its vector beginning at element `parameters.<name>At`; and
+   * `parameters.zero`, which is 0, but no compiler knows.
+   */
+  code(subgroups: boolean): string;
+}
+
+export interface Pipeline {
+  readonly pipeline: GPUComputePipeline;
+  readonly layout: GPUBindGroupLayout;
+}
+
+/** Most parameters with the places of arrays and zero: a slot of 256 bytes. */
+export const SLOT_WORDS = 64;
+
+export class PipelineCache {
+  readonly #device: GPUDevice;
+  readonly #subgroups: boolean;
+  readonly #pipelines = new Map<KernelSource, Pipeline>();
+
+  constructor(device: GPUDevice, subgroups: boolean) {
+    this.#device = device;
+    this.#subgroups = subgroups;
+  }
+
+  get(kernel: KernelSource): Pipeline {
+    let pipeline = this.#pipelines.get(kernel);
+    if (pipeline === undefined) {
+      pipeline = this.#compile(kernel);
+      this.#pipelines.set(kernel, pipeline);
+    }
+    return pipeline;
+  }
+
+  #compile(kernel: KernelSource): Pipeline {
+    const device = this.#device;
+    const label = kernel.name;
+    const accesses = Object.values(kernel.bindings);
+    const layout = device.createBindGroupLayout({
+      label,
+      entries: [
+        {
+          binding: 0,
+          visibility: GPUShaderStage.COMPUTE,
+          buffer: { type: 'uniform', hasDynamicOffset: true },
+        },
+        ...accesses.map((access, index) => ({
+          binding: index + 1,
+          visibility: GPUShaderStage.COMPUTE,
+          buffer: {
+            type: access === 'read' ? ('read-only-storage' as const) : 'storage',
+          } as const,
+        })),
+      ],
+    });
+    const module = device.createShaderModule({
+      label,
+      code: sourceText(kernel, this.#subgroups),
+    });
+    const pipeline = device.createComputePipeline({
+      label,
+      layout: device.createPipelineLayout({ label, bindGroupLayouts: [layout] }),
+      compute: { module, entryPoint: 'main' },
+    });
+    return { pipeline, layout };
+  }
+}
+
+/** The fields of a kernel's parameters, in their order in memory. */
+export function fieldsOf(kernel: KernelSource): string[] {
+  const places = Object.keys(kernel.bindings).map((name) => `${name}At`);
+  const fields = ['zero', ...places, ...kernel.parameters];
+  if (fields.length > SLOT_WORDS) {
+    throw new Error(`internal: ${kernel.name} has ${fields.length} parameters`);
+  }
+  return fields;
+}
+
+/** The whole module: declarations, then the kernel's code. */
+export function sourceText(kernel: KernelSource, subgroups: boolean): string {
+  const arrays = Object.entries(kernel.bindings).map(([name, access], index) => {
+    const mode = access === 'read' ? 'read' : 'read_write';
+    const element = access === 'atomic' ? 'atomic<u32>' : 'u32';
+    return `@group(0) @binding(${index + 1}) var<storage, ${mode}> ${name}: array<${element}>;`;
+  });
+  return [
+    subgroups ? 'enable subgroups;' : '',
+    `struct Parameters { ${fieldsOf(kernel)
+      .map((field) => `${field}: u32`)
+      .join(', ')} }`,
+    '@group(0) @binding(0) var<uniform> parameters: Parameters;',
+    ...arrays,
+    kernel.code(subgroups),
+  ].join('\n');
+}
+
+const words = new Uint32Array(1);
+const floats = new Float32Array(words.buffer);
+
+/** The bits of a number as f32, for a parameter. */
+export function bitsOf(value: number): number {
+  floats[0] = value;
+  return words[0]!;
+}
+
+/** The f32 of these bits. */
+export function floatOf(bits: number): number {
+  words[0] = bits;
+  return floats[0]!;
+}

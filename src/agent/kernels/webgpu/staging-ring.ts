@@ -1,0 +1,86 @@
+/**
+ * A ring of staging buffers, through which everything comes back from the GPU. A read is
+ * cut into chunks; a chunk takes a free buffer, is copied into it behind the commands that
+ * were given so far, and is taken out when the device has come that far. Meanwhile other
+ * chunks are under way and the device computes what was given after: reading overlaps
+ * with computing. Where all buffers are taken, a read waits for the oldest.
+ *
+ *     commands  ── compute 0 ── copy 0 ── compute 1 ── copy 1 ── …
+ *     buffers        [0: mapped, being taken out] [1: copied into] [2: free] [3: free]
+ */
+import type { CommandStream } from './command-stream.ts';
+
+const BUFFERS = 4;
+const CHUNK_BYTES = 2 ** 22;
+
+export class StagingRing {
+  readonly #commands: CommandStream;
+  readonly #check: () => void;
+  readonly #buffers: readonly GPUBuffer[];
+  /** Buffers that nobody uses. */
+  readonly #free: GPUBuffer[];
+  /** Reads that wait for a buffer, in their order. */
+  readonly #waiting: ((buffer: GPUBuffer) => void)[] = [];
+
+  /** `check` throws what has gone wrong on the device. */
+  constructor(device: GPUDevice, commands: CommandStream, check: () => void) {
+    this.#commands = commands;
+    this.#check = check;
+    this.#buffers = Array.from({ length: BUFFERS }, (_, index) =>
+      device.createBuffer({
+        label: `staging ${index}`,
+        size: CHUNK_BYTES,
+        usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST,
+      }),
+    );
+    this.#free = [...this.#buffers];
+  }
+
+  /**
+   * The bytes of a buffer, from `offset` on, as the commands so far leave them; as many as
+   * `into` holds. They must not change until it has ended. Offset and length are
+   * multiples of 4.
+   * @throws GradwireError `GPU_LOST`
+   */
+  async read(buffer: GPUBuffer, offset: number, into: Uint8Array): Promise<void> {
+    const chunks: Promise<void>[] = [];
+    for (let at = 0; at < into.length; at += CHUNK_BYTES) {
+      const part = into.subarray(at, at + CHUNK_BYTES);
+      const staging = this.#free.pop() ?? (await this.#next());
+      const words = { buffer, offset: offset + at, length: part.length / 4 };
+      this.#commands.copy(words, staging, 0);
+      this.#commands.flush();
+      const chunk = this.#take(staging, part);
+      // It may fail while another waits for a buffer; what it throws comes out below.
+      chunk.catch(() => undefined);
+      chunks.push(chunk);
+    }
+    await Promise.all(chunks);
+  }
+
+  close(): void {
+    for (const buffer of this.#buffers) buffer.destroy();
+  }
+
+  async #take(staging: GPUBuffer, into: Uint8Array): Promise<void> {
+    try {
+      await staging.mapAsync(GPUMapMode.READ, 0, into.length);
+      into.set(new Uint8Array(staging.getMappedRange(0, into.length)));
+      staging.unmap();
+    } catch (error) {
+      this.#check();
+      throw error;
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free.push(staging);
+      else next(staging);
+    }
+    this.#check();
+  }
+
+  #next(): Promise<GPUBuffer> {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+    });
+  }
+}
