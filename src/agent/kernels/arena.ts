@@ -35,6 +35,15 @@ export function vectorOf(region: Region, length = region.bytes >>> 2): Vector {
   return { offset: region.offset, length };
 }
 
+/** Whether one vector begins inside the other, and not just where it begins. */
+export function overlap(a: Vector, b: Vector): boolean {
+  return (
+    a.offset !== b.offset &&
+    a.offset < b.offset + 4 * b.length &&
+    b.offset < a.offset + 4 * a.length
+  );
+}
+
 export class Arena {
   readonly memory: WebAssembly.Memory;
   /** Free runs, ascending by offset, never adjacent. */

@@ -1,7 +1,7 @@
 /**
  * The CPU kernels: SIMD WebAssembly on the arena's own memory, nothing copied, bound by
- * memory bandwidth. One thread; each thread makes its own instance on the shared memory.
- * Sources in `assembly/`.
+ * memory bandwidth. One thread; `threaded-kernels.ts` has more of them. Sources in
+ * `assembly/`.
  *
  * Only selection needs scratch. It is allocated at the first selection and again for a
  * larger one, so a thread that does not own the arena may use every other kernel.
@@ -13,75 +13,21 @@ import {
   requireStreamCapacity,
   streamIndexError,
 } from '../preconditions.ts';
+import { instantiate, type KernelExports } from './kernel-exports.ts';
+import { samplePlan } from './sample-plan.ts';
 import { Scratch } from './scratch.ts';
-import { WasmLowRank, type LowRankExports } from './wasm-low-rank.ts';
-import { WasmQuantization, type QuantizationExports } from './wasm-quantization.ts';
-import { WasmReduction, type ReductionExports } from './wasm-reduction.ts';
-import {
-  WasmSparsification,
-  type SparsificationExports,
-} from './wasm-sparsification.ts';
-
-/** What assembly/index.ts exports. Results are i32: counts above 2³¹ do not occur. */
-interface KernelExports
-  extends SparsificationExports, LowRankExports, QuantizationExports, ReductionExports {
-  fill(out: number, n: number, value: number): void;
-  copy(out: number, x: number, n: number): void;
-  add(out: number, x: number, n: number): void;
-  scale(x: number, n: number, factor: number): void;
-  blend(out: number, outFactor: number, x: number, xFactor: number, n: number): void;
-  shiftBySign(x: number, n: number, plus: number, minus: number): void;
-  squaredNorm(x: number, n: number): number;
-  squaredDistance(x: number, y: number, n: number): number;
-  centralSum(x: number, n: number, c: number, squared: boolean): number;
-  firstNonFinite(x: number, n: number): number;
-  twoMeans(x: number, n: number): void;
-  plusMean(): number;
-  minusMean(): number;
-  selectAll(x: number, n: number, out: number): void;
-  selectByRadix(x: number, n: number, k: number, out: number, scratch: number): void;
-  selectBySample(
-    x: number,
-    n: number,
-    k: number,
-    out: number,
-    scratch: number,
-    sampleSize: number,
-    sampleRank: number,
-    capacity: number,
-  ): number;
-  clearAt(x: number, n: number, stream: number, count: number): number;
-  scatterAdd(
-    out: number,
-    n: number,
-    stream: number,
-    count: number,
-    factor: number,
-  ): number;
-  mergeStreams(
-    a: number,
-    aCount: number,
-    b: number,
-    bCount: number,
-    out: number,
-  ): number;
-}
-
-/** Scratch of the histograms in assembly/selection.ts. */
-const HISTOGRAM_BYTES = 32_768;
-/** Below this length, or above this share of it, sampling does not pay. */
-const SAMPLED_LENGTH = 65_536;
-const SAMPLED_SHARE = 1 / 32;
+import { WasmLowRank } from './wasm-low-rank.ts';
+import { WasmQuantization } from './wasm-quantization.ts';
+import { WasmReduction } from './wasm-reduction.ts';
+import { HISTOGRAM_BYTES, WasmSparsification } from './wasm-sparsification.ts';
 
 /** @param bytes the module `kernels.wasm`; `load.ts` finds it */
 export function wasmKernels(arena: Arena, bytes: Uint8Array): Kernels {
-  const instance = new WebAssembly.Instance(new WebAssembly.Module(bytes), {
-    env: { memory: arena.memory },
-  });
-  return new WasmKernels(arena, instance.exports as unknown as KernelExports);
+  const exports = instantiate(new WebAssembly.Module(bytes), arena.memory);
+  return new WasmKernels(arena, exports);
 }
 
-class WasmKernels implements Kernels {
+export class WasmKernels implements Kernels {
   readonly backend = 'wasm';
   readonly #arena: Arena;
   readonly #run: KernelExports;
@@ -193,27 +139,18 @@ class WasmKernels implements Kernels {
 
   /** False where sampling does not pay or the sample misled: nothing is selected yet. */
   #selectBySample(x: Vector, k: number, out: Region): boolean {
-    const n = x.length;
-    if (n < SAMPLED_LENGTH || k > n * SAMPLED_SHARE) return false;
-    const sampleSize = Math.min(65_536, n >>> 4);
-    // About k·sampleSize/n sampled entries are among the k largest. Four standard
-    // deviations more make it all but certain that k entries reach the threshold; four
-    // again are the room for those that do.
-    const expected = (k * sampleSize) / n;
-    const sampleRank = Math.ceil(expected + 4 * Math.sqrt(expected) + 4);
-    const most = sampleRank + 4 * Math.sqrt(sampleRank) + 4;
-    const capacity = Math.ceil((most * n) / sampleSize);
-    const scratch = this.#scratch.reserve(
-      HISTOGRAM_BYTES + 4 * sampleSize + 8 * capacity,
-    );
+    const plan = samplePlan(x.length, k);
+    if (plan === undefined) return false;
+    const { size, rank, capacity } = plan;
+    const scratch = this.#scratch.reserve(HISTOGRAM_BYTES + 4 * size + 8 * capacity);
     const selected = this.#run.selectBySample(
       x.offset,
-      n,
+      x.length,
       k,
       out.offset,
       scratch,
-      sampleSize,
-      sampleRank,
+      size,
+      rank,
       capacity,
     );
     return selected !== 0;

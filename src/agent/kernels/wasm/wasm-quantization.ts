@@ -33,6 +33,7 @@ export interface QuantizationExports {
     scales: number,
     codes: number,
     scratch: number,
+    first: number,
   ): void;
   dequantize(
     out: number,
@@ -46,7 +47,9 @@ export interface QuantizationExports {
     scratch: number,
   ): void;
   largestLevel(codes: number, n: number, bits: number, scratch: number): number;
-  clippedMaximum(x: number, n: number, clip: number): number;
+  maximum(x: number, n: number): number;
+  scaleOf(x: number, n: number, kind: number): number;
+  centralSum(x: number, n: number, c: number, squared: boolean): number;
   eliasEncode(
     codes: number,
     n: number,
@@ -82,12 +85,18 @@ export interface QuantizationExports {
 }
 
 /** As assembly/quantize.ts and assembly/elias.ts number them. */
-const SCALES = { max: 0, l2: 1, given: 2 } as const;
+export const SCALES = { max: 0, l2: 1, given: 2 } as const;
 const FORMS = { auto: 0, sparse: 1, dense: 2 } as const;
 
 /** Three tiles; or two tiles and two tables of 256 words. */
-const TILES_BYTES = 192;
+export const TILES_BYTES = 192;
 const ELIAS_BYTES = 128 + 2 * 2048;
+
+/** The largest |x|, but at most `clip` standard deviations unless those are 0. */
+export function clipped(largest: number, clip: number, variance: number): number {
+  const limit = Math.fround(clip * Math.sqrt(variance));
+  return limit > 0 && limit < largest ? limit : largest;
+}
 
 export class WasmQuantization implements QuantizationKernels {
   readonly #run: QuantizationExports;
@@ -126,6 +135,7 @@ export class WasmQuantization implements QuantizationKernels {
       scales.offset,
       codes.offset,
       this.#scratch.reserve(TILES_BYTES),
+      0,
     );
   }
 
@@ -159,8 +169,12 @@ export class WasmQuantization implements QuantizationKernels {
     return this.#run.largestLevel(codes.offset, count, bits, scratch);
   }
 
-  clippedMaximum(x: Vector, clip: number): number {
-    return this.#run.clippedMaximum(x.offset, x.length, clip);
+  clippedMaximum({ offset, length }: Vector, clip: number): number {
+    const largest = this.#run.maximum(offset, length);
+    if (length === 0 || clip === 0) return largest;
+    const mean = this.#run.centralSum(offset, length, 0, false) / length;
+    const squares = this.#run.centralSum(offset, length, mean, true);
+    return clipped(largest, clip, squares / length);
   }
 
   eliasEncode(

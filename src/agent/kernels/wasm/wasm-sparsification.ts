@@ -36,8 +36,9 @@ export interface SparsificationExports {
     run: number,
     k: number,
     tailK: number,
-    total: number,
-    out: number,
+    first: number,
+    indices: number,
+    values: number,
     scratch: number,
   ): void;
   gatherAt(x: number, n: number, list: number, count: number, out: number): number;
@@ -52,7 +53,7 @@ export interface SparsificationExports {
 }
 
 /** Scratch of the histograms in assembly/selection.ts. */
-const HISTOGRAM_BYTES = 32_768;
+export const HISTOGRAM_BYTES = 32_768;
 /** Scratch of four blocks of random words in assembly/indexed.ts. */
 const BLOCKS_BYTES = 64;
 
@@ -104,8 +105,17 @@ export class WasmSparsification implements SparsificationKernels {
     const n = x.length;
     const count = entriesPerRun(n, run, k, tailK);
     requireStreamCapacity(out, count);
-    const scratch = this.#scratch.reserve(HISTOGRAM_BYTES);
-    this.#run.selectTopKPerRun(x.offset, n, run, k, tailK, count, out.offset, scratch);
+    this.#run.selectTopKPerRun(
+      x.offset,
+      n,
+      run,
+      k,
+      tailK,
+      0,
+      out.offset,
+      out.offset + 4 * count,
+      this.#scratch.reserve(HISTOGRAM_BYTES),
+    );
     return { offset: out.offset, count };
   }
 

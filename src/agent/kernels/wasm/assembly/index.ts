@@ -10,7 +10,7 @@ export { eliasDecode, eliasEncode } from './elias';
 export { gatherAt, sampleIndices } from './indexed';
 export { addProduct, timesFactor, transposedTimesFactor } from './low-rank';
 export { nameStream } from './philox';
-export { clippedMaximum, dequantize, largestLevel, quantize } from './quantize';
+export { dequantize, largestLevel, maximum, quantize, scaleOf } from './quantize';
 export {
   centralSum,
   firstNonFinite,
@@ -18,10 +18,32 @@ export {
   plusMean,
   squaredDistance,
   squaredNorm,
+  storeSignSums,
   twoMeans,
 } from './reductions';
-export { selectAll, selectByRadix, selectBySample } from './selection';
+export {
+  addBins,
+  compact,
+  countBelow,
+  countTop,
+  descend,
+  foldTop,
+  kthLargest,
+  missingTies,
+  nameCandidates,
+  sampleStride,
+  selectAll,
+  selectByRadix,
+  selectBySample,
+  takeSample,
+} from './selection';
 export { dequantizeSigns, quantizeSigns } from './sign-means';
+export {
+  collectSlice,
+  compactSlice,
+  countAtLeast,
+  placeSlice,
+} from './sliced-selection';
 export { clearAt, mergeStreams, scatterAdd } from './sparse-stream';
 export { combine, firstDisordered, merge, scatter } from './stream-reduction';
 export { appendAtLeast, kthMagnitude, selectTopKPerRun } from './threshold-selection';

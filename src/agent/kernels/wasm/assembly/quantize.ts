@@ -6,7 +6,7 @@
  */
 import { packCodes, TILE, TILE_BYTES, unpackCodes } from './packed-codes';
 import { drawFourBlocks, drawWord } from './philox';
-import { centralSum, squaredNorm } from './reductions';
+import { squaredNormOfRun } from './reductions';
 
 const MAGNITUDE: u32 = 0x7fffffff;
 const LARGEST: f32 = 3.4028234663852886e38;
@@ -42,18 +42,10 @@ export function maximum(x: usize, n: u32): f32 {
   return reinterpret<f32>(largest);
 }
 
-/** The largest |x|, but at most `clip` standard deviations unless those are 0. */
-export function clippedMaximum(x: usize, n: u32, clip: f64): f32 {
-  const largest = maximum(x, n);
-  if (n == 0 || clip == 0) return largest;
-  const mean = centralSum(x, n, 0, false) / <f64>n;
-  const limit = <f32>(clip * sqrt(centralSum(x, n, mean, true) / <f64>n));
-  return limit > 0 && limit < largest ? limit : largest;
-}
-
-function scaleOf(x: usize, n: u32, kind: u32): f32 {
+/** The scale of a run of n elements. */
+export function scaleOf(x: usize, n: u32, kind: u32): f32 {
   if (kind == SCALE_MAX) return maximum(x, n);
-  return min(<f32>sqrt(squaredNorm(x, n)), LARGEST);
+  return min(<f32>sqrt(squaredNormOfRun(x, n)), LARGEST);
 }
 
 function liftOf(scale: f32): f32 {
@@ -66,8 +58,9 @@ function factorOf(scale: f32, lift: f32, levels: u32): f32 {
 }
 
 /**
- * `bits` of a code at `levels` levels. `scratch`: 192 bytes, for the random bits of a
- * tile, its codes and a tail.
+ * `bits` of a code at `levels` levels. x begins at element `first`, a multiple of 32, of
+ * the vector that the random bits are for. `scratch`: 192 bytes, for the random bits of
+ * a tile, its codes and a tail.
  */
 export function quantize(
   x: usize,
@@ -79,6 +72,7 @@ export function quantize(
   scales: usize,
   codes: usize,
   scratch: usize,
+  first: u32,
 ): void {
   const random = scratch;
   const tile = scratch + TILE_BYTES;
@@ -90,7 +84,7 @@ export function quantize(
   let factor: f32 = 0;
   for (let start: u32 = 0; start < n; start += TILE) {
     const count = min(TILE, n - start);
-    drawFourBlocks(start >>> 3, random);
+    drawFourBlocks((first + start) >>> 3, random);
     if (start == runEnd) {
       const length = min(bucket, n - runEnd);
       const scale = runScale(x, length, kind, scales);
@@ -100,7 +94,7 @@ export function quantize(
       factor = factorOf(scale, lift, levels);
     }
     if (count == TILE && runEnd - start >= TILE) {
-      quantizeTile(x, start, lift, factor, top, sign, random, tile);
+      quantizeTile(x, first + start, lift, factor, top, sign, random, tile);
     } else {
       for (let i: u32 = 0; i < count; i++) {
         if (start + i == runEnd) {
@@ -114,7 +108,7 @@ export function quantize(
         const value = load<f32>(x + ((<usize>i) << 2));
         const y = min(abs(value) * lift * factor, top);
         const bits16 = <u32>load<u16>(random + ((<usize>i) << 1));
-        let level = roundUp(y, bits16, start + i);
+        let level = roundUp(y, bits16, first + start + i);
         if (value < 0) level |= sign;
         store<u16>(tile + ((<usize>i) << 1), <u16>level);
       }

@@ -1,8 +1,11 @@
 /**
- * Reductions of a vector to a number: one pass. Sums are in f64, in four (norms: two)
- * interleaved partial sums whose order is fixed, so that a result depends on nothing but
- * the input.
+ * Reductions of a vector to a number: one pass. Sums are in f64, by blocks whose sums are
+ * added in order. Within a block there are four interleaved partial sums. So a result
+ * depends on nothing but the input, and least of all on how many threads took blocks.
  */
+
+/** Elements of a block; slices of several threads begin at blocks (`../job-board.ts`). */
+const BLOCK: u32 = 65_536;
 
 /** Lanes 2 and 3, as f64. */
 function promoteHigh(v: v128): v128 {
@@ -14,6 +17,15 @@ function lanesSum(v: v128): f64 {
 }
 
 export function squaredNorm(x: usize, n: u32): f64 {
+  let sum: f64 = 0;
+  for (let start: u32 = 0; start < n; start += BLOCK) {
+    sum += squaredNormOfRun(x + ((<usize>start) << 2), min(BLOCK, n - start));
+  }
+  return sum;
+}
+
+/** As one block, whatever its length: the order that scales are defined by. */
+export function squaredNormOfRun(x: usize, n: u32): f64 {
   let low = f64x2.splat(0);
   let high = f64x2.splat(0);
   const vectors = n >>> 2;
@@ -35,6 +47,15 @@ export function squaredNorm(x: usize, n: u32): f64 {
 }
 
 export function squaredDistance(x: usize, y: usize, n: u32): f64 {
+  let sum: f64 = 0;
+  for (let start: u32 = 0; start < n; start += BLOCK) {
+    const at = (<usize>start) << 2;
+    sum += squaredDistanceOfBlock(x + at, y + at, min(BLOCK, n - start));
+  }
+  return sum;
+}
+
+function squaredDistanceOfBlock(x: usize, y: usize, n: u32): f64 {
   let low = f64x2.splat(0);
   let high = f64x2.splat(0);
   const vectors = n >>> 2;
@@ -60,6 +81,15 @@ export function squaredDistance(x: usize, y: usize, n: u32): f64 {
 
 /** Σ (x − c), or Σ (x − c)²: what means and variances are made of. */
 export function centralSum(x: usize, n: u32, c: f64, squared: bool): f64 {
+  let sum: f64 = 0;
+  for (let start: u32 = 0; start < n; start += BLOCK) {
+    const at = (<usize>start) << 2;
+    sum += centralSumOfBlock(x + at, min(BLOCK, n - start), c, squared);
+  }
+  return sum;
+}
+
+function centralSumOfBlock(x: usize, n: u32, c: f64, squared: bool): f64 {
   const center = f64x2.splat(c);
   let low = f64x2.splat(0);
   let high = f64x2.splat(0);
@@ -108,7 +138,7 @@ export function firstNonFinite(x: usize, n: u32): u32 {
 let plus: f64 = 0;
 let minus: f64 = 0;
 
-/** The first result of the last `twoMeans`. */
+/** The first result of the last `twoMeans`, or `twoMeansOfRun`. */
 export function plusMean(): f64 {
   return plus;
 }
@@ -120,6 +150,42 @@ export function minusMean(): f64 {
 
 /** Means of the entries ≥ 0 and of |·| over the entries < 0; 0 for an empty class. */
 export function twoMeans(x: usize, n: u32): void {
+  let plusTotal: f64 = 0;
+  let minusTotal: f64 = 0;
+  let count: u32 = 0;
+  for (let start: u32 = 0; start < n; start += BLOCK) {
+    signSums(x + ((<usize>start) << 2), min(BLOCK, n - start));
+    plusTotal += plusSum;
+    minusTotal += minusSum;
+    count += plusCount;
+  }
+  setMeans(plusTotal, minusTotal, count, n);
+}
+
+/** The same with the sums of one block, whatever the run's length. */
+export function twoMeansOfRun(x: usize, n: u32): void {
+  signSums(x, n);
+  setMeans(plusSum, minusSum, plusCount, n);
+}
+
+function setMeans(plusTotal: f64, minusTotal: f64, count: u32, n: u32): void {
+  plus = count == 0 ? 0 : plusTotal / <f64>count;
+  minus = count == n ? 0 : minusTotal / <f64>(n - count);
+}
+
+let plusSum: f64 = 0;
+let minusSum: f64 = 0;
+let plusCount: u32 = 0;
+
+/** The sums and the count of a block, as three f64, for `twoMeans` to be made of. */
+export function storeSignSums(x: usize, n: u32, out: usize): void {
+  signSums(x, n);
+  store<f64>(out, plusSum);
+  store<f64>(out, minusSum, 8);
+  store<f64>(out, <f64>plusCount, 16);
+}
+
+function signSums(x: usize, n: u32): void {
   const zero = f32x4.splat(0);
   let plusLow = f64x2.splat(0);
   let plusHigh = f64x2.splat(0);
@@ -139,9 +205,9 @@ export function twoMeans(x: usize, n: u32): void {
     counts = i32x4.sub(counts, mask);
     x += 16;
   }
-  let plusSum = lanesSum(f64x2.add(plusLow, plusHigh));
-  let minusSum = lanesSum(f64x2.add(minusLow, minusHigh));
-  let plusCount: u32 =
+  plusSum = lanesSum(f64x2.add(plusLow, plusHigh));
+  minusSum = lanesSum(f64x2.add(minusLow, minusHigh));
+  plusCount =
     i32x4.extract_lane(counts, 0) +
     i32x4.extract_lane(counts, 1) +
     i32x4.extract_lane(counts, 2) +
@@ -156,6 +222,4 @@ export function twoMeans(x: usize, n: u32): void {
     }
     x += 4;
   }
-  plus = plusCount == 0 ? 0 : plusSum / <f64>plusCount;
-  minus = plusCount == n ? 0 : minusSum / <f64>(n - plusCount);
 }

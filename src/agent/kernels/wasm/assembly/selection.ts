@@ -24,8 +24,13 @@ const BINS_BYTES: usize = 4 * TOP_BYTES;
 /** How many entries equal to the magnitude found belong to the k largest. */
 export let ties: u32 = 0;
 
+/** What the last `descend` or `kthLargest` left in `ties`. */
+export function missingTies(): u32 {
+  return ties;
+}
+
 /** The first bin from the top at which at least `k` entries are counted; `ties` ← rest. */
-function descend(bins: usize, count: u32, k: u32): u32 {
+export function descend(bins: usize, count: u32, k: u32): u32 {
   let bin = count - 1;
   let missing = k;
   while (bin > 0) {
@@ -38,8 +43,8 @@ function descend(bins: usize, count: u32, k: u32): u32 {
   return bin;
 }
 
-function topHistogram(x: usize, n: u32, bins: usize): void {
-  memory.fill(bins, 0, BINS_BYTES);
+/** Adds the top 11 bits of n magnitudes to the four histograms. */
+export function countTop(x: usize, n: u32, bins: usize): void {
   const vectors = n >>> 2;
   for (let i: u32 = 0; i < vectors; i++) {
     const a = bins + ((load<u32>(x) >>> 18) & 0x1ffc);
@@ -57,6 +62,10 @@ function topHistogram(x: usize, n: u32, bins: usize): void {
     store<u32>(a, load<u32>(a) + 1);
     x += 4;
   }
+}
+
+/** Makes one histogram of four. */
+export function foldTop(bins: usize): void {
   for (let i: u32 = 0; i < TOP_BYTES; i += 16) {
     const at = bins + <usize>i;
     v128.store(
@@ -69,9 +78,26 @@ function topHistogram(x: usize, n: u32, bins: usize): void {
   }
 }
 
-/** Counts the 10 bits at `shift` of those entries whose bits above them are `prefix`. */
-function lowerHistogram(x: usize, n: u32, shift: u32, prefix: u32, bins: usize): void {
-  memory.fill(bins, 0, 4 * (LOW_MASK + 1));
+/** Adds the `count` (a multiple of 4) bins at `from` to those at `bins`. */
+export function addBins(bins: usize, from: usize, count: u32): void {
+  for (let i: u32 = 0; i < count; i += 4) {
+    v128.store(bins, i32x4.add(v128.load(bins), v128.load(from)));
+    bins += 16;
+    from += 16;
+  }
+}
+
+/**
+ * Adds to a histogram the 10 bits at `shift` of those entries whose bits above them are
+ * `prefix`.
+ */
+export function countBelow(
+  x: usize,
+  n: u32,
+  shift: u32,
+  prefix: u32,
+  bins: usize,
+): void {
   const above = shift + 10;
   const wanted = i32x4.splat(prefix << above);
   const mask = i32x4.splat(MAGNITUDE & ((<u32>-1) << above));
@@ -108,11 +134,15 @@ function lowerHistogram(x: usize, n: u32, shift: u32, prefix: u32, bins: usize):
 
 /** Bits of the k-th largest magnitude, 1 ≤ k ≤ n; leaves `ties`. */
 export function kthLargest(x: usize, n: u32, k: u32, bins: usize): u32 {
-  topHistogram(x, n, bins);
+  memory.fill(bins, 0, BINS_BYTES);
+  countTop(x, n, bins);
+  foldTop(bins);
   let prefix = descend(bins, TOP_BINS, k);
-  lowerHistogram(x, n, MIDDLE_SHIFT, prefix, bins);
+  memory.fill(bins, 0, 4 * (LOW_MASK + 1));
+  countBelow(x, n, MIDDLE_SHIFT, prefix, bins);
   prefix = (prefix << 10) | descend(bins, LOW_MASK + 1, ties);
-  lowerHistogram(x, n, 0, prefix, bins);
+  memory.fill(bins, 0, 4 * (LOW_MASK + 1));
+  countBelow(x, n, 0, prefix, bins);
   return (prefix << 10) | descend(bins, LOW_MASK + 1, ties);
 }
 
@@ -211,13 +241,7 @@ export function selectBySample(
   capacity: u32,
 ): bool {
   const sample = scratch + BINS_BYTES;
-  // An odd stride does not run along the columns of a matrix of even width.
-  const stride: usize = (<usize>((n / sampleSize - 1) | 1)) << 2;
-  let from = x;
-  for (let i: u32 = 0; i < sampleSize; i++) {
-    store<u32>(sample + ((<usize>i) << 2), load<u32>(from));
-    from += stride;
-  }
+  takeSample(x, sampleSize, sampleStride(n, sampleSize), sample);
   const reach = kthLargest(sample, sampleSize, sampleRank, scratch);
   // Most of the sample is zero: so is most of the vector, and all of it would be kept.
   if (reach == 0) return false;
@@ -229,9 +253,30 @@ export function selectBySample(
 
   const threshold = kthLargest(values, found, k, scratch);
   compact(values, found, threshold, ties, k, 0, out, out + ((<usize>k) << 2));
-  for (let i: u32 = 0; i < k; i++) {
-    const at = out + ((<usize>i) << 2);
-    store<u32>(at, load<u32>(indices + ((<usize>load<u32>(at)) << 2)));
-  }
+  nameCandidates(out, k, indices);
   return true;
+}
+
+/** In elements. An odd stride does not run along the columns of a matrix of even width. */
+export function sampleStride(n: u32, sampleSize: u32): u32 {
+  return (n / sampleSize - 1) | 1;
+}
+
+/** Every `stride`-th element from x on. */
+export function takeSample(x: usize, count: u32, stride: u32, out: usize): void {
+  const bytes = (<usize>stride) << 2;
+  for (let i: u32 = 0; i < count; i++) {
+    store<u32>(out, load<u32>(x));
+    x += bytes;
+    out += 4;
+  }
+}
+
+/** Turns positions among the candidates into the candidates' own indices, in place. */
+export function nameCandidates(positions: usize, count: u32, indices: usize): void {
+  for (let i: u32 = 0; i < count; i++) {
+    const index = load<u32>(indices + ((<usize>load<u32>(positions)) << 2));
+    store<u32>(positions, index);
+    positions += 4;
+  }
 }

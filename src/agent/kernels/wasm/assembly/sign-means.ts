@@ -2,7 +2,7 @@
  * One bit an element: its sign, with the means of both classes for each run. Runs need
  * not end at whole bytes, so heads and tails of words are done bit by bit.
  */
-import { minusMean, plusMean, twoMeans } from './reductions';
+import { minusMean, plusMean, twoMeansOfRun } from './reductions';
 
 /** x ← x − reconstruction. Two passes over a run that is in the cache. */
 export function quantizeSigns(
@@ -15,7 +15,7 @@ export function quantizeSigns(
   memory.fill(signs, 0, <usize>(((n + 31) >>> 5) << 2));
   for (let start: u32 = 0; start < n;) {
     const end = start + min(bucket, n - start);
-    twoMeans(x + ((<usize>start) << 2), end - start);
+    twoMeansOfRun(x + ((<usize>start) << 2), end - start);
     const plus = <f32>plusMean();
     // Not −0 where there is none below 0.
     const minus: f32 = <f32>0 - <f32>minusMean();

@@ -70,8 +70,8 @@ function kthOfRun(x: usize, n: u32, k: u32, list: usize): u32 {
 }
 
 /**
- * Writes `total` pairs, as the caller has counted them: min(k, run) of each whole run,
- * min(tailK, rest) of the last. `scratch`: 32 KiB.
+ * Writes min(k, run) pairs of each whole run, min(tailK, rest) of the last. x begins at
+ * element `first` of the vector that the indices are for. `scratch`: 32 KiB.
  */
 export function selectTopKPerRun(
   x: usize,
@@ -79,12 +79,11 @@ export function selectTopKPerRun(
   run: u32,
   k: u32,
   tailK: u32,
-  total: u32,
-  out: usize,
+  first: u32,
+  indices: usize,
+  values: usize,
   scratch: usize,
 ): void {
-  let indices = out;
-  let values = out + ((<usize>total) << 2);
   for (let start: u32 = 0; start < n; ) {
     const length = min(run, n - start);
     const count = min(length == run ? k : tailK, length);
@@ -100,7 +99,7 @@ export function selectTopKPerRun(
           equal = ties;
         }
       }
-      compact(x, length, threshold, equal, count, start, indices, values);
+      compact(x, length, threshold, equal, count, first + start, indices, values);
       indices += (<usize>count) << 2;
       values += (<usize>count) << 2;
     }

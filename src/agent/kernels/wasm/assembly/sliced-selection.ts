@@ -1,0 +1,105 @@
+/**
+ * Steps of a selection that several threads take slice by slice. What a slice found, and
+ * where its entries go, stands in a record of four words, so that the next step continues
+ * from there on any thread. Two ways to write entries in order:
+ *
+ * * count, then compact: `countAtLeast`, places by the caller, `compactSlice`. Reads the
+ *   vector twice, needs no room.
+ * * collect, then place: `collectSlice` into a room of the thread, places by the caller,
+ *   `placeSlice`. Reads the vector once, copies what was found.
+ */
+import { compact } from './selection';
+
+const MAGNITUDE: u32 = 0x7fffffff;
+
+/** Record ← entries above `threshold`, entries at it. */
+export function countAtLeast(x: usize, n: u32, threshold: u32, record: usize): void {
+  const thresholds = i32x4.splat(threshold);
+  const mask = i32x4.splat(MAGNITUDE);
+  let aboves = i32x4.splat(0);
+  let equals = i32x4.splat(0);
+  const vectors = n >>> 2;
+  for (let i: u32 = 0; i < vectors; i++) {
+    const magnitudes = v128.and(v128.load(x), mask);
+    aboves = i32x4.sub(aboves, i32x4.gt_s(magnitudes, thresholds));
+    equals = i32x4.sub(equals, i32x4.eq(magnitudes, thresholds));
+    x += 16;
+  }
+  let above: u32 = lanesSum(aboves);
+  let equal: u32 = lanesSum(equals);
+  for (let i: u32 = n & ~3; i < n; i++) {
+    const magnitude = load<u32>(x) & MAGNITUDE;
+    above += u32(magnitude > threshold);
+    equal += u32(magnitude == threshold);
+    x += 4;
+  }
+  store<u32>(record, above);
+  store<u32>(record, equal, 4);
+}
+
+function lanesSum(v: v128): u32 {
+  return (
+    i32x4.extract_lane(v, 0) +
+    i32x4.extract_lane(v, 1) +
+    i32x4.extract_lane(v, 2) +
+    i32x4.extract_lane(v, 3)
+  );
+}
+
+/** Record: place of the first entry, how many entries, how many of those at threshold. */
+export function compactSlice(
+  x: usize,
+  n: u32,
+  threshold: u32,
+  first: u32,
+  record: usize,
+  indices: usize,
+  values: usize,
+): void {
+  const place = (<usize>load<u32>(record)) << 2;
+  const limit = load<u32>(record, 4);
+  const equal = load<u32>(record, 8);
+  if (limit == 0) return;
+  compact(x, n, threshold, equal, limit, first, indices + place, values + place);
+}
+
+/**
+ * Appends the slice's entries ≥ threshold to the thread's room of `capacity` pairs, of
+ * which `cursor` counts those there are; `total` counts what all threads have. Record ←
+ * whether anything may be missing, entries, address of their indices, address of their
+ * values. Once there are `capacity` entries in all, slices are passed over.
+ */
+export function collectSlice(
+  x: usize,
+  n: u32,
+  threshold: u32,
+  first: u32,
+  record: usize,
+  cursor: usize,
+  total: usize,
+  capacity: u32,
+  indices: usize,
+  values: usize,
+): void {
+  store<u32>(record, 1);
+  store<u32>(record, 0, 4);
+  if (atomic.load<u32>(total) >= capacity) return;
+  const held = load<u32>(cursor);
+  const from = (<usize>held) << 2;
+  const room = capacity - held;
+  const count = compact(x, n, threshold, n, room, first, indices + from, values + from);
+  atomic.add<u32>(total, count);
+  store<u32>(cursor, held + count);
+  store<u32>(record, u32(count == room));
+  store<u32>(record, count, 4);
+  store<u32>(record, <u32>(indices + from), 8);
+  store<u32>(record, <u32>(values + from), 12);
+}
+
+/** Copies a record's entries to their place. */
+export function placeSlice(record: usize, indices: usize, values: usize): void {
+  const place = (<usize>load<u32>(record)) << 2;
+  const bytes = (<usize>load<u32>(record, 4)) << 2;
+  memory.copy(indices + place, <usize>load<u32>(record, 8), bytes);
+  memory.copy(values + place, <usize>load<u32>(record, 12), bytes);
+}

@@ -1,0 +1,320 @@
+/**
+ * Where one calling thread and its kernel threads agree on work: a region of the arena.
+ * A job is one exported kernel over a vector cut into slices; whoever is free takes the
+ * next slice, the caller too. A thread that has not started, or waits for a core, takes
+ * none, and the caller waits for nobody but those at work on a slice. Every argument is
+ * linear in the slice's number, its length or the thread's number, so that a job needs no
+ * more than a few numbers on the board, and nothing is allocated.
+ *
+ * The protocol, all by sequentially consistent atomics:
+ *
+ *     JOB     2·jobs, or 2·jobs + 1 while a job is open; ENDED: threads shall leave
+ *     ACTIVE  threads that may be reading the board
+ *     NEXT    the next slice that nobody has taken
+ *
+ * A thread counts itself into ACTIVE and then looks whether the job is (still) open. The
+ * caller closes the job, then waits until ACTIVE is 0, and only then writes the next.
+ * So what is on the board never changes under a thread that reads it.
+ */
+import { availableParallelism } from 'node:os';
+import type { StreamName } from '../random.ts';
+import type { KernelExports } from './kernel-exports.ts';
+
+/** Elements of a slice, unless something asks for others; sums add up such blocks. */
+export const SLICE = 65_536;
+
+/** Enough for an arena full of one vector. */
+const MOST_SLICES = 2 ** 30 / SLICE;
+
+/** The kernels that are called by slices; a job names one by its place. */
+export const TASKS = [
+  'add',
+  'blend',
+  'centralSum',
+  'collectSlice',
+  'combine',
+  'compactSlice',
+  'copy',
+  'countAtLeast',
+  'countBelow',
+  'countTop',
+  'dequantize',
+  'dequantizeSigns',
+  'fill',
+  'firstNonFinite',
+  'largestLevel',
+  'maximum',
+  'placeSlice',
+  'quantize',
+  'quantizeSigns',
+  'scale',
+  'selectTopKPerRun',
+  'shiftBySign',
+  'squaredDistance',
+  'squaredNorm',
+  'storeSignSums',
+  'takeSample',
+] as const satisfies readonly (keyof KernelExports)[];
+export type Task = (typeof TASKS)[number];
+
+type AnyKernel = (...values: readonly number[]) => number | undefined;
+
+// Words of the board. What threads wait for and what they take lie in lines of their own.
+const JOB = 0;
+const ACTIVE = 16;
+const NEXT = 32;
+const FAILED = 48;
+const WORDS = 64;
+
+// Numbers of the job, in f64.
+const TASK = 0;
+const LENGTH = 1;
+const SLICE_LENGTH = 2;
+const SLICES = 3;
+const ARGUMENTS = 4;
+const NAMED = 5;
+const NAME = 6;
+const VALUES = 11;
+const MOST_ARGUMENTS = 12;
+/** Of an argument: constant, per slice, per element of the slice, per thread. */
+const TERMS = 4;
+const NUMBERS = 64;
+
+const JOB_OFFSET = 4 * WORDS;
+const RESULTS_OFFSET = JOB_OFFSET + 8 * NUMBERS;
+
+/** Job numbers stay positive. */
+const JOB_MASK = 0x3fff_ffff;
+const ENDED = -1;
+
+/** About 10 µs: steps of one kernel follow each other in less, wake-ups take longer. */
+const SPINS = 1500;
+
+export class JobBoard {
+  static readonly bytes = RESULTS_OFFSET + 8 * MOST_SLICES;
+
+  /** What each slice of the last job returned. */
+  readonly results: Float64Array;
+  readonly #words: Int32Array<SharedArrayBuffer>;
+  readonly #job: Float64Array;
+  /** Spinning takes the core from whoever else would run there: not on a single core. */
+  readonly #spins = availableParallelism() > 1 ? SPINS : 0;
+
+  /** @param offset of `JobBoard.bytes` bytes; zeros, when the first thread comes */
+  constructor(memory: WebAssembly.Memory, offset: number) {
+    const buffer = memory.buffer as unknown as SharedArrayBuffer;
+    this.#words = new Int32Array(buffer, offset, WORDS);
+    this.#job = new Float64Array(buffer, offset + JOB_OFFSET, NUMBERS);
+    this.results = new Float64Array(buffer, offset + RESULTS_OFFSET, MOST_SLICES);
+  }
+
+  clear(): void {
+    this.#words.fill(0);
+  }
+
+  get slices(): number {
+    return this.#job[SLICES]!;
+  }
+
+  // The caller's side: a job is begun, given its arguments in order, opened and closed.
+
+  /** `length` elements in slices of `sliceLength`. */
+  begin(task: Task, length: number, sliceLength: number): this {
+    const slices = Math.ceil(length / sliceLength);
+    if (slices > MOST_SLICES) throw new Error(`internal: ${slices} slices of a vector`);
+    const job = this.#job;
+    job[TASK] = TASKS.indexOf(task);
+    job[LENGTH] = length;
+    job[SLICE_LENGTH] = sliceLength;
+    job[SLICES] = slices;
+    job[ARGUMENTS] = 0;
+    job[NAMED] = 0;
+    return this;
+  }
+
+  /** The stream of random numbers that the kernel draws from. */
+  named({ seed, rank = 0, bucket = 0, iteration = 0, purpose = 0 }: StreamName): this {
+    const job = this.#job;
+    job[NAMED] = 1;
+    job[NAME] = seed;
+    job[NAME + 1] = rank;
+    job[NAME + 2] = bucket;
+    job[NAME + 3] = iteration;
+    job[NAME + 4] = purpose;
+    return this;
+  }
+
+  /** An argument that is the same for all slices. */
+  fixed(value: number): this {
+    return this.#argument(value, 0, 0, 0);
+  }
+
+  /** One that moves on from slice to slice. */
+  step(first: number, perSlice: number): this {
+    return this.#argument(first, perSlice, 0, 0);
+  }
+
+  /** The address of the slice's elements of a vector. */
+  elements({ offset }: { readonly offset: number }): this {
+    return this.#argument(offset, 4 * this.#job[SLICE_LENGTH]!, 0, 0);
+  }
+
+  /** The number of elements of the slice. */
+  length(): this {
+    return this.#argument(0, 0, 1, 0);
+  }
+
+  /** The thread's own of a row of equal things. */
+  own(first: number, perThread: number): this {
+    return this.#argument(first, 0, 0, perThread);
+  }
+
+  open(helpers: number): void {
+    const words = this.#words;
+    Atomics.store(words, NEXT, 0);
+    Atomics.store(words, JOB, (Atomics.load(words, JOB) + 1) & JOB_MASK);
+    Atomics.notify(words, JOB, helpers);
+  }
+
+  /**
+   * Ends the job, whose slices are all taken, when all are done.
+   * @returns false where `patience` waits of a second for the last slices were in vain
+   */
+  close(patience: number): boolean {
+    const words = this.#words;
+    // A slice that the caller's own failure left over shall not be taken any more.
+    Atomics.store(words, NEXT, MOST_SLICES);
+    Atomics.store(words, JOB, (Atomics.load(words, JOB) + 1) & JOB_MASK);
+    for (let i = 0; i < this.#spins; i++) {
+      if (Atomics.load(words, ACTIVE) === 0) return true;
+    }
+    // Waits are counted, not time: a process that was stopped for a while is not late.
+    for (let vain = 0; vain < patience;) {
+      const active = Atomics.load(words, ACTIVE);
+      if (active === 0) return true;
+      if (Atomics.wait(words, ACTIVE, active, 1000) === 'timed-out') vain++;
+    }
+    return false;
+  }
+
+  /** Threads at work on the job, the caller not counted. */
+  get active(): number {
+    return Atomics.load(this.#words, ACTIVE);
+  }
+
+  /** Whether every slice of the job has been taken. */
+  get allTaken(): boolean {
+    return Atomics.load(this.#words, NEXT) >= this.slices;
+  }
+
+  /** Number of the last thread whose kernel trapped; 0: none. */
+  get failed(): number {
+    return Atomics.load(this.#words, FAILED);
+  }
+
+  /** Lets the threads leave. */
+  end(): void {
+    Atomics.store(this.#words, JOB, ENDED);
+    Atomics.notify(this.#words, JOB);
+  }
+
+  // Any thread's side.
+
+  /** Takes slices of the open job until there are none. `thread`: 0 is the caller. */
+  takeSlices(exports: KernelExports, thread: number): void {
+    const words = this.#words;
+    const job = this.#job;
+    const slices = job[SLICES]!;
+    let slice = Atomics.add(words, NEXT, 1);
+    if (slice >= slices) return;
+    const kernel = exports[TASKS[job[TASK]!]!] as unknown as AnyKernel;
+    if (job[NAMED] === 1) {
+      exports.nameStream(
+        job[NAME]!,
+        job[NAME + 1]!,
+        job[NAME + 2]!,
+        job[NAME + 3]!,
+        job[NAME + 4]!,
+      );
+    }
+    const sliceLength = job[SLICE_LENGTH]!;
+    for (; slice < slices; slice = Atomics.add(words, NEXT, 1)) {
+      const length = Math.min(sliceLength, job[LENGTH]! - slice * sliceLength);
+      // A kernel ignores arguments beyond its own.
+      const result = kernel(
+        this.#value(0, slice, length, thread),
+        this.#value(1, slice, length, thread),
+        this.#value(2, slice, length, thread),
+        this.#value(3, slice, length, thread),
+        this.#value(4, slice, length, thread),
+        this.#value(5, slice, length, thread),
+        this.#value(6, slice, length, thread),
+        this.#value(7, slice, length, thread),
+        this.#value(8, slice, length, thread),
+        this.#value(9, slice, length, thread),
+        this.#value(10, slice, length, thread),
+        this.#value(11, slice, length, thread),
+      );
+      if (result !== undefined) this.results[slice] = result;
+    }
+  }
+
+  /** What a kernel thread does until the board is ended. */
+  serve(exports: KernelExports, thread: number): void {
+    const words = this.#words;
+    let finished = -2;
+    for (;;) {
+      const job = Atomics.load(words, JOB);
+      if (job === ENDED) return;
+      if ((job & 1) === 0 || job === finished) {
+        this.#awaitChange(job);
+        continue;
+      }
+      Atomics.add(words, ACTIVE, 1);
+      try {
+        finished = Atomics.load(words, JOB);
+        if (finished > 0 && (finished & 1) === 1) this.takeSlices(exports, thread);
+      } catch (error) {
+        Atomics.store(words, FAILED, thread);
+        throw error;
+      } finally {
+        Atomics.sub(words, ACTIVE, 1);
+        Atomics.notify(words, ACTIVE);
+      }
+    }
+  }
+
+  #awaitChange(job: number): void {
+    for (let i = 0; i < this.#spins; i++) {
+      if (Atomics.load(this.#words, JOB) !== job) return;
+    }
+    Atomics.wait(this.#words, JOB, job);
+  }
+
+  #argument(
+    constant: number,
+    perSlice: number,
+    perElement: number,
+    perThread: number,
+  ): this {
+    const place = this.#job[ARGUMENTS]!;
+    if (place === MOST_ARGUMENTS) throw new Error('internal: a job of many arguments');
+    const at = VALUES + TERMS * place;
+    this.#job[ARGUMENTS] = place + 1;
+    this.#job[at] = constant;
+    this.#job[at + 1] = perSlice;
+    this.#job[at + 2] = perElement;
+    this.#job[at + 3] = perThread;
+    return this;
+  }
+
+  #value(place: number, slice: number, length: number, thread: number): number {
+    const at = VALUES + TERMS * place;
+    const job = this.#job;
+    // Only then is it the constant itself: −0 + 0 is not.
+    if (job[at + 1] === 0 && job[at + 2] === 0 && job[at + 3] === 0) return job[at]!;
+    return (
+      job[at]! + job[at + 1]! * slice + job[at + 2]! * length + job[at + 3]! * thread
+    );
+  }
+}

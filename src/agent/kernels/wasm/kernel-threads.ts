@@ -1,0 +1,171 @@
+/**
+ * The kernel threads of one calling thread, which waits while they work: a kernel stays
+ * a synchronous call. They start in the background and join when they are ready; they
+ * sleep between jobs and keep no process alive. Results do not depend on how many there
+ * are, nor on which took what.
+ */
+import { Worker } from 'node:worker_threads';
+import { failure, type GradwireError } from '../../../shared/errors.ts';
+import type { Arena, Region } from '../arena.ts';
+import { JobBoard, SLICE, type Task } from './job-board.ts';
+import type { KernelExports } from './kernel-exports.ts';
+import { TILES_BYTES } from './wasm-quantization.ts';
+import { HISTOGRAM_BYTES } from './wasm-sparsification.ts';
+
+export interface KernelThreadData {
+  readonly memory: WebAssembly.Memory;
+  readonly module: WebAssembly.Module;
+  /** Offset of the board in the memory. */
+  readonly board: number;
+  readonly thread: number;
+}
+
+/**
+ * A slice takes some 10 µs. No thread needs longer unless it is gone, or the machine
+ * stands still.
+ */
+const PATIENCE_SECONDS = 30;
+
+/**
+ * Elements from which on a vector is shared. To wake a thread costs 10 to 40 µs, one pass
+ * over so many elements some 40 µs.
+ */
+export const SHARED_LENGTH = 4 * SLICE;
+
+/** Of each thread: histograms, then tiles, then the cursor of its room; of all, a count. */
+const TILES = HISTOGRAM_BYTES;
+const CURSOR = TILES + TILES_BYTES;
+const TOTAL = CURSOR + 64;
+const THREAD_BYTES = TOTAL + 64;
+
+export class KernelThreads {
+  /** The calling thread included. */
+  readonly count: number;
+  readonly exports: KernelExports;
+  readonly #arena: Arena;
+  readonly #boardRegion: Region;
+  readonly #scratch: Region;
+  readonly #board: JobBoard;
+  readonly #workers: readonly Worker[];
+  #lost: GradwireError | undefined;
+  #closed = false;
+
+  /** @param file the entry of a kernel thread: kernel-thread.ts, or its bundle */
+  constructor(
+    arena: Arena,
+    module: WebAssembly.Module,
+    exports: KernelExports,
+    count: number,
+    file: string,
+  ) {
+    this.count = count;
+    this.exports = exports;
+    this.#arena = arena;
+    this.#boardRegion = arena.allocate(JobBoard.bytes);
+    this.#scratch = arena.allocate(count * THREAD_BYTES);
+    this.#board = new JobBoard(arena.memory, this.#boardRegion.offset);
+    this.#board.clear();
+    this.#workers = Array.from({ length: count - 1 }, (_, index) => {
+      const workerData: KernelThreadData = {
+        memory: arena.memory,
+        module,
+        board: this.#boardRegion.offset,
+        thread: index + 1,
+      };
+      const worker = new Worker(file, {
+        workerData,
+        name: `kernels ${index + 1}`,
+      });
+      worker.unref();
+      worker.on('error', (error) => {
+        this.#lose(`kernel thread ${index + 1} failed: ${error.message}`);
+      });
+      worker.on('exit', () => {
+        this.#lose(`kernel thread ${index + 1} ended`);
+      });
+      return worker;
+    });
+  }
+
+  /** Whether work on so many elements is worth waking threads for. */
+  takes(length: number): boolean {
+    return length >= SHARED_LENGTH;
+  }
+
+  /** A job to be given its arguments, in the kernel's order, and then `run`. */
+  job(task: Task, length: number, sliceLength = SLICE): JobBoard {
+    return this.#board.begin(task, length, sliceLength);
+  }
+
+  /**
+   * Runs the job on the board.
+   * @returns how many slices it had; what they returned is in `results`
+   * @throws GradwireError `KERNEL_THREAD_LOST`
+   */
+  run(): number {
+    if (this.#closed) throw new Error('internal: the kernel threads are closed');
+    this.#assertThreads();
+    const { slices } = this.#board;
+    this.#board.open(Math.min(slices, this.count) - 1);
+    try {
+      this.#board.takeSlices(this.exports, 0);
+    } finally {
+      if (!this.#board.close(PATIENCE_SECONDS)) {
+        this.#lose(`a kernel thread was silent for ${PATIENCE_SECONDS} s`);
+      }
+      const { failed } = this.#board;
+      if (failed > 0) this.#lose(`a kernel failed on kernel thread ${failed}`);
+    }
+    this.#assertThreads();
+    return slices;
+  }
+
+  get results(): Float64Array {
+    return this.#board.results;
+  }
+
+  /** Offset of 32 KiB for histograms; the other threads' follow at `threadBytes`. */
+  get bins(): number {
+    return this.#scratch.offset;
+  }
+
+  /** Offset of the first thread's room for tiles of codes. */
+  get tiles(): number {
+    return this.#scratch.offset + TILES;
+  }
+
+  /** Offset of a word that counts what is in the first thread's room. */
+  get cursor(): number {
+    return this.#scratch.offset + CURSOR;
+  }
+
+  /** Offset of a word that counts what is in all rooms. */
+  get total(): number {
+    return this.#scratch.offset + TOTAL;
+  }
+
+  /** From what belongs to one thread to the same of the next. */
+  get threadBytes(): number {
+    return THREAD_BYTES;
+  }
+
+  /** Lets the threads leave; resolves when they are gone. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#board.end();
+    await Promise.all(this.#workers.map((worker) => worker.terminate()));
+    this.#arena.release(this.#boardRegion);
+    this.#arena.release(this.#scratch);
+  }
+
+  #assertThreads(): void {
+    if (this.#lost !== undefined) throw this.#lost;
+  }
+
+  #lose(message: string): void {
+    this.#lost ??= failure('KERNEL_THREAD_LOST', message, {
+      next: 'Start again; if it happens again, use one thread for each rank.',
+    });
+  }
+}

@@ -1,0 +1,28 @@
+/**
+ * How large a sample a selection of k of n entries is begun with, where one pays: see
+ * `assembly/selection.ts`. The selection is exact whatever the sample says.
+ */
+
+/** Below this length, or above this share of it, sampling does not pay. */
+const SAMPLED_LENGTH = 65_536;
+const SAMPLED_SHARE = 1 / 32;
+
+export interface SamplePlan {
+  readonly size: number;
+  /** The sample's magnitude of this rank is the threshold for candidates. */
+  readonly rank: number;
+  /** Room for so many candidates; more mean that the sample misled. */
+  readonly capacity: number;
+}
+
+export function samplePlan(n: number, k: number): SamplePlan | undefined {
+  if (n < SAMPLED_LENGTH || k > n * SAMPLED_SHARE) return undefined;
+  const size = Math.min(65_536, n >>> 4);
+  // About k·size/n sampled entries are among the k largest. Four standard deviations
+  // more make it all but certain that k entries reach the threshold; four again are the
+  // room for those that do.
+  const expected = (k * size) / n;
+  const rank = Math.ceil(expected + 4 * Math.sqrt(expected) + 4);
+  const most = rank + 4 * Math.sqrt(rank) + 4;
+  return { size, rank, capacity: Math.ceil((most * n) / size) };
+}
