@@ -1,24 +1,33 @@
 /**
- * Times the CPU kernels and the methods' encode on one thread and prints a table:
- * median milliseconds of seven calls, and bytes of f32 read per second.
+ * Times the CPU kernels and the methods' encode, on one thread and on several, and prints
+ * a table: median milliseconds of seven calls, bytes of f32 read per second, and how many
+ * times faster several threads are.
  *
- *   node bench/kernels.ts [n]        n: elements, 25 million unless told
+ *   node bench/kernels.ts [n] [threads]      25 million elements, 2 threads unless told
  *
  * What would be noticed here: a kernel that leaves memory speed, a selection whose
- * sample misleads on bell-shaped data.
+ * sample misleads on bell-shaped data, threads that wait for each other. Calls on one
+ * thread and on several take turns, so that both see the same machine.
  */
 import { findMethod, validateParameters } from '../src/agent/compression/registry.ts';
-import { Arena } from '../src/agent/kernels/arena.ts';
+import { Arena, type Region, type Vector } from '../src/agent/kernels/arena.ts';
+import type { Kernels } from '../src/agent/kernels/kernels.ts';
 import { CounterRandom } from '../src/agent/kernels/random.ts';
-import { loadWasmKernels } from '../src/agent/kernels/wasm/load.ts';
+import { startWasmKernels } from '../src/agent/kernels/wasm/load.ts';
 import type { JsonObject } from '../src/shared/json.ts';
 
 const n = Number(process.argv[2] ?? 25_000_000);
+const threads = Number(process.argv[3] ?? 2);
+const CALLS = 7;
+
+/** One arena, so that both work on the very same vectors. */
 const arena = new Arena();
-const kernels = loadWasmKernels(arena);
-const x = arena.allocateVector(n);
-const y = arena.allocateVector(n);
+const x = vector(n);
+const y = vector(n);
+const codes = arena.allocate(n);
+const scales = vector(Math.ceil(n / 512));
 const out = arena.allocate(8 * n);
+const loaded = [1, threads].map((count) => startWasmKernels(arena, { threads: count }));
 
 const random = new CounterRandom({ seed: 1 });
 const values = arena.f32(x);
@@ -26,61 +35,108 @@ for (let i = 0; i < n; i++) {
   values[i] = random.uniform(2 * i) + random.uniform(2 * i + 1) - 1;
 }
 
-const rows: Record<string, { ms: number; 'GB/s': number }> = {};
-function time(name: string, work: () => unknown): void {
-  work();
-  const times = Array.from({ length: 7 }, () => {
-    const start = performance.now();
-    work();
-    return performance.now() - start;
-  }).sort((a, b) => a - b);
-  const ms = times[3]!;
+function vector(length: number): Vector & Region {
+  return { ...arena.allocate(4 * length), length };
+}
+
+const several = `${threads} threads, ms`;
+const rows: Record<string, Record<string, number>> = {};
+
+function time(name: string, works: readonly (() => unknown)[]): void {
+  for (const work of works) work();
+  const times = works.map(() => [] as number[]);
+  for (let call = 0; call < CALLS; call++) {
+    works.forEach((work, index) => {
+      const start = performance.now();
+      work();
+      times[index]!.push(performance.now() - start);
+    });
+  }
+  const [one, more] = times.map((all) => all.sort((a, b) => a - b)[CALLS >> 1]!);
   rows[name] = {
-    ms: Number(ms.toFixed(2)),
-    'GB/s': Number(((4 * n) / ms / 1e6).toFixed(1)),
+    '1 thread, ms': rounded(one!),
+    'GB/s': rounded((4 * n) / one! / 1e6),
+    [several]: rounded(more!),
+    'times faster': rounded(one! / more!),
   };
 }
 
-time('copy', () => {
-  kernels.copy(y, x);
-});
-time('add', () => {
-  kernels.add(y, x);
-});
-time('scale', () => {
-  kernels.scale(y, 0.5);
-});
-time('squaredNorm', () => kernels.squaredNorm(x));
-time('firstNonFinite', () => kernels.firstNonFinite(x));
-time('twoMeans', () => kernels.twoMeans(x));
-time('shiftBySign', () => {
-  kernels.shiftBySign(y, 0.1, 0.1);
-});
-for (const share of [0.0001, 0.001, 0.01, 0.1, 0.5]) {
-  time(`selectTopK ${100 * share} %`, () =>
-    kernels.selectTopK(x, Math.ceil(share * n), out),
+function rounded(value: number): number {
+  return Number(value.toFixed(2));
+}
+
+function timeKernel(name: string, work: (kernels: Kernels) => unknown): void {
+  time(
+    name,
+    loaded.map(
+      ({ kernels }) =>
+        () =>
+          work(kernels),
+    ),
   );
 }
 
+timeKernel('copy', (kernels) => {
+  kernels.copy(y, x);
+});
+timeKernel('add', (kernels) => {
+  kernels.add(y, x);
+});
+timeKernel('scale', (kernels) => {
+  kernels.scale(y, 0.5);
+});
+timeKernel('squaredNorm', (kernels) => kernels.squaredNorm(x));
+timeKernel('moments', (kernels) => kernels.moments(x));
+timeKernel('firstNonFinite', (kernels) => kernels.firstNonFinite(x));
+timeKernel('twoMeans', (kernels) => kernels.twoMeans(x));
+timeKernel('shiftBySign', (kernels) => {
+  kernels.shiftBySign(y, 0.1, 0.1);
+});
+for (const share of [0.0001, 0.001, 0.01, 0.1, 0.5]) {
+  timeKernel(`selectTopK ${100 * share} %`, (kernels) =>
+    kernels.selectTopK(x, Math.ceil(share * n), out),
+  );
+}
+const runs = { ...out, bytes: 8 * 4 * Math.ceil(n / 512) };
+timeKernel('4 of each 512', ({ sparsification }) =>
+  sparsification.selectTopKPerRun(x, 512, 4, 4, runs),
+);
+const quantizer = { levels: 7, bucket: 512 };
+timeKernel('quantize 4 bit', ({ quantization }) => {
+  quantization.quantize(x, quantizer, 'max', { seed: 1 }, scales, codes);
+});
+timeKernel('dequantize 4 bit', ({ quantization }) => {
+  quantization.dequantize(y, quantizer, scales, codes, true);
+});
+
 function timeEncode(id: string, parameters: JsonObject): void {
   const method = findMethod(id);
-  using compressor = method.create({
-    length: n,
-    tensors: [{ name: 'x', start: 0, length: n, shape: [n] }],
-    parameters: validateParameters(method, parameters),
-    seed: 1,
-    rank: 0,
-    world: 4,
-    bucket: 0,
-    arena,
-    kernels,
-    residual: y,
-  });
-  time(`encode ${id} ${JSON.stringify(parameters)}`, () => compressor.encode(x, 0));
+  const compressors = loaded.map(({ kernels }) =>
+    method.create({
+      length: n,
+      tensors: [{ name: 'x', start: 0, length: n, shape: [n] }],
+      parameters: validateParameters(method, parameters),
+      seed: 1,
+      rank: 0,
+      world: 4,
+      bucket: 0,
+      arena,
+      kernels,
+      residual: y,
+    }),
+  );
+  time(
+    `encode ${id} ${JSON.stringify(parameters)}`,
+    compressors.map((compressor) => () => compressor.encode(x, 0)),
+  );
+  for (const compressor of compressors) compressor[Symbol.dispose]();
 }
 
-kernels.fill(y, 0);
+loaded[0]!.kernels.fill(y, 0);
 timeEncode('topk', { ratio: 0.001 });
 timeEncode('topk', { ratio: 0.01 });
+timeEncode('gaussiank', { ratio: 0.001 });
+timeEncode('qsgd', { bits: 4, bucket: 512 });
 timeEncode('a2sgd', {});
+for (const { close } of loaded) await close();
 console.table(rows);
