@@ -1,22 +1,18 @@
 /**
- * The exchange engine: from this rank's gradient to the average over all ranks. It owns
- * the residual, the compressors of the plan in force and the streams; it runs in the
- * engine thread and works on the shared arena.
+ * The exchange engine: from this rank's gradient to the average over all ranks, by the
+ * plan in force. It owns the plan's compressors and works on the shared arena.
  *
  * One exchange: every bucket, in order of readiness, is compensated and compressed and
  * at once given to its collective, so that bucket i is on the wire while bucket i + 1
  * is being compressed. Beside it travels the control message of the iteration, with
  * which the ranks agree on switches and on stopping.
  */
-import { failure, type ErrorData } from '../../shared/errors.ts';
+import type { ErrorData } from '../../shared/errors.ts';
 import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
 import type { CollectiveDefinition } from '../collectives/collective.ts';
-import { broadcast } from '../collectives/broadcast.ts';
-import { TransportCommunicator } from '../collectives/communicator.ts';
-import { gather } from '../collectives/gather.ts';
 import { payloadRegion } from '../collectives/payload-region.ts';
 import { chooseCollective, findCollective } from '../collectives/registry.ts';
-import { smallAllreduce, type SmallOperation } from '../collectives/small-allreduce.ts';
+import type { SmallOperation } from '../collectives/small-allreduce.ts';
 import {
   carriageOf,
   type Carriage,
@@ -28,14 +24,17 @@ import {
   type Payload,
 } from '../compression/method.ts';
 import { findMethod } from '../compression/registry.ts';
-import type { Arena, Region, Vector } from '../kernels/arena.ts';
+import type { Arena, Vector } from '../kernels/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import { ByteLedger, type LedgerLine } from '../profile/byte-ledger.ts';
-import type { PhaseClock } from '../profile/phase-clock.ts';
-import { type ExchangeProfile } from '../profile/phase-clock.ts';
+import type { ExchangeProfile, PhaseClock } from '../profile/phase-clock.ts';
 import type { Transport } from '../transport/transport.ts';
 import { planBuckets, type Bucket, type FlatTensor } from './buckets.ts';
+import { CollectiveGroup } from './collective-group.ts';
+import { addStatistics } from './exchange-statistics.ts';
+import { notFiniteError } from './not-finite.ts';
 import { PlanSchedule } from './plan-schedule.ts';
+import { ResidualMemory } from './residual-memory.ts';
 import { planTransition, type Transition } from './residual-transition.ts';
 import {
   bucketStream,
@@ -91,13 +90,11 @@ export class ExchangeEngine {
   readonly #options: EngineOptions;
   readonly #schedule: PlanSchedule;
   readonly #ledger: ByteLedger;
-  readonly #communicators = new Map<number, TransportCommunicator>();
+  readonly #group: CollectiveGroup;
+  readonly #residual: ResidualMemory;
   #method: MethodDefinition;
   #carriage: Carriage;
-  #residual: (Region & Vector) | undefined;
   #exchanges: readonly BucketExchange[] = [];
-  /** A residual of an earlier method that the next exchange must flush. */
-  #flush: (Region & Vector) | undefined;
   #stopRequested = false;
   #payloadBytes = 0;
 
@@ -105,6 +102,13 @@ export class ExchangeEngine {
     this.#options = options;
     this.#schedule = new PlanSchedule(options.plan, options.switches);
     this.#ledger = new ByteLedger(options.transport.counters);
+    this.#group = new CollectiveGroup({
+      ...options,
+      ledger: this.#ledger,
+      epoch: () => this.#schedule.epoch,
+    });
+    const { arena, kernels, gradient } = options;
+    this.#residual = new ResidualMemory(arena, kernels, gradient.length);
     this.#method = findMethod(options.plan.method);
     this.#carriage = carriageOf(this.#method, options.plan.parameters);
     this.#adopt(options.plan);
@@ -166,9 +170,9 @@ export class ExchangeEngine {
       running.push(exchanged);
     }
     const statistics = await Promise.all(running);
-    await this.#flushResidual();
+    await this.#residual.flush((leftover) => this.#addAverage(leftover));
     const stop = await control;
-    const residual = this.#residual;
+    const residual = this.#residual.vector;
     const residualNorm =
       residual !== undefined && iteration % RESIDUAL_NORM_EVERY === 0
         ? clock.measure('compress', () => Math.sqrt(kernels.squaredNorm(residual)))
@@ -192,7 +196,7 @@ export class ExchangeEngine {
   async average(vector: Vector): Promise<ExchangeProfile> {
     const { clock } = this.#options;
     clock.begin();
-    await this.#averageDense(WEIGHTS_STREAM, vector);
+    await this.#group.average(WEIGHTS_STREAM, vector);
     return clock.end();
   }
 
@@ -205,7 +209,7 @@ export class ExchangeEngine {
     const mean = arena.allocateVector(weights.length);
     try {
       kernels.copy(mean, weights);
-      await this.#averageDense(WEIGHTS_STREAM, mean);
+      await this.#group.average(WEIGHTS_STREAM, mean);
       const norm = Math.sqrt(kernels.squaredNorm(mean));
       const distance = Math.sqrt(kernels.squaredDistance(weights, mean));
       const [largest] = await this.summarize(
@@ -219,15 +223,11 @@ export class ExchangeEngine {
   }
 
   /** Elementwise sum, minimum or maximum of a few numbers over ranks. */
-  async summarize(
+  summarize(
     values: readonly number[],
     operations: readonly SmallOperation[],
   ): Promise<readonly number[]> {
-    return await smallAllreduce(
-      this.#communicator(SUMMARY_STREAM, 0, 0),
-      Float64Array.from(values),
-      operations,
-    ).then((result) => [...result]);
+    return this.#group.summarize(SUMMARY_STREAM, values, operations);
   }
 
   /** Bytes by which the run's ledger is off; both 0 unless there is a bug. */
@@ -241,9 +241,9 @@ export class ExchangeEngine {
 
   /** One control message: the newest epoch known everywhere, and whether to stop. */
   async #agree(): Promise<boolean> {
-    const [epoch, stop] = await smallAllreduce(
-      this.#communicator(CONTROL_STREAM, 0, 0),
-      Float64Array.of(this.#schedule.knownEpoch, this.#stopRequested ? 1 : 0),
+    const [epoch, stop] = await this.#group.summarize(
+      CONTROL_STREAM,
+      [this.#schedule.knownEpoch, this.#stopRequested ? 1 : 0],
       ['min', 'max'],
     );
     this.#schedule.agree(epoch!);
@@ -251,21 +251,11 @@ export class ExchangeEngine {
   }
 
   #assertFinite({ bucket, gradient }: BucketExchange, iteration: number): void {
-    const { clock, kernels, transport } = this.#options;
+    const { arena, clock, kernels, transport } = this.#options;
     const index = clock.measure('compress', () => kernels.firstNonFinite(gradient));
     if (index < 0) return;
-    const tensor = bucket.tensors.findLast(({ start }) => start <= index);
-    const value = this.#options.arena.f32(gradient)[index];
-    throw failure(
-      'GRADIENT_NOT_FINITE',
-      `the gradient of tensor ${tensor?.name ?? '?'} is ${value} at element ` +
-        `${index - (tensor?.start ?? 0)} in iteration ${iteration}`,
-      {
-        place: `rank ${transport.rank}`,
-        rank: transport.rank,
-        next: 'Lower the learning rate or look at the data of this rank.',
-      },
-    );
+    const value = arena.f32(gradient)[index]!;
+    throw notFiniteError({ bucket, index, value, iteration, rank: transport.rank });
   }
 
   async #exchangeBucket(
@@ -296,35 +286,24 @@ export class ExchangeEngine {
     return decoded instanceof Promise ? await decoded : decoded;
   }
 
-  async #communicate(
-    exchange: BucketExchange,
+  #communicate(
+    { bucket, collective }: BucketExchange,
     request: CommunicationRequest,
   ): Promise<Combined> {
-    const { bucket, collective } = exchange;
     const { payload } = request;
     this.#payloadBytes += payloadRegion(payload).bytes;
     const stream = bucketStream(bucket.index);
     switch (request.operation) {
-      case 'reduce': {
-        const carrier = this.#carrierOf(payload, collective);
-        const communicator = this.#communicator(
+      case 'reduce':
+        return this.#group.reduce(
           stream,
-          carrier.code,
-          kindCode(payload),
+          this.#carrierOf(payload, collective),
+          payload,
         );
-        return await carrier.run(communicator, payload);
-      }
       case 'gather':
-        return await gather.run(
-          this.#communicator(stream, gather.code, kindCode(payload)),
-          payload,
-        );
+        return this.#group.gather(stream, payload);
       case 'broadcast':
-        return await broadcast.run(
-          this.#communicator(stream, broadcast.code, kindCode(payload)),
-          payload,
-          request.root,
-        );
+        return this.#group.broadcast(stream, payload, request.root);
       default:
         return request satisfies never;
     }
@@ -347,73 +326,19 @@ export class ExchangeEngine {
     });
   }
 
-  /** Add the average of a retired residual to the averaged gradient. */
-  async #flushResidual(): Promise<void> {
-    const residual = this.#flush;
-    if (residual === undefined) return;
-    const { arena, clock, kernels, gradient } = this.#options;
-    this.#flush = undefined;
-    await this.#averageDense(RESIDUAL_STREAM, residual);
+  /** Add the average over ranks of what a retired method kept back. */
+  async #addAverage(leftover: Vector): Promise<void> {
+    const { clock, kernels, gradient } = this.#options;
+    await this.#group.average(RESIDUAL_STREAM, leftover);
     clock.measure('apply', () => {
-      kernels.add(gradient, residual);
+      kernels.add(gradient, leftover);
     });
-    arena.release(residual);
-  }
-
-  async #averageDense(stream: number, vector: Vector): Promise<void> {
-    const { arena, clock, kernels, transport } = this.#options;
-    const payload: Payload = {
-      kind: 'dense',
-      length: vector.length,
-      data: { offset: vector.offset, bytes: 4 * vector.length },
-    };
-    const collective = chooseCollective('dense', {
-      ranks: transport.size,
-      length: vector.length,
-      payloadBytes: payload.data.bytes,
-    });
-    const combined = await collective.run(
-      this.#communicator(stream, collective.code, kindCode(payload)),
-      payload,
-    );
-    if (combined.form !== 'dense') throw new Error('internal: a dense sum is dense');
-    clock.measure('decompress', () => {
-      if (combined.data.offset !== vector.offset) {
-        arena.f32(vector).set(arena.f32({ ...vector, offset: combined.data.offset }));
-      }
-      kernels.scale(vector, 1 / transport.size);
-    });
-  }
-
-  #communicator(
-    stream: number,
-    operation: number,
-    dtype: number,
-  ): TransportCommunicator {
-    let communicator = this.#communicators.get(stream);
-    if (communicator === undefined) {
-      const { arena, clock, kernels, transport } = this.#options;
-      communicator = new TransportCommunicator({
-        arena,
-        kernels,
-        transport,
-        stream,
-        reduce: (work) => clock.measure('reduce', work),
-        ledger: this.#ledger,
-      });
-      this.#communicators.set(stream, communicator);
-    }
-    return communicator.begin({ epoch: this.#schedule.epoch, operation, dtype });
   }
 
   #adopt(plan: ExchangePlan): void {
     const { arena, clock, kernels, transport, tensors, gradient, seed } = this.#options;
     const method = this.#method;
-    if (method.residual !== 'none' && this.#residual === undefined) {
-      this.#residual = arena.allocateVector(gradient.length);
-      kernels.fill(this.#residual, 0);
-    }
-    const residual = this.#residual;
+    const residual = method.residual === 'none' ? undefined : this.#residual.keep();
     this.#exchanges = planBuckets(tensors, plan.bucketBytes).map((bucket) => ({
       bucket,
       gradient: slice(gradient, bucket),
@@ -457,19 +382,7 @@ export class ExchangeEngine {
   #retire(transition: Transition): void {
     for (const { compressor } of this.#exchanges) compressor[Symbol.dispose]();
     this.#exchanges = [];
-    const residual = this.#residual;
-    if (residual === undefined || transition.residual === 'kept') return;
-    this.#residual = undefined;
-    const { arena, kernels } = this.#options;
-    if (transition.residual === 'dropped') {
-      arena.release(residual);
-    } else if (this.#flush === undefined) {
-      this.#flush = residual;
-    } else {
-      // Two methods retired at one fence: one exchange flushes what both kept back.
-      kernels.add(this.#flush, residual);
-      arena.release(residual);
-    }
+    this.#residual.retire(transition);
   }
 
   #largestCollective(): string {
@@ -493,29 +406,4 @@ function awaitedBelow(): void {
 
 function slice(vector: Vector, { start, length }: Bucket): Vector {
   return { offset: vector.offset + 4 * start, length };
-}
-
-const KIND_CODES = { dense: 1, sparse: 2, quantized: 3, scalars: 4 } as const;
-
-function kindCode({ kind }: Payload): number {
-  return KIND_CODES[kind];
-}
-
-function addStatistics(all: readonly ExchangeStatistics[]): ExchangeStatistics {
-  return {
-    nnzLocal: total('nnzLocal'),
-    nnzReduced: total('nnzReduced'),
-    thresholdRefreshes: total('thresholdRefreshes'),
-  };
-
-  /** A sum over buckets; absent unless every bucket observed it. */
-  function total(key: keyof ExchangeStatistics): number | undefined {
-    let sum = 0;
-    for (const statistics of all) {
-      const value = statistics[key];
-      if (value === undefined) return undefined;
-      sum += value;
-    }
-    return sum;
-  }
 }

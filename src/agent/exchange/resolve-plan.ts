@@ -4,7 +4,7 @@
  * checked against the method's payload. Nothing invalid passes here, so no rank ever
  * sees an invalid plan.
  */
-import { inputError } from '../../shared/errors.ts';
+import { GradwireError, inputError } from '../../shared/errors.ts';
 import {
   exchangeSpecSchema,
   PLAN_KEYS,
@@ -27,6 +27,20 @@ const planKeys: ReadonlySet<string> = new Set(PLAN_KEYS);
 export function resolvePlan(
   change: Readonly<Record<string, unknown>>,
   base?: ExchangePlan,
+): ExchangePlan {
+  try {
+    return resolve(change, base);
+  } catch (error) {
+    if (!(error instanceof GradwireError) || error.place !== undefined) throw error;
+    // Registries do not know where a name was written: here it is known.
+    const place = base === undefined ? 'exchange' : 'switch';
+    throw new GradwireError({ ...error.toData(), place });
+  }
+}
+
+function resolve(
+  change: Readonly<Record<string, unknown>>,
+  base: ExchangePlan | undefined,
 ): ExchangePlan {
   if (base !== undefined && Object.keys(change).length === 0) {
     throw inputError('SWITCH_EMPTY', 'the switch changes nothing', {

@@ -69,6 +69,7 @@ describe('resolving an exchange plan', () => {
   ])('refuses %j: %s', (change, code, message, next) => {
     const error = errorOf(change);
     expect(error).toMatchObject({ code, kind: 'input' });
+    expect(error.place).toBeTruthy();
     expect(error.message).toContain(message);
     expect(error.next ?? '').toContain(next);
   });

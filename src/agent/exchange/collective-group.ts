@@ -1,0 +1,111 @@
+/**
+ * What the exchange engine says to the other ranks: every collective runs on a stream of
+ * its own, under the epoch in force, timed by the phase clock and counted by the ledger.
+ * Calls on one stream follow one another; calls on different streams may overlap.
+ */
+import { broadcast } from '../collectives/broadcast.ts';
+import type { CollectiveDefinition } from '../collectives/collective.ts';
+import { TransportCommunicator } from '../collectives/communicator.ts';
+import { gather } from '../collectives/gather.ts';
+import { chooseCollective } from '../collectives/registry.ts';
+import { smallAllreduce, type SmallOperation } from '../collectives/small-allreduce.ts';
+import type { Combined, Payload } from '../compression/method.ts';
+import type { Arena, Vector } from '../kernels/arena.ts';
+import type { Kernels } from '../kernels/kernels.ts';
+import type { ByteLedger } from '../profile/byte-ledger.ts';
+import type { PhaseClock } from '../profile/phase-clock.ts';
+import type { Transport } from '../transport/transport.ts';
+
+export interface GroupOptions {
+  readonly arena: Arena;
+  readonly kernels: Kernels;
+  readonly transport: Transport;
+  readonly clock: PhaseClock;
+  readonly ledger: ByteLedger;
+  /** The epoch in force, which every header carries. */
+  readonly epoch: () => number;
+}
+
+/** A payload's kind in the headers; never renumbered. */
+const KIND_CODES = { dense: 1, sparse: 2, quantized: 3, scalars: 4 } as const;
+
+export class CollectiveGroup {
+  readonly #options: GroupOptions;
+  readonly #communicators = new Map<number, TransportCommunicator>();
+
+  constructor(options: GroupOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#options.transport.size;
+  }
+
+  reduce(
+    stream: number,
+    collective: CollectiveDefinition,
+    payload: Payload,
+  ): Promise<Combined> {
+    const communicator = this.#begin(stream, collective.code, KIND_CODES[payload.kind]);
+    return collective.run(communicator, payload);
+  }
+
+  gather(stream: number, payload: Payload): Promise<Combined> {
+    const communicator = this.#begin(stream, gather.code, KIND_CODES[payload.kind]);
+    return gather.run(communicator, payload);
+  }
+
+  broadcast(stream: number, payload: Payload, root: number): Promise<Combined> {
+    const communicator = this.#begin(stream, broadcast.code, KIND_CODES[payload.kind]);
+    return broadcast.run(communicator, payload, root);
+  }
+
+  /** The average of a vector in the arena over ranks, in place. */
+  async average(stream: number, vector: Vector): Promise<void> {
+    const { arena, clock, kernels } = this.#options;
+    const data = { offset: vector.offset, bytes: 4 * vector.length };
+    const collective = chooseCollective('dense', {
+      ranks: this.size,
+      length: vector.length,
+      payloadBytes: data.bytes,
+    });
+    const payload: Payload = { kind: 'dense', length: vector.length, data };
+    const combined = await this.reduce(stream, collective, payload);
+    if (combined.form !== 'dense') throw new Error('internal: a dense sum is dense');
+    clock.measure('decompress', () => {
+      if (combined.data.offset !== vector.offset) {
+        arena.f32(vector).set(arena.f32({ ...vector, offset: combined.data.offset }));
+      }
+      kernels.scale(vector, 1 / this.size);
+    });
+  }
+
+  /** Elementwise sum, minimum or maximum of a few numbers over ranks. */
+  async summarize(
+    stream: number,
+    values: readonly number[],
+    operations: readonly SmallOperation[],
+  ): Promise<readonly number[]> {
+    const communicator = this.#begin(stream, 0, 0);
+    return [
+      ...(await smallAllreduce(communicator, Float64Array.from(values), operations)),
+    ];
+  }
+
+  #begin(stream: number, operation: number, dtype: number): TransportCommunicator {
+    let communicator = this.#communicators.get(stream);
+    if (communicator === undefined) {
+      const { arena, clock, kernels, transport, ledger } = this.#options;
+      communicator = new TransportCommunicator({
+        arena,
+        kernels,
+        transport,
+        stream,
+        reduce: (work) => clock.measure('reduce', work),
+        ledger,
+      });
+      this.#communicators.set(stream, communicator);
+    }
+    return communicator.begin({ epoch: this.#options.epoch(), operation, dtype });
+  }
+}

@@ -1,0 +1,27 @@
+/** A gradient that is NaN or infinite ends the run: where it is, on whom, and when. */
+import { failure, type GradwireError } from '../../shared/errors.ts';
+import type { Bucket } from './buckets.ts';
+
+export interface NotFinite {
+  readonly bucket: Bucket;
+  /** Element of the bucket. */
+  readonly index: number;
+  readonly value: number;
+  readonly iteration: number;
+  readonly rank: number;
+}
+
+export function notFiniteError(found: NotFinite): GradwireError {
+  const { bucket, index, value, iteration, rank } = found;
+  const tensor = bucket.tensors.findLast(({ start }) => start <= index);
+  return failure(
+    'GRADIENT_NOT_FINITE',
+    `the gradient of tensor ${tensor?.name ?? '?'} is ${value} at element ` +
+      `${index - (tensor?.start ?? 0)} in iteration ${iteration}`,
+    {
+      place: `rank ${rank}`,
+      rank,
+      next: 'Lower the learning rate or look at the data of this rank.',
+    },
+  );
+}
