@@ -60,16 +60,26 @@ async function buildKernels(): Promise<void> {
     '--memoryBase',
     '1024',
   ]);
+  const thread = { 'kernel-thread': 'src/agent/kernels/wasm/kernel-thread.ts' };
+  await viteBuild(nodeBundle(thread, 'kernels', { emptyOutDir: false }));
 }
+
+const kernelFiles = ['kernels.wasm', 'kernel-thread.js'];
 
 /** Beside the bundle that loads them, so that its folder can be deployed as it is. */
 async function copyKernels(outDir: string): Promise<void> {
-  const kernels = path.join(dist, 'kernels/kernels.wasm');
-  if (!existsSync(kernels)) await buildKernels();
-  await copyFile(kernels, path.join(dist, outDir, 'kernels.wasm'));
+  const files = kernelFiles.map((name) => path.join(dist, 'kernels', name));
+  if (!files.every((file) => existsSync(file))) await buildKernels();
+  for (const file of files) {
+    await copyFile(file, path.join(dist, outDir, path.basename(file)));
+  }
 }
 
-function nodeBundle(entries: Record<string, string>, outDir: string): InlineConfig {
+function nodeBundle(
+  entries: Record<string, string>,
+  outDir: string,
+  { emptyOutDir = true } = {},
+): InlineConfig {
   return {
     configFile: false,
     root,
@@ -78,7 +88,7 @@ function nodeBundle(entries: Record<string, string>, outDir: string): InlineConf
       ssr: true,
       target: 'node24',
       outDir: path.join(dist, outDir),
-      emptyOutDir: true,
+      emptyOutDir,
       minify: false,
       sourcemap: true,
       rollupOptions: {

@@ -42,7 +42,12 @@ export {
 } from './kernels/sparsification.ts';
 export { CounterRandom, type StreamName } from './kernels/random.ts';
 export { referenceKernels } from './kernels/reference/reference-kernels.ts';
-export { loadWasmKernels } from './kernels/wasm/load.ts';
+export {
+  loadWasmKernels,
+  startWasmKernels,
+  type LoadedKernels,
+  type WasmKernelOptions,
+} from './kernels/wasm/load.ts';
 export { wasmKernels } from './kernels/wasm/wasm-kernels.ts';
 export {
   allreduceFiles,

@@ -5,7 +5,7 @@
 import { toErrorData } from '../../shared/errors.ts';
 import { ExchangeEngine } from '../exchange/exchange-engine.ts';
 import { Arena } from '../kernels/arena.ts';
-import { loadWasmKernels } from '../kernels/wasm/load.ts';
+import { startWasmKernels, type LoadedKernels } from '../kernels/wasm/load.ts';
 import { PhaseClock } from '../profile/phase-clock.ts';
 import { connectMesh } from '../transport/mesh.ts';
 import { listenTcp, type TcpListener } from '../transport/tcp-listener.ts';
@@ -23,12 +23,16 @@ type Handlers = {
   ) => Promise<EngineCalls[C]['reply']>;
 };
 
+/** Kernels are bound by memory, which a few cores saturate. */
+const MOST_KERNEL_THREADS = 8;
+
 export class EngineHost {
   readonly #post: (message: FromEngine) => void;
   readonly #arena = new Arena();
   readonly #clock = new PhaseClock();
   #listener: TcpListener | undefined;
   #transport: Transport | undefined;
+  #kernels: LoadedKernels | undefined;
   #engine: ExchangeEngine | undefined;
 
   constructor(post: (message: FromEngine) => void) {
@@ -72,11 +76,15 @@ export class EngineHost {
       });
       this.#transport = transport;
       const length = request.tensors.reduce((sum, tensor) => sum + tensor.length, 0);
+      this.#kernels = startWasmKernels(this.#arena, {
+        threads: Math.min(request.threads, MOST_KERNEL_THREADS),
+        longest: length,
+      });
       const { offset } = this.#arena.allocateVector(length);
       const gradient = { offset, length };
       this.#engine = new ExchangeEngine({
         arena: this.#arena,
-        kernels: loadWasmKernels(this.#arena),
+        kernels: this.#kernels.kernels,
         transport,
         clock: this.#clock,
         tensors: request.tensors,
@@ -109,6 +117,7 @@ export class EngineHost {
     close: async () => {
       await this.#transport?.close();
       await this.#listener?.close();
+      await this.#kernels?.close();
       return {};
     },
   };

@@ -27,6 +27,8 @@ export interface EngineCalls {
       addresses: readonly RankAddress[];
       secret: Uint8Array;
       timeoutMs: number;
+      /** For the kernels, the engine's own included. */
+      threads: number;
       tensors: readonly FlatTensor[];
       plan: ExchangePlan;
       switches: readonly PlanSwitch[];

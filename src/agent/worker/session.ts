@@ -132,6 +132,7 @@ export class WorkerSession {
       addresses,
       secret: configuration.secret,
       timeoutMs: spec.timeoutSeconds * 1000,
+      threads: configuration.threads,
       tensors: trainer.tensors,
       plan: configuration.plan,
       switches: configuration.switches,
