@@ -138,7 +138,7 @@ export class DeviceElementwise implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#found.destroy();
+    this.#gpu.destroy(this.#found);
   }
 }
 

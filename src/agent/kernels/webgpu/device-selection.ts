@@ -119,9 +119,13 @@ export class DeviceSelection implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const buffer of [this.#state, this.#bins, this.#tiles]) buffer.destroy();
-    this.#indices.destroy();
-    this.#values.destroy();
+    this.#gpu.destroy(
+      this.#state,
+      this.#bins,
+      this.#tiles,
+      this.#indices,
+      this.#values,
+    );
   }
 
   /** Counts by tiles, their places, and the entries to them. */

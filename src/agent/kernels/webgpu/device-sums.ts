@@ -71,7 +71,7 @@ export class DeviceSums implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#sums.destroy();
+    this.#gpu.destroy(this.#sums);
   }
 
   #signSums(vectors: readonly GpuVector[]): Promise<SignSums[]> {
@@ -119,7 +119,7 @@ export class DeviceSums implements Disposable {
 
   #reserve(tiles: number): void {
     if (this.#sums.size >= 4 * SUM_WORDS * tiles) return;
-    this.#sums.destroy();
+    this.#gpu.destroy(this.#sums);
     this.#sums = this.#gpu.allocate(4 * SUM_WORDS * tiles);
   }
 }

@@ -32,6 +32,8 @@ export class GpuDevice implements Disposable {
   /** What computes, for people. */
   readonly name: string;
   readonly subgroups: boolean;
+  /** Bytes that a kernel can reach in one buffer. */
+  readonly bindableBytes: number;
   /** Elements of a vector's longest part. */
   readonly partElements: number;
   readonly commands: CommandStream;
@@ -48,9 +50,12 @@ export class GpuDevice implements Disposable {
     this.name = name;
     this.#dawn = dawn;
     this.subgroups = (options.subgroups ?? true) && device.features.has('subgroups');
-    const bindable = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
+    this.bindableBytes = Math.min(
+      limits.maxStorageBufferBindingSize,
+      limits.maxBufferSize,
+    );
     // Parts begin where a binding may begin: at multiples of 256 bytes.
-    const most = Math.min(LONGEST_PART, Math.floor(bindable / 256) * 64);
+    const most = Math.min(LONGEST_PART, Math.floor(this.bindableBytes / 256) * 64);
     this.partElements = Math.min(options.partElements ?? LONGEST_PART, most);
     const pipelines = new PipelineCache(device, this.subgroups);
     this.commands = new CommandStream(device, pipelines);
@@ -114,7 +119,13 @@ export class GpuDevice implements Disposable {
 
   /** Ends a vector from `allocateVector`. */
   release(vector: GpuVector): void {
-    for (const { buffer } of vector.parts) buffer.destroy();
+    this.destroy(...vector.parts.map(({ buffer }) => buffer));
+  }
+
+  /** Ends buffers, after the commands that use them. */
+  destroy(...buffers: readonly GPUBuffer[]): void {
+    this.commands.flush();
+    for (const buffer of buffers) buffer.destroy();
   }
 
   /** From host memory; the array may be changed as soon as this returns. */

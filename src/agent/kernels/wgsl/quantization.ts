@@ -35,13 +35,13 @@ fn main(
   let runs = (parameters.first + end - 1u) / parameters.bucket - first_run + 1u;
   for (var run = lane; run < runs; run += 256u) { atomicStore(&own[run], 0u); }
   workgroupBarrier();
-  let from = start + 8u * lane;
-  if from < end {
-    var run = (parameters.first + from) / parameters.bucket;
+  let begin = start + 8u * lane;
+  if begin < end {
+    var run = (parameters.first + begin) / parameters.bucket;
     // The window's element at which the run ends.
     var until = (run + 1u) * parameters.bucket - parameters.first;
     var most = 0u;
-    for (var i = from; i < min(from + 8u, end); i++) {
+    for (var i = begin; i < min(begin + 8u, end); i++) {
       if i == until {
         atomicMax(&own[run - first_run], most);
         run += 1u;
