@@ -92,7 +92,7 @@ describe('a run of real processes', () => {
     const n = 199_210;
     const { iterations } = await train(
       ['iterations=30', 'exchange.method=none', 'exchange.collective=ring'],
-      ['10:method=topk,ratio=0.01', '20:method=a2sgd'],
+      ['10:method=topk,ratio=0.01,collective=sparse-allgather', '20:method=a2sgd'],
     );
     const payloadSent = (method: string): number =>
       median(
