@@ -160,6 +160,7 @@ describe('a run of real processes', () => {
         () => `method=none,collective=${pick(['ring', 'recursive-doubling', 'auto'])}`,
         () => `method=topk,ratio=${pick([0.001, 0.01, 0.3, 1])}`,
         () => 'method=a2sgd',
+        () => `method=${pick(['qsgd', 'onebit', 'randomk', 'dct', 'scalecom', 'dgc'])}`,
         () => `bucketBytes=${pick([1, 50_000, 4_194_304])}`,
       ])();
       return `${at}:${change},residual=${pick(['flush', 'drop'])}`;
