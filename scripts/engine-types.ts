@@ -1,6 +1,6 @@
 /**
  * The declarations of `gradwire/engine`, so that programs are checked against it whatever
- * their own compiler settings: relative imports end in .js, and the two platform types that
+ * their own compiler settings: relative imports end in .js, and the platform's types that
  * appear in them exist even where neither the DOM's library nor @webgpu/types is loaded.
  */
 import { execFile } from 'node:child_process';
@@ -14,6 +14,7 @@ const PLATFORM = `// Merged with the platform's own declarations, where there ar
 interface GPUBuffer {}
 declare namespace WebAssembly {
   interface Memory {}
+  interface Module {}
 }
 `;
 

@@ -1,7 +1,8 @@
 /**
  * One method on one vector, one thread: the time of encode, error feedback included, with
  * residual and state before every call as after the first, so that each call finds the
- * same. What is restored is not timed. Beside it what encode allocates, once it is warm,
+ * same. What is restored is not timed. On a GPU the time is from host memory to host
+ * memory, gradient and residual taken there included. Beside it what encode allocates, once it is warm,
  * and what decoding its first payload gives back.
  */
 import type { Compressor, Payload } from '../../src/agent/compression/method.ts';
@@ -43,7 +44,7 @@ export async function timeEncode(
   const { arena, kernels, x, gradient, residual } = bench;
   const method = findMethod(id);
   const length = x.length;
-  using compressor = method.create({
+  using compressor = bench.create(method, {
     length,
     tensors: [{ name: 'x', start: 0, length, shape: matrixShape(length) }],
     parameters: validateParameters(method, {

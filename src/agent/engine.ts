@@ -58,8 +58,10 @@ export type { ReduceOperation, ReductionKernels } from './kernels/reduction.ts';
 export {
   BACKENDS,
   openBackend,
+  openCpuBackend,
   type Backend,
   type BackendName,
+  type CpuBackendName,
 } from './codec/backend.ts';
 export { LoneRank, type Compressed, type LoneRankOptions } from './codec/lone-rank.ts';
 export { packPayload, unpackPayload, type PayloadFile } from './codec/payload-file.ts';

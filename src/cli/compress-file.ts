@@ -1,6 +1,7 @@
 /** What `gradwire compress` does: a vector's file to a payload's, as one rank alone. */
 import {
   LoneRank,
+  openBackend,
   packPayload,
   packRankState,
   unpackRankState,
@@ -57,13 +58,14 @@ export async function compressFile(task: CompressTask): Promise<CompressReport> 
   const saved = await readState(task.state);
   const known = saved?.provenance;
   const iteration = task.iteration ?? known?.iteration ?? 0;
+  using backend = await openBackend(task.backend);
   using rank = new LoneRank({
     method: task.method,
     parameters: task.parameters,
     shape: shapeOf(task, values.length, known?.shape),
     seed: task.seed ?? known?.seed,
     rank: task.rank ?? known?.rank,
-    backend: task.backend,
+    backend,
   });
   if (saved !== undefined) {
     await placedAt(task.state!, () => {

@@ -1,5 +1,10 @@
 /** What `gradwire decompress` does: a payload's file to the vector that it stands for. */
-import { LoneRank, unpackPayload, type BackendName } from '../agent/engine.ts';
+import {
+  LoneRank,
+  openBackend,
+  unpackPayload,
+  type BackendName,
+} from '../agent/engine.ts';
 import {
   bytesOf,
   placedAt,
@@ -37,6 +42,7 @@ export async function decompressFile(task: DecompressTask): Promise<DecompressRe
   const gradient =
     task.gradient === undefined ? undefined : await readVector(task.gradient);
   const { method, parameters, shape, seed, rank, iteration } = provenance;
+  using backend = await openBackend(task.backend);
   const [values, ms] = await placedAt(task.in, async () => {
     using lone = new LoneRank({
       method,
@@ -44,7 +50,7 @@ export async function decompressFile(task: DecompressTask): Promise<DecompressRe
       shape,
       seed,
       rank,
-      backend: task.backend,
+      backend,
     });
     const start = performance.now();
     const decoded = await lone.decompress(payload, iteration, gradient);

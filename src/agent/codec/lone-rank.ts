@@ -17,7 +17,7 @@ import type {
 } from '../compression/method.ts';
 import { findMethod, validateParameters } from '../compression/registry.ts';
 import type { Vector } from '../kernels/arena.ts';
-import { openBackend, type Backend, type BackendName } from './backend.ts';
+import { openCpuBackend, type Backend, type CpuBackendName } from './backend.ts';
 import { elementsOf, requireLength, type Provenance } from './provenance.ts';
 import type { RankState, StateFile } from './state-file.ts';
 
@@ -30,7 +30,8 @@ export interface LoneRankOptions {
   /** Integers in [0, 2³²); seed 1 and rank 0 unless given. */
   readonly seed?: number | undefined;
   readonly rank?: number | undefined;
-  readonly backend?: BackendName | undefined;
+  /** One that is open stays its opener's to close; wasm unless given. */
+  readonly backend?: CpuBackendName | Backend | undefined;
 }
 
 export interface Compressed {
@@ -65,14 +66,14 @@ export class LoneRank implements Disposable {
     this.#options = options;
     this.#method = method;
     this.#parameters = validateParameters(method, options.parameters ?? {});
-    this.#backend = openBackend(backend);
+    this.#backend = typeof backend === 'string' ? openCpuBackend(backend) : backend;
     const { arena, kernels } = this.#backend;
     this.#gradient = { offset: arena.allocateVector(length).offset, length };
     if (method.residual !== 'none') {
       this.#residual = { offset: arena.allocateVector(length).offset, length };
       kernels.fill(this.#residual, 0);
     }
-    this.#compressor = method.create({
+    this.#compressor = this.#backend.create(method, {
       length,
       tensors: [{ name: 'x', start: 0, length, shape }],
       parameters: this.#parameters,

@@ -21,6 +21,7 @@ import {
 } from '../../../src/agent/engine.ts';
 import type { JsonObject } from '../../../src/shared/json.ts';
 import { GradwireHome, type Finished } from '../../harness/gradwire.ts';
+import { canRunWebGpu, webGpuEnvironment } from '../../harness/webgpu.ts';
 import { bellShaped } from '../../unit/kernels/adversarial-inputs.ts';
 
 const home = new GradwireHome();
@@ -115,6 +116,47 @@ describe.each([...compressors.keys()])('%s', (method) => {
       expect(floats(`${out}.f32`)).toEqual(values);
     },
   );
+});
+
+describe.skipIf(!canRunWebGpu)('on a GPU', () => {
+  beforeAll(() => {
+    // Of the processes that are started from here.
+    Object.assign(process.env, webGpuEnvironment);
+  });
+
+  test.each(['topk', 'qsgd'])('%s: the bytes of the CPU', async (method) => {
+    using rank = new LoneRank({
+      method,
+      parameters: PARAMETERS[method],
+      shape: [LENGTH],
+    });
+    const state = ['--state', at(`${method}-gpu.state`)];
+    for (let iteration = 0; iteration < 2; iteration++) {
+      const out = `${method}-gpu.gw`;
+      const x = put('x-gpu.f32', vector(iteration));
+      const { code, stdout } = await compress(method, out, [
+        ...['--in', x, '--backend', 'webgpu', '--json', ...state],
+      ]);
+      expect(code).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject({ backend: 'webgpu', iteration });
+      const { payload } = await rank.compress(vector(iteration), iteration);
+      const sent = unpackPayload(readFileSync(at(out)));
+      expect(Buffer.from(sent.payload).equals(payload)).toBe(true);
+    }
+    const files = ['--in', at(`${method}-gpu.gw`), '--out', at('gpu.f32')];
+    const back = await home.run(['decompress', ...files, '--backend', 'webgpu']);
+    expect(back.code).toBe(0);
+    await home.run(['decompress', ...files.with(3, at('cpu.f32'))]);
+    expect(floats('gpu.f32')).toEqual(floats('cpu.f32'));
+  });
+
+  test('a method that it has no way to do is refused by name', async () => {
+    const { code, stderr } = await compress('dgc', 'dgc-gpu.gw', [
+      ...['--in', input, '--backend', 'webgpu'],
+    ]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/gradwire: BACKEND_UNAVAILABLE: dgc .*\n$/);
+  });
 });
 
 describe('a state file', () => {
