@@ -10,9 +10,9 @@ import { bytes } from '../unit/kernels/backends.ts';
 
 /** Ways to run that must not show: with subgroups or without, whole vectors or split. */
 export const WAYS = [
-  { name: 'with subgroups', subgroups: true },
-  { name: 'without subgroups', subgroups: false },
-  { name: 'in parts of 320', subgroups: true, partElements: 320 },
+  { name: 'with subgroups', subgroups: true, split: false },
+  { name: 'without subgroups', subgroups: false, split: false },
+  { name: 'in parts of 320', subgroups: true, split: true, partElements: 320 },
 ] as const;
 
 export type Way = (typeof WAYS)[number];
