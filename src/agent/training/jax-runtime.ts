@@ -10,8 +10,7 @@
  */
 import { existsSync, readdirSync } from 'node:fs';
 import type * as JaxModule from '@jax-js/jax';
-import type * as Dawn from 'webgpu';
-import { inputError } from '../../shared/errors.ts';
+import { findAdapter, gpuUnavailable } from '../kernels/webgpu/dawn.ts';
 
 export type Jax = typeof JaxModule;
 export type JaxArray = JaxModule.Array;
@@ -70,7 +69,7 @@ async function open(wanted: JaxBackendChoice, threads: number): Promise<JaxRunti
       ? await findAdapter(wanted === 'webgpu')
       : 'not asked for';
   const found = typeof search === 'string' ? undefined : search;
-  if (wanted === 'webgpu' && typeof search === 'string') throw unavailable(search);
+  if (wanted === 'webgpu' && typeof search === 'string') throw gpuUnavailable(search);
 
   Object.defineProperty(globalThis, 'navigator', {
     value: {
@@ -85,7 +84,7 @@ async function open(wanted: JaxBackendChoice, threads: number): Promise<JaxRunti
   const backend: JaxBackend = found === undefined ? 'wasm' : 'webgpu';
   const ready = await jax.init(backend);
   if (!ready.includes(backend)) {
-    throw unavailable('the WebGPU adapter gave no device');
+    throw gpuUnavailable('the WebGPU adapter gave no device');
   }
   jax.defaultDevice(backend);
   return {
@@ -113,47 +112,4 @@ function mayHaveGpu(): boolean {
   if (existsSync('/dev/nvidia0')) return true;
   if (!existsSync('/dev/dri')) return false;
   return readdirSync('/dev/dri').some((name) => name.startsWith('renderD'));
-}
-
-interface FoundAdapter {
-  readonly gpu: GPU;
-  readonly name: string;
-}
-
-/** The best adapter, or in words why there is none; software counts if asked for. */
-async function findAdapter(acceptSoftware: boolean): Promise<FoundAdapter | string> {
-  const dawn = await loadDawn();
-  if (typeof dawn === 'string') return dawn;
-  Object.assign(globalThis, dawn.globals);
-  const gpu = dawn.create([]);
-  const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
-  if (adapter === null) return 'no WebGPU adapter was found';
-  if (adapter.info.isFallbackAdapter && !acceptSoftware) {
-    return 'the only WebGPU adapter is a software one';
-  }
-  const { description, device, vendor } = adapter.info;
-  return { gpu, name: description || device || vendor || 'GPU' };
-}
-
-/** Dawn, or why it cannot be loaded: it is a native library, absent on some nodes. */
-async function loadDawn(): Promise<typeof Dawn | string> {
-  try {
-    return await import('webgpu');
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    if (code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND') {
-      return 'the package "webgpu" is not installed beside Gradwire';
-    }
-    if (code === 'ERR_DLOPEN_FAILED') {
-      return `the package "webgpu" does not load (${(error as Error).message})`;
-    }
-    throw error;
-  }
-}
-
-function unavailable(why: string) {
-  return inputError('BACKEND_UNAVAILABLE', why, {
-    place: 'backend: webgpu',
-    next: 'Use "backend: wasm", or install the GPU’s Vulkan driver and loader (libvulkan1).',
-  });
 }

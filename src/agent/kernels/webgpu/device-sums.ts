@@ -5,7 +5,7 @@
 import type { Moments, TwoMeans } from '../kernels.ts';
 import { SUM_TILE, SUM_WORDS, tileSquares, tileSums } from '../wgsl/sums.ts';
 import type { GpuDevice } from './gpu-device.ts';
-import { windowsOf, wholeOf, type GpuPart, type GpuVector } from './gpu-vector.ts';
+import { wholeOf, type GpuPart, type GpuVector } from './gpu-vector.ts';
 import { bitsOf } from './pipeline-cache.ts';
 
 /** Of the entries of one sign. */
@@ -22,7 +22,7 @@ interface SignSums {
 }
 
 /** Tiles that belong together. */
-interface TileRun {
+export interface TileRun {
   readonly first: number;
   readonly count: number;
 }
@@ -38,7 +38,7 @@ export class DeviceSums implements Disposable {
 
   /** The two means of each of some vectors, in one journey to the device and back. */
   async twoMeans(vectors: readonly GpuVector[]): Promise<TwoMeans[]> {
-    const sums = await this.#signSums(vectors);
+    const sums = await this.#read(this.enqueueSums(vectors));
     return sums.map(({ plus, minus }) => ({
       plus: plus.count === 0 ? 0 : plus.sum / plus.count,
       minus: minus.count === 0 ? 0 : minus.sum / minus.count,
@@ -49,7 +49,7 @@ export class DeviceSums implements Disposable {
   async moments(x: GpuVector): Promise<Moments> {
     const n = x.length;
     if (n === 0) return { mean: 0, variance: 0 };
-    const [sums] = await this.#signSums([x]);
+    const [sums] = await this.#read(this.enqueueSums([x]));
     const { plus, minus } = sums!;
     const mean = (plus.sum - minus.sum) / n;
     // Deviations are taken of numbers below 1, so that no square leaves f32.
@@ -57,15 +57,22 @@ export class DeviceSums implements Disposable {
     const lift = exponent < -62 ? 64 : exponent > 62 ? -64 : 0;
     const factor = 2 ** (-exponent - lift);
     const center = Math.fround(mean * 2 ** lift * factor);
-    const squares = await this.#run([x], (part, tile, target) => {
-      this.#gpu.commands.dispatch(tileSquares, tilesOf(part.length), target(part), {
-        length: part.length,
-        tile,
-        lift: lift === 0 ? 0 : lift > 0 ? 1 : 2,
-        factor: bitsOf(factor),
-        mean: bitsOf(center),
-      });
+    const runs = this.#enqueue([x], (part, tile) => {
+      const { length } = part;
+      this.#gpu.commands.dispatch(
+        tileSquares,
+        tilesOf(length),
+        { x: part, sums: wholeOf(this.#sums) },
+        {
+          length,
+          tile,
+          lift: lift === 0 ? 0 : lift > 0 ? 1 : 2,
+          factor: bitsOf(factor),
+          mean: bitsOf(center),
+        },
+      );
     });
+    const squares = await this.#read(runs);
     const spread = squares[0]!.plus.sum / n - (mean * 2 ** lift * factor - center) ** 2;
     return { mean, variance: Math.max(0, spread) * 2 ** exponent * 2 ** exponent };
   }
@@ -74,41 +81,48 @@ export class DeviceSums implements Disposable {
     this.#gpu.destroy(this.#sums);
   }
 
-  #signSums(vectors: readonly GpuVector[]): Promise<SignSums[]> {
-    return this.#run(vectors, (part, tile, target) => {
-      const { length } = part;
-      this.#gpu.commands.dispatch(tileSums, tilesOf(length), target(part), {
-        length,
-        tile,
-      });
+  /**
+   * Leaves the sums of the vectors' tiles on the device, without waiting for them.
+   * @returns which tiles are whose
+   */
+  enqueueSums(vectors: readonly GpuVector[]): TileRun[] {
+    return this.#enqueue(vectors, (x, tile) => {
+      const { length } = x;
+      this.#gpu.commands.dispatch(
+        tileSums,
+        tilesOf(length),
+        { x, sums: wholeOf(this.#sums) },
+        { length, tile },
+      );
     });
   }
 
-  /** Dispatches for each part of each vector, and adds up what its tiles leave. */
-  async #run(
+  /** Dispatches for each part of each vector; a tile's sums have a place for each. */
+  #enqueue(
     vectors: readonly GpuVector[],
-    dispatch: (
-      part: GpuPart,
-      tile: number,
-      target: (part: GpuPart) => { x: GpuPart; sums: GpuPart },
-    ) => void,
-  ): Promise<SignSums[]> {
+    dispatch: (x: GpuPart, tile: number) => void,
+  ): TileRun[] {
     const runs: TileRun[] = [];
     let used = 0;
-    for (const vector of vectors) {
+    for (const { parts } of vectors) {
       const first = used;
-      for (const { length } of vector.parts) used += tilesOf(length);
+      for (const { length } of parts) used += tilesOf(length);
       runs.push({ first, count: used - first });
     }
     this.#reserve(used);
-    const target = (x: GpuPart) => ({ x, sums: wholeOf(this.#sums) });
     let tile = 0;
-    for (const vector of vectors) {
-      for (const { parts } of windowsOf([vector])) {
-        dispatch(parts[0], tile, target);
-        tile += tilesOf(parts[0].length);
+    for (const { parts } of vectors) {
+      for (const part of parts) {
+        dispatch(part, tile);
+        tile += tilesOf(part.length);
       }
     }
+    return runs;
+  }
+
+  /** The sums that tiles have left, added up. */
+  async #read(runs: readonly TileRun[]): Promise<SignSums[]> {
+    const used = runs.reduce((sum, { count }) => sum + count, 0);
     const words = new Uint32Array(SUM_WORDS * used);
     await this.#gpu.ring.read(this.#sums, 0, new Uint8Array(words.buffer));
     return runs.map((run) => ({

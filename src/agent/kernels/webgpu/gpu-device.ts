@@ -63,8 +63,8 @@ export class GpuDevice implements Disposable {
       this.check();
     });
     device.addEventListener('uncapturederror', this.#onError);
-    void device.lost.then(({ reason, message }) => {
-      if (this.#closed || reason === 'destroyed') return;
+    void device.lost.then(({ message }) => {
+      if (this.#closed) return;
       this.#fault ??= failure('GPU_LOST', `the GPU is lost: ${message}`, {
         place: name,
         next: 'See the system’s log for the driver; "backend: wasm" does without a GPU.',
