@@ -20,6 +20,7 @@ import {
 import { COMPARISONS, peerMissing, timePeers } from './compress/peers.ts';
 import { makeVector, VECTORS, type VectorName } from './compress/vectors.ts';
 import { median } from './quantiles.ts';
+import { parseLength } from './vector-length.ts';
 
 interface Task {
   readonly cases: readonly BenchCase[];
@@ -225,15 +226,6 @@ function print(line: object): void {
 
 function list(text: string): readonly string[] {
   return text.split(',').filter((part) => part !== '');
-}
-
-function parseLength(text: string): number {
-  const [, digits, unit] = /^(\d+(?:\.\d+)?)([kM]?)$/.exec(text) ?? [];
-  const n = Number(digits) * { '': 1, k: 1e3, M: 1e6 }[unit as '' | 'k' | 'M'];
-  if (Number.isInteger(n) && n > 0) return n;
-  throw inputError('BENCH_OPTION_INVALID', `"${text}" is no number of elements`, {
-    next: 'Write it as 1000000 or 1M.',
-  });
 }
 
 function chosen<T extends string>(what: string, value: string, all: readonly T[]): T {
