@@ -98,6 +98,15 @@ export class GradwireHome implements AsyncDisposable {
     return new RunningCommand(child, args.includes('--json') && args[0] === 'run');
   }
 
+  /** The quickstart with other settings, its records as JSON. */
+  startQuickstart(
+    settings: readonly string[],
+    options: { shell?: string } = {},
+  ): RunningCommand {
+    const set = settings.flatMap((setting) => ['--set', setting]);
+    return this.start(['run', 'quickstart', '--json', ...set], options);
+  }
+
   async run(args: readonly string[]): Promise<Finished> {
     return await this.start(args).finished;
   }

@@ -31,13 +31,8 @@ describe('a run that goes wrong', () => {
   it('ends within 3 s, naming the rank, when a worker is killed at any moment', async () => {
     for (let round = 0; round < 20; round++) {
       await using home = new GradwireHome();
-      const command = home.start([
-        'run',
-        'quickstart',
-        '--json',
-        '--set',
+      const command = home.startQuickstart([
         'iterations=100000',
-        '--set',
         `exchange.method=${['none', 'topk', 'a2sgd'][round % 3]}`,
       ]);
       const { processes } = await command.record(isStarted);
@@ -69,15 +64,7 @@ describe('a run that goes wrong', () => {
 
   it('names the rank that hangs, not one that gave up waiting for it', async () => {
     await using home = new GradwireHome();
-    const command = home.start([
-      'run',
-      'quickstart',
-      '--json',
-      '--set',
-      'iterations=100000',
-      '--set',
-      'timeoutSeconds=1',
-    ]);
+    const command = home.startQuickstart(['iterations=100000', 'timeoutSeconds=1']);
     const { processes } = await command.record(isStarted);
     const victim = processes[2]!;
     process.kill(victim.pid, 'SIGSTOP');
@@ -91,15 +78,7 @@ describe('a run that goes wrong', () => {
 
   it('names tensor, rank and iteration of a gradient that is not finite', async () => {
     await using home = new GradwireHome();
-    const command = home.start([
-      'run',
-      'quickstart',
-      '--json',
-      '--set',
-      'iterations=200',
-      '--set',
-      'optimizer.lr=1e30',
-    ]);
+    const command = home.startQuickstart(['iterations=200', 'optimizer.lr=1e30']);
     const { code, stderr } = await command.finished;
     expect(code).toBe(1);
     expectOneLine(stderr, 'GRADIENT_NOT_FINITE');
@@ -113,12 +92,9 @@ describe('a run that goes wrong', () => {
   it('says so when the disk takes no more, and keeps what was journalled', async () => {
     await using home = new GradwireHome();
     // A limit on the size of files stands in for a full disk: writes fail the same way.
-    const command = home.start(
-      ['run', 'quickstart', '--json', '--set', 'iterations=100000'],
-      {
-        shell: 'ulimit -f 600; trap "" XFSZ',
-      },
-    );
+    const command = home.startQuickstart(['iterations=100000'], {
+      shell: 'ulimit -f 600; trap "" XFSZ',
+    });
     const { code, stderr } = await command.finished;
     expect(code).toBe(1);
     expect(stderr).toMatch(/JOURNAL_WRITE_FAILED|DATABASE_WRITE_FAILED/);
@@ -137,13 +113,7 @@ describe('a run that goes wrong', () => {
 
   it('loses nothing when the command is killed: the run goes on and is found again', async () => {
     await using home = new GradwireHome();
-    const command = home.start([
-      'run',
-      'quickstart',
-      '--json',
-      '--set',
-      'iterations=400',
-    ]);
+    const command = home.startQuickstart(['iterations=400']);
     const { processes } = await command.record(isStarted);
     process.kill(command.child.pid!, 'SIGKILL');
     await command.finished;
@@ -170,13 +140,7 @@ describe('a run that goes wrong', () => {
 
   it('takes its workers with it when the supervisor dies, and keeps what it journalled', async () => {
     await using home = new GradwireHome();
-    const command = home.start([
-      'run',
-      'quickstart',
-      '--json',
-      '--set',
-      'iterations=100000',
-    ]);
+    const command = home.startQuickstart(['iterations=100000']);
     const { processes } = await command.record(isStarted);
     await command.record(
       (record): record is Extract<RunRecord, { type: 'iteration' }> =>
