@@ -17,7 +17,7 @@ printMeasurements(
   [
     ...(await measureStart()),
     ...(await measureIterations()),
-    ...measureTimers(),
+    ...(await measureTimers()),
     ...(await measureDashboard()),
   ],
   values.json,
