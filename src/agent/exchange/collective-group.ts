@@ -37,6 +37,10 @@ export class CollectiveGroup {
     this.#options = options;
   }
 
+  get rank(): number {
+    return this.#options.transport.rank;
+  }
+
   get size(): number {
     return this.#options.transport.size;
   }

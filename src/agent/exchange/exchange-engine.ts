@@ -1,43 +1,27 @@
 /**
  * The exchange engine: from this rank's gradient to the average over all ranks, by the
- * plan in force. It owns the plan's compressors and works on the shared arena.
+ * plan in force. It owns the plan at work and the residual.
  *
- * One exchange: every bucket, in order of readiness, is compensated and compressed and
- * at once given to its collective, so that bucket i is on the wire while bucket i + 1
- * is being compressed. Beside it travels the control message of the iteration, with
+ * Beside the buckets of an exchange travels the control message of the iteration, with
  * which the ranks agree on switches and on stopping.
  */
 import type { ErrorData } from '../../shared/errors.ts';
 import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
-import type { CollectiveDefinition } from '../collectives/collective.ts';
-import { payloadRegion } from '../collectives/payload-region.ts';
-import { chooseCollective, findCollective } from '../collectives/registry.ts';
 import type { SmallOperation } from '../collectives/small-allreduce.ts';
-import {
-  carriageOf,
-  type Carriage,
-  type Combined,
-  type CommunicationRequest,
-  type Compressor,
-  type ExchangeStatistics,
-  type MethodDefinition,
-  type Payload,
-} from '../compression/method.ts';
+import type { ExchangeStatistics, MethodDefinition } from '../compression/method.ts';
 import { findMethod } from '../compression/registry.ts';
 import type { Arena, Vector } from '../kernels/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import { ByteLedger, type LedgerLine } from '../profile/byte-ledger.ts';
 import type { ExchangeProfile, PhaseClock } from '../profile/phase-clock.ts';
 import type { Transport } from '../transport/transport.ts';
-import { planBuckets, type Bucket, type FlatTensor } from './buckets.ts';
+import type { FlatTensor } from './buckets.ts';
 import { CollectiveGroup } from './collective-group.ts';
-import { addStatistics } from './exchange-statistics.ts';
-import { notFiniteError } from './not-finite.ts';
+import { PlanExecution } from './plan-execution.ts';
 import { PlanSchedule } from './plan-schedule.ts';
 import { ResidualMemory } from './residual-memory.ts';
 import { planTransition, type Transition } from './residual-transition.ts';
 import {
-  bucketStream,
   CONTROL_STREAM,
   RESIDUAL_STREAM,
   SUMMARY_STREAM,
@@ -79,13 +63,6 @@ export interface Fence {
 /** Reading the residual costs a pass over it: once in this many iterations. */
 const RESIDUAL_NORM_EVERY = 10;
 
-interface BucketExchange {
-  readonly bucket: Bucket;
-  readonly compressor: Compressor;
-  readonly collective: CollectiveDefinition | undefined;
-  readonly gradient: Vector;
-}
-
 export class ExchangeEngine {
   readonly #options: EngineOptions;
   readonly #schedule: PlanSchedule;
@@ -93,10 +70,8 @@ export class ExchangeEngine {
   readonly #group: CollectiveGroup;
   readonly #residual: ResidualMemory;
   #method: MethodDefinition;
-  #carriage: Carriage;
-  #exchanges: readonly BucketExchange[] = [];
+  #execution: PlanExecution;
   #stopRequested = false;
-  #payloadBytes = 0;
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -110,8 +85,7 @@ export class ExchangeEngine {
     const { arena, kernels, gradient } = options;
     this.#residual = new ResidualMemory(arena, kernels, gradient.length);
     this.#method = findMethod(options.plan.method);
-    this.#carriage = carriageOf(this.#method, options.plan.parameters);
-    this.#adopt(options.plan);
+    this.#execution = this.#execute(options.plan);
   }
 
   get method(): MethodDefinition {
@@ -142,8 +116,7 @@ export class ExchangeEngine {
       const transition = planTransition(this.#method, next, planSwitch.residual);
       this.#retire(transition);
       this.#method = next;
-      this.#carriage = carriageOf(next, planSwitch.plan.parameters);
-      this.#adopt(planSwitch.plan);
+      this.#execution = this.#execute(planSwitch.plan);
       const fence = { planSwitch, from, transition };
       from = planSwitch.plan;
       return fence;
@@ -157,19 +130,9 @@ export class ExchangeEngine {
   async exchange(iteration: number): Promise<ExchangeResult> {
     const { clock, transport, kernels } = this.#options;
     clock.begin();
-    this.#payloadBytes = 0;
     const control = this.#agree();
-    const running: Promise<ExchangeStatistics>[] = [];
     control.catch(awaitedBelow);
-    for (const [index, exchange] of this.#exchanges.entries()) {
-      // Let sockets make progress between the compression of one bucket and the next.
-      if (index > 0) await new Promise(setImmediate);
-      this.#assertFinite(exchange, iteration);
-      const exchanged = this.#exchangeBucket(exchange, iteration);
-      exchanged.catch(awaitedBelow);
-      running.push(exchanged);
-    }
-    const statistics = await Promise.all(running);
+    const statistics = await this.#execution.run(iteration);
     await this.#residual.flush((leftover) => this.#addAverage(leftover));
     const stop = await control;
     const residual = this.#residual.vector;
@@ -181,13 +144,13 @@ export class ExchangeEngine {
       profile: clock.end(),
       bytes: {
         ...this.#ledger.close(transport.counters),
-        payload: this.#payloadBytes,
+        payload: this.#execution.payloadBytes,
       },
-      statistics: addStatistics(statistics),
+      statistics,
       residualNorm,
       epoch: this.#schedule.epoch,
       method: this.#method.id,
-      collective: this.#largestCollective(),
+      collective: this.#execution.largestCollective,
       stop,
     };
   }
@@ -250,82 +213,6 @@ export class ExchangeEngine {
     return stop === 1;
   }
 
-  #assertFinite({ bucket, gradient }: BucketExchange, iteration: number): void {
-    const { arena, clock, kernels, transport } = this.#options;
-    const index = clock.measure('compress', () => kernels.firstNonFinite(gradient));
-    if (index < 0) return;
-    const value = arena.f32(gradient)[index]!;
-    throw notFiniteError({ bucket, index, value, iteration, rank: transport.rank });
-  }
-
-  async #exchangeBucket(
-    exchange: BucketExchange,
-    iteration: number,
-  ): Promise<ExchangeStatistics> {
-    const { clock } = this.#options;
-    const { compressor, gradient } = exchange;
-    const communicate = (request: CommunicationRequest): Promise<Combined> =>
-      this.#communicate(exchange, request);
-    if (compressor.exchange !== undefined) {
-      // Its work up to the first message is timed here, messages time themselves.
-      return await clock.measure('compress', () =>
-        compressor.exchange!(gradient, iteration, communicate),
-      );
-    }
-    const encoded = clock.measure('compress', () =>
-      compressor.encode(gradient, iteration),
-    );
-    const payload = encoded instanceof Promise ? await encoded : encoded;
-    // A method in its warm-up sends a dense vector, whatever it will send later.
-    const reduces = this.#carriage.reducible || payload.kind === 'dense';
-    const operation = reduces ? 'reduce' : 'gather';
-    const combined = await communicate({ operation, payload });
-    const decoded = clock.measure('decompress', () =>
-      compressor.decode(combined, gradient, iteration),
-    );
-    return decoded instanceof Promise ? await decoded : decoded;
-  }
-
-  #communicate(
-    { bucket, collective }: BucketExchange,
-    request: CommunicationRequest,
-  ): Promise<Combined> {
-    const { payload } = request;
-    this.#payloadBytes += payloadRegion(payload).bytes;
-    const stream = bucketStream(bucket.index);
-    switch (request.operation) {
-      case 'reduce':
-        return this.#group.reduce(
-          stream,
-          this.#carrierOf(payload, collective),
-          payload,
-        );
-      case 'gather':
-        return this.#group.gather(stream, payload);
-      case 'broadcast':
-        return this.#group.broadcast(stream, payload, request.root);
-      default:
-        return request satisfies never;
-    }
-  }
-
-  /**
-   * The bucket's collective, or the cheapest for a payload that it cannot take: the dense
-   * part of a method that mostly sends something else.
-   */
-  #carrierOf(
-    payload: Payload,
-    collective: CollectiveDefinition | undefined,
-  ): CollectiveDefinition {
-    const { kind, length, data } = payload;
-    if (collective?.takes.includes(kind) === true) return collective;
-    return chooseCollective(kind, {
-      ranks: this.#options.transport.size,
-      length,
-      payloadBytes: data.bytes,
-    });
-  }
-
   /** Add the average over ranks of what a retired method kept back. */
   async #addAverage(leftover: Vector): Promise<void> {
     const { clock, kernels, gradient } = this.#options;
@@ -335,75 +222,24 @@ export class ExchangeEngine {
     });
   }
 
-  #adopt(plan: ExchangePlan): void {
-    const { arena, clock, kernels, transport, tensors, gradient, seed } = this.#options;
-    const method = this.#method;
-    const residual = method.residual === 'none' ? undefined : this.#residual.keep();
-    this.#exchanges = planBuckets(tensors, plan.bucketBytes).map((bucket) => ({
-      bucket,
-      gradient: slice(gradient, bucket),
-      collective: this.#collectiveFor(plan, bucket),
-      compressor: method.create({
-        length: bucket.length,
-        tensors: bucket.tensors,
-        parameters: plan.parameters,
-        seed,
-        rank: transport.rank,
-        world: transport.size,
-        bucket: bucket.index,
-        arena,
-        kernels,
-        residual: residual === undefined ? undefined : slice(residual, bucket),
-        measure: (phase, work) => clock.measure(phase, work),
-      }),
-    }));
-  }
-
-  #collectiveFor(plan: ExchangePlan, bucket: Bucket): CollectiveDefinition | undefined {
-    if (!this.#carriage.reducible) return undefined;
-    if (plan.collective !== 'auto') return findCollective(plan.collective);
-    const { payload } = this.#carriage;
-    const { ratio } = plan.parameters;
-    // All ranks must choose the same: by what the plan says, not by what one rank has.
-    const nnz =
-      payload === 'sparse' && typeof ratio === 'number'
-        ? Math.ceil(ratio * bucket.length)
-        : undefined;
-    return chooseCollective(payload, {
-      ranks: this.#options.transport.size,
-      length: bucket.length,
-      payloadBytes:
-        payload === 'scalars' ? 8 : nnz === undefined ? 4 * bucket.length : 8 * nnz,
-      nnz,
+  #execute(plan: ExchangePlan): PlanExecution {
+    const keepsResidual = this.#method.residual !== 'none';
+    return new PlanExecution({
+      ...this.#options,
+      plan,
+      group: this.#group,
+      residual: keepsResidual ? this.#residual.keep() : undefined,
     });
   }
 
   /** Close the compressors of the plan that ends, and see to its residual. */
   #retire(transition: Transition): void {
-    for (const { compressor } of this.#exchanges) compressor[Symbol.dispose]();
-    this.#exchanges = [];
+    this.#execution[Symbol.dispose]();
     this.#residual.retire(transition);
   }
-
-  #largestCollective(): string {
-    let largest: BucketExchange | undefined;
-    for (const exchange of this.#exchanges) {
-      if (largest === undefined || exchange.bucket.length > largest.bucket.length) {
-        largest = exchange;
-      }
-    }
-    return largest?.collective?.id ?? 'allgather';
-  }
 }
 
-/**
- * Of the messages in flight any may fail before its turn to be awaited comes; when the
- * transport fails they all do, with the error of the first that was awaited.
- */
+/** The buckets' exchanges may fail first, and with them everything else in flight. */
 function awaitedBelow(): void {
   // The caller holds the same promise.
-}
-
-function slice(vector: Vector, { start, length }: Bucket): Vector {
-  return { offset: vector.offset + 4 * start, length };
 }
