@@ -1,0 +1,149 @@
+/**
+ * A network of its own for every rank: network namespaces on this machine, joined by a
+ * bridge, each link shaped at both ends by `tc … tbf`. What lives in one of them reaches
+ * the others, and this process's own namespace, over its link and by no other way.
+ *
+ *   namespace r: eth0 ── tbf ══ veth ══ tbf ── bridge ── the other ranks' links
+ *
+ * Linux, root, iproute2. Names carry this process's id; everything is taken down on
+ * disposal and, whatever happens, when the process exits. A signal that ends the process
+ * without `exit` handlers would leave them: turn signals into `process.exit`.
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+
+export interface NamespaceOptions {
+  readonly ranks: number;
+  /** Bits per second of each link and direction; absent: as fast as the kernel. */
+  readonly rate?: number | undefined;
+}
+
+/** Bytes that may leave at once: at least one segment of 64 KiB as the kernel makes them. */
+const LEAST_BURST = 128 * 2 ** 10;
+/** The queue before a shaper, in seconds at its rate: a full window of several streams. */
+const QUEUE_SECONDS = 0.05;
+
+let made = 0;
+
+export class RankNamespaces implements Disposable {
+  /** By rank: names for `ip netns exec`. */
+  readonly names: readonly string[];
+  /** By rank: the address of its only link. */
+  readonly hosts: readonly string[];
+  /** This process's address on the bridge. */
+  readonly gateway: string;
+  /** The addresses of all of it, as 10.1.2.0/24. */
+  readonly subnet: string;
+  readonly #bridge: string;
+  #standing = true;
+  readonly #takeDown = (): void => this[Symbol.dispose]();
+
+  /** @throws Error where the system refuses; what stood by then is taken down */
+  constructor({ ranks, rate }: NamespaceOptions) {
+    const missing = namespacesMissing();
+    if (missing !== undefined) throw new Error(missing);
+    // Interface names have at most 15 characters.
+    const stem = `gw${(process.pid % 2 ** 20).toString(36)}x${(made++).toString(36)}`;
+    const prefix = freeSubnet();
+    this.subnet = `${prefix}.0/24`;
+    this.gateway = `${prefix}.254`;
+    this.hosts = Array.from({ length: ranks }, (_, rank) => `${prefix}.${rank + 1}`);
+    this.names = this.hosts.map((_, rank) => `${stem}r${rank}`);
+    this.#bridge = `${stem}b`;
+    process.on('exit', this.#takeDown);
+    try {
+      ip('link', 'add', this.#bridge, 'type', 'bridge');
+      ip('address', 'add', `${this.gateway}/24`, 'dev', this.#bridge);
+      ip('link', 'set', this.#bridge, 'up');
+      for (const rank of this.names.keys()) this.#join(rank, rate);
+    } catch (error) {
+      this[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  /** What to put before a command so that it runs as this rank. */
+  prefix(rank: number): readonly string[] {
+    return ['ip', 'netns', 'exec', this.names[rank]!];
+  }
+
+  [Symbol.dispose](): void {
+    if (!this.#standing) return;
+    this.#standing = false;
+    process.off('exit', this.#takeDown);
+    // A link goes with either of its ends.
+    for (const name of this.names) attempt('link', 'delete', name);
+    for (const name of this.names) attempt('netns', 'delete', name);
+    attempt('link', 'delete', this.#bridge);
+  }
+
+  #join(rank: number, rate: number | undefined): void {
+    const name = this.names[rank]!;
+    ip('netns', 'add', name);
+    // The end at the bridge has the namespace's name.
+    ip('link', 'add', name, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', name);
+    ip('link', 'set', name, 'master', this.#bridge, 'up');
+    ip('-n', name, 'address', 'add', `${this.hosts[rank]!}/24`, 'dev', 'eth0');
+    ip('-n', name, 'link', 'set', 'eth0', 'up');
+    ip('-n', name, 'link', 'set', 'lo', 'up');
+    if (rate === undefined) return;
+    shape(['tc'], name, rate);
+    shape(['tc', '-n', name], 'eth0', rate);
+  }
+}
+
+/** Why there can be no namespaces here, or undefined. */
+export function namespacesMissing(): string | undefined {
+  if (process.platform !== 'linux') return 'network namespaces are Linux';
+  if (process.getuid?.() !== 0) return 'network namespaces need root';
+  const tools = ['ip', 'tc'].filter(
+    (tool) =>
+      !['/usr/sbin', '/sbin', '/usr/bin'].some((at) => existsSync(`${at}/${tool}`)),
+  );
+  if (tools.length > 0) return `no ${tools.join(', ')}: install Debian's iproute2`;
+  return undefined;
+}
+
+function shape(command: readonly string[], device: string, rate: number): void {
+  const burst = Math.max(LEAST_BURST, Math.ceil(rate / 8 / 1000));
+  const limit = burst + Math.ceil((rate / 8) * QUEUE_SECONDS);
+  run([
+    ...command,
+    ...['qdisc', 'add', 'dev', device, 'root', 'tbf', 'rate', `${rate}bit`],
+    ...['burst', `${burst}b`, 'limit', `${limit}b`],
+  ]);
+}
+
+/** The first three numbers of a /24 of 10.0.0.0/8 that no interface here has. */
+function freeSubnet(): string {
+  const taken = run(['ip', '-4', '-o', 'address', 'show']);
+  for (let offset = 0; offset < 2 ** 12; offset++) {
+    const number = (process.pid + made * 977 + offset) % 2 ** 12;
+    const prefix = `10.${240 + (number >> 8)}.${number & 255}`;
+    if (!taken.includes(` ${prefix}.`)) return prefix;
+  }
+  throw new Error('no subnet of 10.240.0.0/12 is free');
+}
+
+function ip(...args: readonly string[]): void {
+  run(['ip', ...args]);
+}
+
+/** Taking down what may not stand: the constructor may have failed half-way. */
+function attempt(...args: readonly string[]): void {
+  try {
+    ip(...args);
+  } catch (error) {
+    const text = String(error);
+    if (!/Cannot find device|No such file/.test(text)) {
+      process.stderr.write(`left behind: ip ${args.join(' ')}: ${text}\n`);
+    }
+  }
+}
+
+function run([command, ...args]: readonly string[]): string {
+  return execFileSync(command!, args, {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
