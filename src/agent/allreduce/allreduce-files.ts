@@ -4,9 +4,9 @@
  * nothing is written before all have reduced. A rank that fails or dies ends all.
  */
 import { randomBytes } from 'node:crypto';
+import { LOOPBACK } from '../../shared/cost-model/network-cost.ts';
 import { GradwireError, inputError, type ErrorData } from '../../shared/errors.ts';
 import type { CollectiveDefinition } from '../collectives/collective.ts';
-import { LOOPBACK } from '../collectives/network-cost.ts';
 import { chooseCollective, findCollective } from '../collectives/registry.ts';
 import type { ReduceOperation } from '../kernels/reduction.ts';
 import { isConsequence, rootCause } from '../supervisor/root-cause.ts';

@@ -5,6 +5,7 @@
  * same bits.
  */
 import type { PayloadKind } from '../../shared/catalogue.ts';
+import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import type { Combined, Payload } from '../compression/method.ts';
 import type { Arena, Region } from '../kernels/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
@@ -49,12 +50,7 @@ export interface ExchangeShape {
   readonly nnzReduced?: number | undefined;
 }
 
-/** α: s per message, β: s per byte, γ: s per element reduced. */
-export interface NetworkCost {
-  readonly alpha: number;
-  readonly beta: number;
-  readonly gamma: number;
-}
+export type { NetworkCost };
 
 export interface CollectiveDefinition {
   readonly id: string;
@@ -64,7 +60,7 @@ export interface CollectiveDefinition {
   readonly summary: string;
   readonly source: string;
   readonly takes: readonly PayloadKind[];
-  /** Predicted seconds in the α–β–γ model. */
+  /** Predicted seconds in the α–β–γ model: linear in its constants. */
   cost(shape: ExchangeShape, network: NetworkCost): number;
   /** Predicted bytes that the busiest rank sends, framing excluded. */
   wireBytes(shape: ExchangeShape): number;

@@ -11,11 +11,12 @@
  *
  * Source: SparCML (Renggli et al., SC 2019), section 5.3.3.
  */
+import { scatterSeconds } from '../../shared/cost-model/network-cost.ts';
 import type { Combined, Payload } from '../compression/method.ts';
 import type { Region } from '../kernels/arena.ts';
 import type { CollectiveDefinition, Communicator } from './collective.ts';
 import { blockRounds } from './doubling-blocks.ts';
-import { entriesPerRank, SCATTER_COST } from './fill-in.ts';
+import { entriesPerRank, splitSeconds } from './fill-in.ts';
 import { partRange, streamBytes } from './sparse-stream.ts';
 import { exchangeParts } from './split-exchange.ts';
 
@@ -26,13 +27,17 @@ export const dsarSplitAllgather: CollectiveDefinition = {
   summary: 'Each rank sums one part of the indices; the parts are gathered, dense.',
   source: 'SparCML (Renggli et al., SC 2019), section 5.3.3',
   takes: ['sparse'],
-  cost: (shape, { alpha, beta, gamma }) => {
+  cost: (shape, network) => {
     const { ranks, length } = shape;
     if (ranks === 1) return 0;
     const messages = ranks - 1 + Math.ceil(Math.log2(ranks));
-    const reducing = entriesPerRank(shape) * SCATTER_COST + length / ranks;
-    const bytes = dsarSplitAllgather.wireBytes(shape);
-    return messages * alpha + bytes * beta + reducing * gamma;
+    return (
+      messages * network.alpha +
+      dsarSplitAllgather.wireBytes(shape) * network.beta +
+      splitSeconds(shape, network) +
+      entriesPerRank(shape) * scatterSeconds(network) +
+      (length / ranks) * network.gamma
+    );
   },
   wireBytes: (shape) => {
     const { ranks, length } = shape;

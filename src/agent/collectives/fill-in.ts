@@ -1,27 +1,19 @@
 /**
- * Fill-in: how many entries the union of several ranks' entries has, and what that means
- * for streams. What the costs of the sparse collectives are computed from.
+ * Fill-in: what the growth of streams, as more ranks' entries unite in them, means for
+ * their bytes and for the work of merging them. What the costs of the sparse collectives
+ * are computed from; how fast they grow is E[K] (`shared/cost-model/fill-in.ts`).
  *
- * Source: SparCML (Renggli et al., SC 2019), section 5.2: for k uniform indices of N per
- * rank, E[K] = N·(1 − (1 − k/N)^P).
+ * Source: SparCML (Renggli et al., SC 2019), sections 5.1 and 5.2.
  */
+import { expectedUnion } from '../../shared/cost-model/fill-in.ts';
+import {
+  mergeSeconds,
+  scatterSeconds,
+  type NetworkCost,
+} from '../../shared/cost-model/network-cost.ts';
 import type { ExchangeShape } from './collective.ts';
 import { foldedRanks, rounds } from './folding.ts';
-import { streamBytes } from './sparse-stream.ts';
-
-/**
- * What one entry costs to merge, in units of γ, the cost of an element added by SIMD:
- * two streams of random indices advance by branches that cannot be predicted.
- */
-export const MERGE_COST = 14;
-/** The same of an entry scattered into a dense vector: an addition at a random place. */
-export const SCATTER_COST = 5;
-
-/** E[K] of k uniform indices of N on each of P ranks. */
-export function expectedUnion(length: number, nnz: number, ranks: number): number {
-  if (length === 0) return 0;
-  return length * (1 - (1 - Math.min(1, nnz / length)) ** ranks);
-}
+import { reachesDelta, streamBytes } from './sparse-stream.ts';
 
 /** k: entries per rank. */
 export const entriesPerRank = ({ nnz, payloadBytes }: ExchangeShape): number =>
@@ -56,3 +48,48 @@ export function unitedPerRound({ ranks }: ExchangeShape): readonly number[] {
     (_, round) => (2 ** round * ranks) / core,
   );
 }
+
+/**
+ * Seconds in which two contributions of so many entries to a range become one, dense
+ * where they reach δ: as `merged` of `sparse-stream.ts` does it.
+ */
+export function mergedSeconds(
+  a: number,
+  b: number,
+  length: number,
+  network: NetworkCost,
+): number {
+  const dense = [a, b].filter((entries) => reachesDelta(entries, length)).length;
+  if (dense === 2) return length * network.gamma;
+  if (dense === 1) return Math.min(a, b) * scatterSeconds(network);
+  if (!reachesDelta(a + b, length)) return (a + b) * mergeSeconds(network);
+  return length * network.gamma + (a + b) * scatterSeconds(network);
+}
+
+/**
+ * Seconds in which one of so many equal parts of the range is merged from all ranks'
+ * contributions, as a tree: neighbours, then their results.
+ */
+export function mergedTreeSeconds(
+  shape: ExchangeShape,
+  parts: number,
+  network: NetworkCost,
+): number {
+  let seconds = 0;
+  for (let united = 1; united < shape.ranks; united *= 2) {
+    const entries = unionOf(shape, united) / parts;
+    const merges = shape.ranks / (2 * united);
+    seconds += merges * mergedSeconds(entries, entries, shape.length / parts, network);
+  }
+  return seconds;
+}
+
+/** Seconds in which a payload is copied into its parts. */
+export const splitSeconds = (shape: ExchangeShape, { gamma }: NetworkCost): number =>
+  2 * entriesPerRank(shape) * gamma;
+
+/** Seconds in which the reduced parts are copied together: as pairs, or as elements. */
+export const concatenatedSeconds = (
+  shape: ExchangeShape,
+  { gamma }: NetworkCost,
+): number => Math.min(2 * unionOf(shape, shape.ranks), shape.length) * gamma;

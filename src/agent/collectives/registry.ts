@@ -3,11 +3,11 @@
  * and decides between equal costs.
  */
 import type { CollectiveEntry, PayloadKind } from '../../shared/catalogue.ts';
+import { LOOPBACK } from '../../shared/cost-model/network-cost.ts';
 import { inputError } from '../../shared/errors.ts';
 import { nearest } from '../../shared/nearest.ts';
 import type { CollectiveDefinition, ExchangeShape, NetworkCost } from './collective.ts';
 import { dsarSplitAllgather } from './dsar-split-allgather.ts';
-import { LOOPBACK } from './network-cost.ts';
 import { rabenseifner } from './rabenseifner.ts';
 import { recursiveDoubling } from './recursive-doubling.ts';
 import { ring } from './ring.ts';

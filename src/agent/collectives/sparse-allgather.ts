@@ -2,8 +2,8 @@
  * Sparse allgather: every rank gets all sparse payloads and adds them up locally. Few
  * messages and no rounds, but every rank receives everything: for small P or k.
  *
- * Cost: (P−1)·α + (P−1)·k·8β, then ⌈log₂P⌉·P·k to merge, or P·k + N once dense, times γ
- * and what a merged entry costs.
+ * Cost: (P−1)·α + (P−1)·k·8β, then at most ⌈log₂P⌉·P·k entries to merge, or P·k to
+ * scatter into N elements once dense.
  *
  * Streams are merged pairwise in rank order, a fixed tree. Where |H₁| + … + |H_P| ≥ δ the
  * sparse form cannot pay any more and they are scattered into a dense vector, in rank
@@ -12,10 +12,11 @@
  *
  * Source: SparCML (Renggli et al., SC 2019), sections 5.1 and 5.3.
  */
+import { mergeSeconds, scatterSeconds } from '../../shared/cost-model/network-cost.ts';
 import type { Combined, Payload } from '../compression/method.ts';
 import { sparseBytes, type SparseStream } from '../kernels/kernels.ts';
 import type { CollectiveDefinition, Communicator } from './collective.ts';
-import { entriesPerRank, MERGE_COST, SCATTER_COST } from './fill-in.ts';
+import { entriesPerRank, unionOf } from './fill-in.ts';
 import { gatherPayloads } from './gather.ts';
 import { vectorRegion } from './payload-region.ts';
 
@@ -26,14 +27,20 @@ export const sparseAllgather: CollectiveDefinition = {
   summary: 'Every rank gets all sparse payloads and merges them in rank order.',
   source: 'SparCML (Renggli et al., SC 2019), section 5.3',
   takes: ['sparse'],
-  cost: (shape, { alpha, beta, gamma }) => {
+  cost: (shape, network) => {
     const { ranks, length, payloadBytes } = shape;
-    const steps = ranks - 1;
+    if (ranks === 1) return 0;
+    const { alpha, beta, gamma } = network;
     const entries = ranks * entriesPerRank(shape);
-    const merging = isDense(entries, length)
-      ? entries * SCATTER_COST + length
-      : entries * Math.ceil(Math.log2(ranks)) * MERGE_COST;
-    return steps * (alpha + payloadBytes * beta) + (steps > 0 ? merging * gamma : 0);
+    const gathering = (ranks - 1) * (alpha + payloadBytes * beta);
+    if (isDense(entries, length)) {
+      return gathering + entries * scatterSeconds(network) + length * gamma;
+    }
+    let merged = 0;
+    for (let united = 1; united < ranks; united *= 2) {
+      merged += (ranks / united) * unionOf(shape, united);
+    }
+    return gathering + merged * mergeSeconds(network);
   },
   wireBytes: ({ ranks, payloadBytes }) => (ranks - 1) * payloadBytes,
   run: async (communicator: Communicator, payload: Payload): Promise<Combined> => {

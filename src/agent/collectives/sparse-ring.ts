@@ -16,7 +16,13 @@ import type {
   Communicator,
   ExchangeShape,
 } from './collective.ts';
-import { MERGE_COST, unionBytes, unionOf } from './fill-in.ts';
+import {
+  concatenatedSeconds,
+  mergedSeconds,
+  splitSeconds,
+  unionBytes,
+  unionOf,
+} from './fill-in.ts';
 import {
   concatenated,
   merged,
@@ -38,17 +44,22 @@ export const sparseRing: CollectiveDefinition = {
     'Sparse parts merged around a ring: one neighbour only, 2(P−1) messages deep.',
   source: 'SparCML (Renggli et al., SC 2019), section 6',
   takes: ['sparse'],
-  cost: (shape, { alpha, beta, gamma }) => {
-    const { ranks } = shape;
+  cost: (shape, network) => {
+    const { ranks, length } = shape;
     if (ranks === 1) return 0;
+    const own = unionOf(shape, 1) / ranks;
     const merging = travelling(shape).reduce(
-      (sum, united) => sum + (unionOf(shape, united) + unionOf(shape, 1)) / ranks,
+      (sum, united) =>
+        sum +
+        mergedSeconds(unionOf(shape, united) / ranks, own, length / ranks, network),
       0,
     );
     return (
-      2 * (ranks - 1) * alpha +
-      sparseRing.wireBytes(shape) * beta +
-      (merging * MERGE_COST + 2 * unionOf(shape, ranks)) * gamma
+      2 * (ranks - 1) * network.alpha +
+      sparseRing.wireBytes(shape) * network.beta +
+      splitSeconds(shape, network) +
+      merging +
+      concatenatedSeconds(shape, network)
     );
   },
   wireBytes: (shape) => {

@@ -17,7 +17,7 @@ import type {
   Communicator,
   ExchangeShape,
 } from './collective.ts';
-import { MERGE_COST, unionBytes, unionOf, unitedPerRound } from './fill-in.ts';
+import { mergedSeconds, unionBytes, unionOf, unitedPerRound } from './fill-in.ts';
 import { foldedRanks } from './folding.ts';
 import {
   asCombined,
@@ -37,19 +37,19 @@ export const ssarRecursiveDoubling: CollectiveDefinition = {
   summary: 'Sparse streams swapped and merged at doubling distances: fewest messages.',
   source: 'SparCML (Renggli et al., SC 2019), section 5.3.1',
   takes: ['sparse'],
-  cost: (shape, { alpha, beta, gamma }) => {
+  cost: (shape, network) => {
+    const { alpha, beta } = network;
+    const merging = (united: number): number => {
+      const entries = unionOf(shape, united);
+      return mergedSeconds(entries, entries, shape.length, network);
+    };
     const swaps = unitedPerRound(shape).map(
-      (united) =>
-        alpha +
-        unionBytes(shape, united) * beta +
-        2 * unionOf(shape, united) * MERGE_COST * gamma,
+      (united) => alpha + unionBytes(shape, united) * beta + merging(united),
     );
     const total = swaps.reduce((sum, swap) => sum + swap, 0);
     if (foldedRanks(shape.ranks) === 0) return total;
     const folding = unionBytes(shape, 1) + unionBytes(shape, shape.ranks);
-    return (
-      total + 2 * alpha + folding * beta + 2 * unionOf(shape, 1) * MERGE_COST * gamma
-    );
+    return total + 2 * alpha + folding * beta + merging(1);
   },
   wireBytes: (shape: ExchangeShape) => {
     const swapped = unitedPerRound(shape).map((united) => unionBytes(shape, united));

@@ -13,7 +13,13 @@
 import type { Combined, Payload } from '../compression/method.ts';
 import type { CollectiveDefinition, Communicator } from './collective.ts';
 import { blockRounds } from './doubling-blocks.ts';
-import { entriesPerRank, MERGE_COST, unionBytes, unionOf } from './fill-in.ts';
+import {
+  concatenatedSeconds,
+  entriesPerRank,
+  mergedTreeSeconds,
+  splitSeconds,
+  unionBytes,
+} from './fill-in.ts';
 import {
   concatenated,
   mergedTree,
@@ -37,15 +43,14 @@ export const ssarSplitAllgather: CollectiveDefinition = {
   takes: ['sparse'],
   cost: (shape, network) => {
     const { ranks } = shape;
-    const { alpha, beta, gamma } = network;
     if (ranks === 1) return 0;
-    const levels = Math.ceil(Math.log2(ranks));
-    const merging = entriesPerRank(shape) * levels * MERGE_COST;
-    const bytes = ssarSplitAllgather.wireBytes(shape);
+    const messages = ranks - 1 + Math.ceil(Math.log2(ranks));
     return (
-      (ranks - 1 + levels) * alpha +
-      bytes * beta +
-      (merging + 2 * unionOf(shape, ranks)) * gamma
+      messages * network.alpha +
+      ssarSplitAllgather.wireBytes(shape) * network.beta +
+      splitSeconds(shape, network) +
+      mergedTreeSeconds(shape, ranks, network) +
+      concatenatedSeconds(shape, network)
     );
   },
   wireBytes: (shape) => {

@@ -1,0 +1,81 @@
+/**
+ * Predictions: what each collective would take for a shape on a network, term by term,
+ * and which would be the cheapest. What `auto`, `gradwire plan` and the benchmark of the
+ * collectives go by; the costs themselves stand in each collective's own file.
+ */
+import type { PayloadKind } from '../../shared/catalogue.ts';
+import {
+  costTerms,
+  totalSeconds,
+  type CostTerms,
+} from '../../shared/cost-model/cost-terms.ts';
+import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
+import type { CollectiveDefinition, ExchangeShape } from './collective.ts';
+import { collectivesFor } from './registry.ts';
+
+export interface Prediction extends CostTerms {
+  /** A collective's id, or `allgather` or `broadcast` of whole payloads. */
+  readonly collective: string;
+  /** The sum of the terms. */
+  readonly seconds: number;
+  /** What the busiest rank sends, framing excluded. */
+  readonly wireBytes: number;
+}
+
+/** What one collective would take. */
+export function predict(
+  collective: CollectiveDefinition,
+  shape: ExchangeShape,
+  network: NetworkCost,
+): Prediction {
+  const terms = costTerms((constants) => collective.cost(shape, constants), network);
+  return {
+    collective: collective.id,
+    seconds: totalSeconds(terms),
+    ...terms,
+    wireBytes: collective.wireBytes(shape),
+  };
+}
+
+/** All collectives for this kind of payload, cheapest first, equals in registry order. */
+export function predictAll(
+  kind: PayloadKind,
+  shape: ExchangeShape,
+  network: NetworkCost,
+): readonly Prediction[] {
+  return collectivesFor(kind)
+    .map((collective) => predict(collective, shape, network))
+    .sort((a, b) => a.seconds - b.seconds);
+}
+
+type Whole = Pick<ExchangeShape, 'ranks' | 'payloadBytes'>;
+
+/** Every payload to every rank, as `gather.ts` does it: (P−1)·(α + bytes·β). */
+export function predictGather(
+  { ranks, payloadBytes }: Whole,
+  { alpha, beta }: NetworkCost,
+): Prediction {
+  const steps = ranks - 1;
+  const wireBytes = steps * payloadBytes;
+  return messages('allgather', steps * alpha, wireBytes * beta, wireBytes);
+}
+
+/** The root's payload down a tree, as `broadcast.ts` does it: ⌈log₂P⌉·(α + bytes·β). */
+export function predictBroadcast(
+  { ranks, payloadBytes }: Whole,
+  { alpha, beta }: NetworkCost,
+): Prediction {
+  const depth = Math.ceil(Math.log2(ranks));
+  const wireBytes = depth * payloadBytes;
+  return messages('broadcast', depth * alpha, wireBytes * beta, wireBytes);
+}
+
+function messages(
+  collective: string,
+  latency: number,
+  bandwidth: number,
+  wireBytes: number,
+): Prediction {
+  const seconds = latency + bandwidth;
+  return { collective, seconds, latency, bandwidth, reduction: 0, wireBytes };
+}

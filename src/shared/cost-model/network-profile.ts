@@ -1,0 +1,113 @@
+/**
+ * A network profile: what was measured of a set of ranks, as data that can be stored,
+ * shown and handed to every rank of a run. α and β of each pair alone, α and β while
+ * all ranks talk at once, which is what a collective meets, and γ of the kernels while all
+ * ranks compute.
+ */
+import { z } from 'zod';
+import { inputError } from '../errors.ts';
+import { explainIssue } from '../experiment-spec.ts';
+import { quantile } from '../statistics/quantile.ts';
+import type { LinkCost } from './link-fit.ts';
+import type { NetworkCost } from './network-cost.ts';
+
+const seconds = z.number().min(0).lt(1e6);
+const count = z.int().min(0);
+
+export const networkProfileSchema = z.strictObject({
+  version: z.literal(1),
+  /** Wall-clock milliseconds since 1970. */
+  measuredAt: z.number(),
+  transport: z.string(),
+  /** The node of each rank. */
+  nodes: z.array(z.string()).min(1),
+  /** Each pair alone, the others silent. */
+  pairs: z.array(
+    z.strictObject({
+      ranks: z.tuple([count, count]),
+      /** s per message, one way. */
+      alpha: seconds,
+      /** s per byte. */
+      beta: seconds,
+    }),
+  ),
+  /** The first so many ranks sending to their neighbours all at once, the slowest. */
+  loaded: z.array(
+    z.strictObject({ ranks: z.int().min(2), alpha: seconds, beta: seconds }),
+  ),
+  /** s per element or entry, median over ranks that all compute at once. */
+  kernels: z.strictObject({
+    /** An element added to another: γ. */
+    add: seconds,
+    /** An entry that goes into a merge of two sparse streams. */
+    merge: seconds,
+    /** An entry added into a dense vector. */
+    scatter: seconds,
+    /** An element that a top-k selection of 1 % looks at. */
+    select: seconds,
+    /** An element quantised to 4 bits, and decoded again. */
+    quantize: seconds,
+    dequantize: seconds,
+  }),
+});
+export type NetworkProfile = z.infer<typeof networkProfileSchema>;
+
+/** @throws GradwireError `NETWORK_PROFILE_INVALID`, `NETWORK_PROFILE_UNKNOWN_KEY` */
+export function parseNetworkProfile(raw: unknown, place: string): NetworkProfile {
+  const parsed = networkProfileSchema.safeParse(raw);
+  if (!parsed.success) {
+    throw explainIssue(networkProfileSchema, raw, parsed.error, {
+      code: 'NETWORK_PROFILE',
+      place,
+    });
+  }
+  if (parsed.data.pairs.length === 0 && parsed.data.loaded.length === 0) {
+    throw inputError('NETWORK_PROFILE_INVALID', 'it has no pair of ranks', {
+      place,
+      next: 'Measure with at least two ranks: gradwire bench network --ranks 2.',
+    });
+  }
+  return parsed.data;
+}
+
+/**
+ * The constants of a world of so many ranks: of the load that is nearest to it, and where
+ * none was measured of the slowest pair, for a collective ends when the last rank does.
+ */
+export function networkCostOf(profile: NetworkProfile, ranks: number): NetworkCost {
+  const { add, merge, scatter } = profile.kernels;
+  const { alpha, beta } = loadNearest(profile, ranks) ?? worstPair(profile);
+  return { alpha, beta, gamma: add, merge, scatter };
+}
+
+/** The pair with the most seconds for a message of 64 KiB. */
+export function worstPair({ pairs }: NetworkProfile): LinkCost {
+  return pairs.reduce((worst, pair) =>
+    slowness(pair) > slowness(worst) ? pair : worst,
+  );
+}
+
+/** Medians over the pairs, of α and of β by themselves. */
+export function medianPair({ pairs }: NetworkProfile): LinkCost {
+  return {
+    alpha: quantile(
+      pairs.map(({ alpha }) => alpha),
+      0.5,
+    )!,
+    beta: quantile(
+      pairs.map(({ beta }) => beta),
+      0.5,
+    )!,
+  };
+}
+
+const slowness = ({ alpha, beta }: LinkCost): number => alpha + 65_536 * beta;
+
+/** By ratio: of 2 and 8, 4 is as near to either, and the larger is the safer. */
+function loadNearest({ loaded }: NetworkProfile, ranks: number): LinkCost | undefined {
+  const distance = (load: { readonly ranks: number }): number =>
+    Math.abs(Math.log(load.ranks / Math.max(2, ranks)));
+  return loaded
+    .toSorted((a, b) => distance(a) - distance(b) || b.ranks - a.ranks)
+    .at(0);
+}
