@@ -17,7 +17,6 @@ import type { Region, Vector } from '../kernels/arena.ts';
 import type { SparseStream } from '../kernels/kernels.ts';
 import { closeStream, roomBytes, type StreamRoom } from '../kernels/sparsification.ts';
 import type { CompressorContext, MethodDefinition } from './method.ts';
-import { normalQuantile } from './normal-quantile.ts';
 import {
   entriesSent,
   largestRatio,
@@ -26,6 +25,12 @@ import {
 } from './policy/ratio-schedule.ts';
 import { warmUpParameters, withWarmUp } from './policy/warm-up.ts';
 import { SparseFeedback, type Selection } from './sparse-feedback.ts';
+import {
+  estimateThreshold,
+  mostCandidates,
+  mostSelected,
+  searchThreshold,
+} from './threshold-search.ts';
 
 const parameters = z.strictObject({ ...ratioParameters, ...warmUpParameters });
 type Parameters = z.infer<typeof parameters>;
@@ -46,12 +51,6 @@ export const gaussiank: MethodDefinition<typeof parameters> = {
   },
 };
 
-/** Candidates for each entry wanted: room for the error of the first threshold. */
-const CANDIDATES = 16;
-/** Passes over p to find candidates, and over candidates to find the threshold. */
-const MOST_PASSES = 12;
-const MOST_BISECTIONS = 40;
-
 export class GaussianSelection implements Selection, Disposable {
   readonly capacity: number;
   readonly #context: CompressorContext<Parameters>;
@@ -62,22 +61,43 @@ export class GaussianSelection implements Selection, Disposable {
     const k = entriesSent(length, { ratio: largestRatio(parameters) });
     this.#context = context;
     // One more than the band allows tells that there are too many.
-    this.capacity = mostOf(k) + 1;
-    this.#candidates = arena.allocate(roomBytes(candidatesOf(length, k) + 1));
+    this.capacity = mostSelected(k) + 1;
+    this.#candidates = arena.allocate(roomBytes(mostCandidates(length, k) + 1));
   }
 
   select(p: Vector, iteration: number, out: Region): SparseStream {
-    const { kernels, parameters } = this.#context;
+    const { arena, kernels, parameters } = this.#context;
+    const { length } = p;
     const ratio = ratioAt(parameters, iteration);
-    const k = entriesSent(p.length, { ratio });
-    const found = this.#collect(p, k, this.#estimate(p, ratio));
-    if (found === undefined) return kernels.selectTopK(p, k, out);
-    const { candidates, threshold } = found;
-    const values = {
-      offset: candidates.offset + 4 * candidates.count,
-      length: candidates.count,
+    const k = entriesSent(length, { ratio });
+    const estimate = estimateThreshold(kernels.moments(p), ratio);
+    const search = searchThreshold(length, k, estimate);
+    const all: StreamRoom = {
+      offset: this.#candidates.offset,
+      capacity: mostCandidates(length, k) + 1,
     };
-    const selected = this.#bisect(values, k, threshold, out);
+    const room: StreamRoom = { offset: out.offset, capacity: mostSelected(k) + 1 };
+    let candidates: SparseStream | undefined;
+    let count = 0;
+    let step = search.next();
+    while (step.done !== true) {
+      const { threshold, among } = step.value;
+      if (among === 'all') {
+        count = this.#collect(p, threshold, all);
+      } else {
+        candidates ??= closeStream(arena, all, count);
+        count = this.#collect(valuesOf(candidates), threshold, room);
+      }
+      step = search.next(count);
+    }
+    const result = step.value;
+    if (result.kind === 'largest' || candidates === undefined) {
+      return kernels.selectTopK(p, k, out);
+    }
+    const selected =
+      result.kind === 'reaching'
+        ? closeStream(arena, room, count)
+        : this.#withTies(valuesOf(candidates), k, result.low, result.high, out);
     return this.#named(candidates, selected);
   }
 
@@ -85,75 +105,10 @@ export class GaussianSelection implements Selection, Disposable {
     this.#context.arena.release(this.#candidates);
   }
 
-  /** τ of the normal assumption, to 12 bits, so that no backend's rounding shows. */
-  #estimate(p: Vector, ratio: number): number {
-    const { mean, variance } = this.#context.kernels.moments(p);
-    const τ = Math.abs(mean) + normalQuantile(ratio / 2) * Math.sqrt(variance);
-    if (τ === 0 || !Number.isFinite(τ)) return 0;
-    const unit = 2 ** (Math.floor(Math.log2(τ)) - 11);
-    return Math.round(τ / unit) * unit;
-  }
-
-  /**
-   * The entries of p that reach a threshold, of which there are at least 3k/4 and not too
-   * many to look at again and again. Steps grow until the threshold has been passed, then
-   * it is cornered.
-   */
-  #collect(
-    p: Vector,
-    k: number,
-    estimate: number,
-  ): { readonly candidates: SparseStream; readonly threshold: number } | undefined {
-    const { arena, kernels } = this.#context;
-    const most = candidatesOf(p.length, k);
-    const room: StreamRoom = { offset: this.#candidates.offset, capacity: most + 1 };
-    let threshold = estimate;
-    let tooLow = 0;
-    let tooHigh = Infinity;
-    let step = 2;
-    for (let pass = 0; pass < MOST_PASSES && threshold > 0; pass++) {
-      const count = kernels.sparsification.appendAtLeast(
-        p,
-        threshold,
-        0,
-        room,
-        0,
-        most + 1,
-      );
-      if (count > most) tooLow = threshold;
-      else if (count < leastOf(k)) tooHigh = threshold;
-      else return { candidates: closeStream(arena, room, count), threshold };
-      if (tooHigh === Infinity) threshold *= step;
-      else if (tooLow === 0) threshold /= step;
-      else threshold = Math.sqrt(tooLow) * Math.sqrt(tooHigh);
-      step *= step;
-    }
-    return undefined;
-  }
-
-  /** Of candidates that all reach `threshold`: those of a threshold in the band, or k. */
-  #bisect(values: Vector, k: number, threshold: number, out: Region): SparseStream {
-    const { arena, kernels } = this.#context;
-    const most = mostOf(k);
-    const room: StreamRoom = { offset: out.offset, capacity: most + 1 };
-    let low = threshold;
-    let high = Infinity;
-    let middle = low;
-    for (let i = 0; i < MOST_BISECTIONS; i++) {
-      const count = kernels.sparsification.appendAtLeast(
-        values,
-        middle,
-        0,
-        room,
-        0,
-        most + 1,
-      );
-      if (count > most) low = middle;
-      else if (count < leastOf(k)) high = middle;
-      else return closeStream(arena, room, count);
-      middle = high === Infinity ? 2 * low : low + (high - low) / 2;
-    }
-    return this.#withTies(values, k, Math.fround(low), Math.fround(high), out);
+  /** The entries that reach a threshold, to a room that tells when there are too many. */
+  #collect(x: Vector, threshold: number, room: StreamRoom): number {
+    const { sparsification } = this.#context.kernels;
+    return sparsification.appendAtLeast(x, threshold, 0, room, 0, room.capacity);
   }
 
   /**
@@ -195,6 +150,6 @@ export class GaussianSelection implements Selection, Disposable {
   }
 }
 
-const leastOf = (k: number): number => Math.ceil((3 * k) / 4);
-const mostOf = (k: number): number => Math.floor((5 * k) / 4);
-const candidatesOf = (n: number, k: number): number => Math.min(n, CANDIDATES * k);
+function valuesOf({ offset, count }: SparseStream): Vector {
+  return { offset: offset + 4 * count, length: count };
+}
