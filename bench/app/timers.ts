@@ -3,6 +3,7 @@
  * (counted, engines over TCP in this process), times what one reading costs.
  */
 import { randomBytes } from 'node:crypto';
+import { ArenaSite } from '../../src/agent/exchange/arena-site.ts';
 import { ExchangeEngine } from '../../src/agent/exchange/exchange-engine.ts';
 import { resolvePlan } from '../../src/agent/exchange/resolve-plan.ts';
 import { Arena } from '../../src/agent/kernels/arena.ts';
@@ -62,13 +63,14 @@ async function readingsPerIteration(): Promise<number> {
       });
       const { offset } = arena.allocateVector(LENGTH);
       const gradient = { offset, length: LENGTH };
+      const kernels = loadWasmKernels(arena);
       const engine = new ExchangeEngine({
         arena,
-        kernels: loadWasmKernels(arena),
+        kernels,
         transport,
         clock,
         tensors: [{ name: 'all', shape: [LENGTH], start: 0, length: LENGTH }],
-        gradient,
+        site: new ArenaSite({ arena, kernels, clock, gradient }),
         seed: 1,
         plan: resolvePlan({ method: 'none', collective: 'ring' }),
         switches: [],

@@ -1,6 +1,6 @@
 /**
  * The exchange engine: from this rank's gradient to the average over all ranks, by the
- * plan in force. It owns the plan at work and the residual.
+ * plan in force. It owns the plan at work; gradient and residual lie at their site.
  *
  * Beside the buckets of an exchange travels the control message of the iteration, with
  * which the ranks agree on switches and on stopping.
@@ -17,9 +17,9 @@ import type { ExchangeProfile, PhaseClock } from '../profile/phase-clock.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { FlatTensor } from './buckets.ts';
 import { CollectiveGroup } from './collective-group.ts';
+import type { GradientSite } from './gradient-site.ts';
 import { PlanExecution } from './plan-execution.ts';
 import { PlanSchedule } from './plan-schedule.ts';
-import { ResidualMemory } from './residual-memory.ts';
 import { planTransition, type Transition } from './residual-transition.ts';
 import {
   CONTROL_STREAM,
@@ -34,8 +34,8 @@ export interface EngineOptions {
   readonly transport: Transport;
   readonly clock: PhaseClock;
   readonly tensors: readonly FlatTensor[];
-  /** The flat gradient in the arena: input and, averaged, output of an exchange. */
-  readonly gradient: Vector;
+  /** Where the flat gradient lies: input and, averaged, output of an exchange. */
+  readonly site: GradientSite;
   readonly seed: number;
   readonly plan: ExchangePlan;
   readonly switches: readonly PlanSwitch[];
@@ -68,7 +68,6 @@ export class ExchangeEngine {
   readonly #schedule: PlanSchedule;
   readonly #ledger: ByteLedger;
   readonly #group: CollectiveGroup;
-  readonly #residual: ResidualMemory;
   #method: MethodDefinition;
   #execution: PlanExecution;
   #stopRequested = false;
@@ -82,8 +81,6 @@ export class ExchangeEngine {
       ledger: this.#ledger,
       epoch: () => this.#schedule.epoch,
     });
-    const { arena, kernels, gradient } = options;
-    this.#residual = new ResidualMemory(arena, kernels, gradient.length);
     this.#method = findMethod(options.plan.method);
     this.#execution = this.#execute(options.plan);
   }
@@ -128,18 +125,20 @@ export class ExchangeEngine {
    * @throws GradwireError `GRADIENT_NOT_FINITE`, the transport's errors
    */
   async exchange(iteration: number): Promise<ExchangeResult> {
-    const { clock, transport, kernels } = this.#options;
+    const { clock, site, transport } = this.#options;
     clock.begin();
     const control = this.#agree();
     control.catch(awaitedBelow);
     const statistics = await this.#execution.run(iteration);
-    await this.#residual.flush((leftover) => this.#addAverage(leftover));
+    await site.residual.flush((leftover) =>
+      this.#group.average(RESIDUAL_STREAM, leftover),
+    );
     const stop = await control;
-    const residual = this.#residual.vector;
     const residualNorm =
-      residual !== undefined && iteration % RESIDUAL_NORM_EVERY === 0
-        ? clock.measure('compress', () => Math.sqrt(kernels.squaredNorm(residual)))
+      iteration % RESIDUAL_NORM_EVERY === 0
+        ? await clock.follow('compress', () => site.residual.norm())
         : undefined;
+    await clock.follow('decompress', () => site.settled());
     return {
       profile: clock.end(),
       bytes: {
@@ -213,29 +212,14 @@ export class ExchangeEngine {
     return stop === 1;
   }
 
-  /** Add the average over ranks of what a retired method kept back. */
-  async #addAverage(leftover: Vector): Promise<void> {
-    const { clock, kernels, gradient } = this.#options;
-    await this.#group.average(RESIDUAL_STREAM, leftover);
-    clock.measure('apply', () => {
-      kernels.add(gradient, leftover);
-    });
-  }
-
   #execute(plan: ExchangePlan): PlanExecution {
-    const keepsResidual = this.#method.residual !== 'none';
-    return new PlanExecution({
-      ...this.#options,
-      plan,
-      group: this.#group,
-      residual: keepsResidual ? this.#residual.keep() : undefined,
-    });
+    return new PlanExecution({ ...this.#options, plan, group: this.#group });
   }
 
   /** Close the compressors of the plan that ends, and see to its residual. */
   #retire(transition: Transition): void {
     this.#execution[Symbol.dispose]();
-    this.#residual.retire(transition);
+    this.#options.site.residual.retire(transition);
   }
 }
 

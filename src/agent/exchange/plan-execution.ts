@@ -12,71 +12,57 @@ import {
   type Carriage,
   type Combined,
   type CommunicationRequest,
-  type Compressor,
   type ExchangeStatistics,
 } from '../compression/method.ts';
 import { findMethod } from '../compression/registry.ts';
-import type { Arena, Vector } from '../kernels/arena.ts';
-import type { Kernels } from '../kernels/kernels.ts';
 import type { PhaseClock } from '../profile/phase-clock.ts';
 import { planBuckets, type Bucket, type FlatTensor } from './buckets.ts';
 import { carrierOf, collectiveOfBucket } from './collective-choice.ts';
 import type { CollectiveGroup } from './collective-group.ts';
 import { addStatistics } from './exchange-statistics.ts';
+import type {
+  GradientBucket,
+  GradientSite,
+  NotFiniteElement,
+} from './gradient-site.ts';
 import { notFiniteError } from './not-finite.ts';
 import { bucketStream } from './streams.ts';
 
 export interface ExecutionOptions {
-  readonly arena: Arena;
-  readonly kernels: Kernels;
   readonly clock: PhaseClock;
   readonly group: CollectiveGroup;
   readonly tensors: readonly FlatTensor[];
-  /** The flat gradient in the arena: input and, averaged, output of an exchange. */
-  readonly gradient: Vector;
-  /** The flat residual, where the plan's method keeps one. */
-  readonly residual: Vector | undefined;
+  /** Where the flat gradient lies: input and, averaged, output of an exchange. */
+  readonly site: GradientSite;
   readonly seed: number;
   readonly plan: ExchangePlan;
 }
 
 interface BucketExchange {
   readonly bucket: Bucket;
-  readonly compressor: Compressor;
+  /** Its gradient with its compressor. */
+  readonly part: GradientBucket;
+  readonly carriage: Carriage;
   readonly collective: CollectiveDefinition | undefined;
-  readonly gradient: Vector;
 }
 
 export class PlanExecution implements Disposable {
   readonly #options: ExecutionOptions;
-  readonly #carriage: Carriage;
   readonly #exchanges: readonly BucketExchange[];
   #payloadBytes = 0;
 
   constructor(options: ExecutionOptions) {
-    const { arena, clock, gradient, group, kernels, plan, residual, seed, tensors } =
-      options;
+    const { group, plan, seed, site, tensors } = options;
     this.#options = options;
+    const { rank, size: world } = group;
     const method = findMethod(plan.method);
-    const carriage = carriageOf(method, plan.parameters);
-    this.#carriage = carriage;
+    const { parameters } = plan;
+    const carriage = carriageOf(method, parameters);
     this.#exchanges = planBuckets(tensors, plan.bucketBytes).map((bucket) => ({
       bucket,
-      gradient: slice(gradient, bucket),
-      collective: collectiveOfBucket(plan, carriage, bucket, group.size),
-      compressor: method.create({
-        length: bucket.length,
-        tensors: bucket.tensors,
-        parameters: plan.parameters,
-        seed,
-        rank: group.rank,
-        world: group.size,
-        bucket: bucket.index,
-        arena,
-        kernels,
-        residual: residual === undefined ? undefined : slice(residual, bucket),
-        measure: (phase, work) => clock.measure(phase, work),
-      }),
+      carriage,
+      collective: collectiveOfBucket(plan, carriage, bucket, world),
+      part: site.open({ bucket, method, parameters, seed, rank, world }),
     }));
   }
 
@@ -106,7 +92,6 @@ export class PlanExecution implements Disposable {
     for (const [index, exchange] of this.#exchanges.entries()) {
       // Let sockets make progress between the compression of one bucket and the next.
       if (index > 0) await new Promise(setImmediate);
-      this.#assertFinite(exchange, iteration);
       const exchanged = this.#exchangeBucket(exchange, iteration);
       exchanged.catch(awaitedBelow);
       running.push(exchanged);
@@ -115,15 +100,7 @@ export class PlanExecution implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const { compressor } of this.#exchanges) compressor[Symbol.dispose]();
-  }
-
-  #assertFinite({ bucket, gradient }: BucketExchange, iteration: number): void {
-    const { arena, clock, group, kernels } = this.#options;
-    const index = clock.measure('compress', () => kernels.firstNonFinite(gradient));
-    if (index < 0) return;
-    const value = arena.f32(gradient)[index]!;
-    throw notFiniteError({ bucket, index, value, iteration, rank: group.rank });
+    for (const { part } of this.#exchanges) part[Symbol.dispose]();
   }
 
   async #exchangeBucket(
@@ -131,27 +108,46 @@ export class PlanExecution implements Disposable {
     iteration: number,
   ): Promise<ExchangeStatistics> {
     const { clock } = this.#options;
-    const { compressor, gradient } = exchange;
-    const communicate = (request: CommunicationRequest): Promise<Combined> =>
-      this.#communicate(exchange, request);
-    if (compressor.exchange !== undefined) {
+    const { part } = exchange;
+    const finite = this.#requireFinite(exchange, iteration);
+    const communicate = async (request: CommunicationRequest): Promise<Combined> => {
+      // Nothing leaves this rank before the gradient is known to be finite.
+      if (finite !== undefined) await finite;
+      return await this.#communicate(exchange, request);
+    };
+    if (part.exchange !== undefined) {
       // Its work up to the first message is timed here, messages time themselves.
       return await clock.measure('compress', () =>
-        compressor.exchange!(gradient, iteration, communicate),
+        part.exchange!(iteration, communicate),
       );
     }
-    const encoded = clock.measure('compress', () =>
-      compressor.encode(gradient, iteration),
-    );
+    const encoded = clock.follow('compress', () => part.encode(iteration));
     const payload = encoded instanceof Promise ? await encoded : encoded;
     // A method in its warm-up sends a dense vector, whatever it will send later.
-    const reduces = this.#carriage.reducible || payload.kind === 'dense';
+    const reduces = exchange.carriage.reducible || payload.kind === 'dense';
     const operation = reduces ? 'reduce' : 'gather';
     const combined = await communicate({ operation, payload });
-    const decoded = clock.measure('decompress', () =>
-      compressor.decode(combined, gradient, iteration),
-    );
-    return decoded instanceof Promise ? await decoded : decoded;
+    return await clock.follow('decompress', () => part.decode(combined, iteration));
+  }
+
+  /** Where the answer comes later, so does the error: in what this returns. */
+  #requireFinite(
+    { bucket, part }: BucketExchange,
+    iteration: number,
+  ): Promise<void> | undefined {
+    const { clock, group } = this.#options;
+    const found = clock.follow('compress', () => part.firstNotFinite());
+    const require = (element: NotFiniteElement | undefined): void => {
+      if (element === undefined) return;
+      throw notFiniteError({ ...element, bucket, iteration, rank: group.rank });
+    };
+    if (!(found instanceof Promise)) {
+      require(found);
+      return undefined;
+    }
+    const finite = found.then(require);
+    finite.catch(awaitedBelow);
+    return finite;
   }
 
   #communicate(
@@ -185,8 +181,4 @@ export class PlanExecution implements Disposable {
  */
 function awaitedBelow(): void {
   // The caller holds the same promise.
-}
-
-function slice(vector: Vector, { start, length }: Bucket): Vector {
-  return { offset: vector.offset + 4 * start, length };
 }

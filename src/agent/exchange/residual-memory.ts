@@ -3,37 +3,45 @@
  * outlives buckets and, in equal units, methods. What a method leaves behind that the next
  * cannot use waits here until one dense exchange flushes it.
  */
-import type { Arena, Region, Vector } from '../kernels/arena.ts';
-import type { Kernels } from '../kernels/kernels.ts';
+import type { Vector } from '../kernels/arena.ts';
 import type { Transition } from './residual-transition.ts';
 
-type OwnedVector = Region & Vector;
+/** Vectors as long as the gradient, where the gradient lives. */
+export interface VectorMemory<V> {
+  /** Zeros. */
+  allocate(): V;
+  release(vector: V): void;
+  /** out ← out + x */
+  add(out: V, x: V): void;
+  /** ‖x‖ */
+  norm(x: V): number | Promise<number>;
+  /** Work on the vector's values in the arena, which become the vector's. */
+  inArena(vector: V, work: (vector: Vector) => Promise<void>): Promise<void>;
+  /** gradient ← gradient + x */
+  addToGradient(x: V): void;
+}
 
-export class ResidualMemory {
-  readonly #arena: Arena;
-  readonly #kernels: Kernels;
-  readonly #length: number;
-  #vector: OwnedVector | undefined;
-  #leftover: OwnedVector | undefined;
+/** What the engine does with a residual, wherever it lies. */
+export type Residual = Pick<ResidualMemory<unknown>, 'retire' | 'flush' | 'norm'>;
 
-  constructor(arena: Arena, kernels: Kernels, length: number) {
-    this.#arena = arena;
-    this.#kernels = kernels;
-    this.#length = length;
-  }
+export class ResidualMemory<V> {
+  readonly #memory: VectorMemory<V>;
+  #vector: V | undefined;
+  #leftover: V | undefined;
 
-  /** The residual of the method in force, if it keeps one. */
-  get vector(): Vector | undefined {
-    return this.#vector;
+  constructor(memory: VectorMemory<V>) {
+    this.#memory = memory;
   }
 
   /** For a method that keeps a residual: the one there is, else one of zeros. */
-  keep(): Vector {
-    if (this.#vector === undefined) {
-      this.#vector = this.#arena.allocateVector(this.#length);
-      this.#kernels.fill(this.#vector, 0);
-    }
+  keep(): V {
+    this.#vector ??= this.#memory.allocate();
     return this.#vector;
+  }
+
+  /** Of the residual of the method in force; undefined where it keeps none. */
+  norm(): number | Promise<number> | undefined {
+    return this.#vector === undefined ? undefined : this.#memory.norm(this.#vector);
   }
 
   /** The method that kept it ends. */
@@ -42,22 +50,23 @@ export class ResidualMemory {
     if (residual === undefined || transition.residual === 'kept') return;
     this.#vector = undefined;
     if (transition.residual === 'dropped') {
-      this.#arena.release(residual);
+      this.#memory.release(residual);
     } else if (this.#leftover === undefined) {
       this.#leftover = residual;
     } else {
       // Two methods retired at one fence: one exchange flushes what both kept back.
-      this.#kernels.add(this.#leftover, residual);
-      this.#arena.release(residual);
+      this.#memory.add(this.#leftover, residual);
+      this.#memory.release(residual);
     }
   }
 
-  /** Hand what is left over to `flush`, which must have spent it when it resolves. */
-  async flush(flush: (leftover: Vector) => Promise<void>): Promise<void> {
+  /** Add to the gradient what `average` makes of what is left over, if anything is. */
+  async flush(average: (leftover: Vector) => Promise<void>): Promise<void> {
     const leftover = this.#leftover;
     if (leftover === undefined) return;
     this.#leftover = undefined;
-    await flush(leftover);
-    this.#arena.release(leftover);
+    await this.#memory.inArena(leftover, average);
+    this.#memory.addToGradient(leftover);
+    this.#memory.release(leftover);
   }
 }

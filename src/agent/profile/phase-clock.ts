@@ -2,8 +2,9 @@
  * The engine thread's stopwatch: at any moment of an exchange exactly one phase runs, so
  * phases are disjoint and add up to the exchange's time by construction. Synchronous
  * work names its phase; between pieces of work the thread is idle, and idle time belongs
- * to whatever the transport is waiting for. Two clock readings per change of phase,
- * about 0.1 µs.
+ * to whatever the transport is waiting for. Work that a GPU was given is waited for: time
+ * that would be idle then belongs to the phase of that work. Two clock readings per change
+ * of phase, about 0.1 µs.
  */
 import { zeroPhases, type Phase } from '../../shared/phases.ts';
 import type { TransportObserver } from '../transport/transport.ts';
@@ -30,6 +31,8 @@ export class PhaseClock implements TransportObserver {
   /** The phase of the synchronous work under way; undefined while idle. */
   #work: Phase | undefined;
   #waiting: Waiting = { kind: 'nothing' };
+  /** Phases of work done elsewhere that has not been answered yet, oldest first. */
+  readonly #elsewhere = new Set<{ readonly phase: Phase }>();
 
   begin(): void {
     this.#phases = zeroPhases();
@@ -60,6 +63,22 @@ export class PhaseClock implements TransportObserver {
     }
   }
 
+  /**
+   * As `measure`; where the work is done elsewhere and answered later, idle time until the
+   * answer belongs to the phase too, before anything that the transport waits for.
+   */
+  follow<T>(phase: Phase, work: () => T | Promise<T>): T | Promise<T> {
+    const result = this.measure(phase, work);
+    if (!(result instanceof Promise)) return result;
+    const entry = { phase };
+    this.#settle();
+    this.#elsewhere.add(entry);
+    return result.finally(() => {
+      this.#settle();
+      this.#elsewhere.delete(entry);
+    });
+  }
+
   working(kind: 'send' | 'receive'): () => void {
     return this.#enter(kind);
   }
@@ -86,13 +105,12 @@ export class PhaseClock implements TransportObserver {
     this.#since = now;
     if (!this.#running) return;
     const waiting = this.#waiting;
-    if (this.#work !== undefined) {
-      this.#phases[this.#work] += elapsed;
+    const [elsewhere] = this.#elsewhere;
+    const work = this.#work ?? elsewhere?.phase;
+    if (work !== undefined) {
+      this.#phases[work] += elapsed;
       const inFlight = waiting.kind === 'rest' || waiting.kind === 'drain';
-      const hides =
-        this.#work === 'compress' ||
-        this.#work === 'reduce' ||
-        this.#work === 'decompress';
+      const hides = work === 'compress' || work === 'reduce' || work === 'decompress';
       if (inFlight && hides) this.#overlapped += elapsed;
       return;
     }

@@ -3,6 +3,7 @@
  * allocator, the sockets and the exchange. A host of it decides on which thread it runs.
  */
 import { toErrorData } from '../../shared/errors.ts';
+import { ArenaSite } from '../exchange/arena-site.ts';
 import { ExchangeEngine } from '../exchange/exchange-engine.ts';
 import { Arena } from '../kernels/arena.ts';
 import { startWasmKernels, type LoadedKernels } from '../kernels/wasm/load.ts';
@@ -82,13 +83,16 @@ export class EngineHost {
       });
       const { offset } = this.#arena.allocateVector(length);
       const gradient = { offset, length };
-      this.#engine = new ExchangeEngine({
+      const shared = {
         arena: this.#arena,
         kernels: this.#kernels.kernels,
-        transport,
         clock: this.#clock,
+      };
+      this.#engine = new ExchangeEngine({
+        ...shared,
+        transport,
         tensors: request.tensors,
-        gradient,
+        site: new ArenaSite({ ...shared, gradient }),
         seed: request.seed,
         plan: request.plan,
         switches: request.switches,

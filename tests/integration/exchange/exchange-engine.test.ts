@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
+import { ArenaSite } from '../../../src/agent/exchange/arena-site.ts';
 import { ExchangeEngine } from '../../../src/agent/exchange/exchange-engine.ts';
 import { resolvePlan } from '../../../src/agent/exchange/resolve-plan.ts';
 import { Arena, type Vector } from '../../../src/agent/kernels/arena.ts';
@@ -58,13 +59,14 @@ async function connectRanks(
       open.push(transport);
       const { offset } = arena.allocateVector(N);
       const gradient = { offset, length: N };
+      const kernels = loadWasmKernels(arena);
       const engine = new ExchangeEngine({
         arena,
-        kernels: loadWasmKernels(arena),
+        kernels,
         transport,
         clock,
         tensors: TENSORS,
-        gradient,
+        site: new ArenaSite({ arena, kernels, clock, gradient }),
         seed: 1,
         plan: resolvePlan(exchange),
         switches,

@@ -61,6 +61,24 @@ describe('the phase clock', () => {
     expect(overlapped).toBeLessThan(phases.reduce - 1.9);
   });
 
+  it('gives idle time to work that is answered elsewhere, until it is', async () => {
+    const clock = new PhaseClock();
+    clock.begin();
+    const answer = Promise.withResolvers<string>();
+    const followed = clock.follow('compress', () => answer.promise);
+    clock.waiting({ kind: 'rest', rank: 1 });
+    spin(3);
+    answer.resolve('done');
+    expect(await followed).toBe('done');
+    spin(2);
+    const { phases, overlapped } = clock.end();
+    expect(phases.compress).toBeGreaterThanOrEqual(3);
+    expect(phases.receive).toBeGreaterThanOrEqual(2);
+    expect(overlapped).toBeGreaterThanOrEqual(3);
+    expect(overlapped).toBeLessThanOrEqual(phases.compress);
+    expect(clock.follow('apply', () => 7)).toBe(7);
+  });
+
   it('starts afresh with every exchange', () => {
     const clock = new PhaseClock();
     clock.begin();

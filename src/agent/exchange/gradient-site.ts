@@ -1,0 +1,67 @@
+/**
+ * Where the flat gradient lives while it is exchanged, and what is done to it there: the
+ * arena, worked on by the CPU's kernels, or the GPU that the trainer computes on. An
+ * exchange plan opens its buckets at a site and knows payloads alone, which lie in the
+ * arena at either.
+ */
+import type { JsonObject } from '../../shared/json.ts';
+import type {
+  Combined,
+  Communicate,
+  ExchangeStatistics,
+  MethodDefinition,
+  Payload,
+} from '../compression/method.ts';
+import type { Bucket } from './buckets.ts';
+import type { Residual } from './residual-memory.ts';
+
+export interface BucketSetup {
+  readonly bucket: Bucket;
+  readonly method: MethodDefinition;
+  /** Validated by the method's schema. */
+  readonly parameters: JsonObject;
+  readonly seed: number;
+  readonly rank: number;
+  readonly world: number;
+}
+
+/** An element of a bucket that is NaN or infinite. */
+export interface NotFiniteElement {
+  readonly index: number;
+  readonly value: number;
+}
+
+/**
+ * A bucket of the gradient with the compressor of its method: as `Compressor`, with the
+ * vectors given. What a GPU does answers later; nothing answers later on the CPU.
+ */
+export interface GradientBucket extends Disposable {
+  /** The first element that is not finite. Ask before `encode`, which changes them. */
+  firstNotFinite(): Answer<NotFiniteElement | undefined>;
+  encode(iteration: number): Answer<Payload>;
+  /** The average over ranks, in place of the bucket's gradient. */
+  decode(combined: Combined, iteration: number): Answer<ExchangeStatistics>;
+  /** Of methods that talk more than once in an exchange. */
+  exchange?(iteration: number, communicate: Communicate): Promise<ExchangeStatistics>;
+}
+
+export type Answer<T> = T | Promise<T>;
+
+export interface GradientSite {
+  /** What the methods of this run keep back. */
+  readonly residual: Residual;
+  /** Made for the life of a plan; the residual is kept for the next one. */
+  open(setup: BucketSetup): GradientBucket;
+  /**
+   * Resolves when everything that was asked for is done, so that time is not taken for
+   * that of whoever works here next; undefined where nothing is under way.
+   */
+  settled(): Promise<void> | undefined;
+  /** What of a plan is done elsewhere than here, for people; told once. */
+  takeNotices(): readonly SiteNotice[];
+}
+
+export interface SiteNotice {
+  readonly code: string;
+  readonly message: string;
+}
