@@ -17,7 +17,7 @@ export interface SamplePlan {
 
 export function samplePlan(n: number, k: number): SamplePlan | undefined {
   if (n < SAMPLED_LENGTH || k > n * SAMPLED_SHARE) return undefined;
-  const size = Math.min(65_536, n >>> 4);
+  const size = Math.min(65_536, n >>> 6);
   // About k·size/n sampled entries are among the k largest. Four standard deviations
   // more make it all but certain that k entries reach the threshold; four again are the
   // room for those that do.

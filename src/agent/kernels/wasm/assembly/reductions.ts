@@ -117,16 +117,23 @@ const NON_FINITE: u32 = 0x7f800000;
 /** Index of the first NaN or infinity, or n. */
 export function firstNonFinite(x: usize, n: u32): u32 {
   const exponent = i32x4.splat(NON_FINITE);
-  const runs = n >>> 4;
+  const whole = n & ~31;
   let i: u32 = 0;
-  for (let run: u32 = 0; run < runs; run++) {
-    const a = i32x4.eq(v128.and(v128.load(x), exponent), exponent);
-    const b = i32x4.eq(v128.and(v128.load(x, 16), exponent), exponent);
-    const c = i32x4.eq(v128.and(v128.load(x, 32), exponent), exponent);
-    const d = i32x4.eq(v128.and(v128.load(x, 48), exponent), exponent);
-    if (v128.any_true(v128.or(v128.or(a, b), v128.or(c, d)))) break;
-    i += 16;
-    x += 64;
+  for (; i < whole; i += 32) {
+    const a = v128.and(v128.load(x), exponent);
+    const b = v128.and(v128.load(x, 16), exponent);
+    const c = v128.and(v128.load(x, 32), exponent);
+    const d = v128.and(v128.load(x, 48), exponent);
+    const e = v128.and(v128.load(x, 64), exponent);
+    const f = v128.and(v128.load(x, 80), exponent);
+    const g = v128.and(v128.load(x, 96), exponent);
+    const h = v128.and(v128.load(x, 112), exponent);
+    const largest = i32x4.max_s(
+      i32x4.max_s(i32x4.max_s(a, b), i32x4.max_s(c, d)),
+      i32x4.max_s(i32x4.max_s(e, f), i32x4.max_s(g, h)),
+    );
+    if (v128.any_true(i32x4.eq(largest, exponent))) break;
+    x += 128;
   }
   for (; i < n; i++) {
     if ((load<u32>(x) & NON_FINITE) == NON_FINITE) return i;

@@ -146,6 +146,9 @@ export function kthLargest(x: usize, n: u32, k: u32, bins: usize): u32 {
   return (prefix << 10) | descend(bins, LOW_MASK + 1, ties);
 }
 
+/** Elements that are passed over together where none reaches the threshold. */
+const SKIPPED: u32 = 32;
+
 /**
  * Writes, in order, every entry above `threshold` and the first `equal` entries at it,
  * but no more than `limit` ≥ 1. x begins at element `first` of the vector that the
@@ -163,26 +166,37 @@ export function compact(
 ): u32 {
   const thresholds = i32x4.splat(threshold);
   const mask = i32x4.splat(MAGNITUDE);
-  const runs = (n + 15) >>> 4;
-  const tail: u32 = n & 15;
+  const whole = n & ~(SKIPPED - 1);
   let count: u32 = 0;
-  let start = first;
-  for (let run: u32 = 0; run < runs; run++) {
+  let i: u32 = 0;
+  while (i < n) {
     let lanes: u32 = 0;
-    if (tail != 0 && run == runs - 1) {
-      lanes = ((<u32>1) << tail) - 1;
-    } else {
-      const a = i32x4.ge_s(v128.and(v128.load(x), mask), thresholds);
-      const b = i32x4.ge_s(v128.and(v128.load(x, 16), mask), thresholds);
-      const c = i32x4.ge_s(v128.and(v128.load(x, 32), mask), thresholds);
-      const d = i32x4.ge_s(v128.and(v128.load(x, 48), mask), thresholds);
-      if (v128.any_true(v128.or(v128.or(a, b), v128.or(c, d)))) {
+    if (i < whole) {
+      const a = v128.and(v128.load(x), mask);
+      const b = v128.and(v128.load(x, 16), mask);
+      const c = v128.and(v128.load(x, 32), mask);
+      const d = v128.and(v128.load(x, 48), mask);
+      const e = v128.and(v128.load(x, 64), mask);
+      const f = v128.and(v128.load(x, 80), mask);
+      const g = v128.and(v128.load(x, 96), mask);
+      const h = v128.and(v128.load(x, 112), mask);
+      const largest = i32x4.max_s(
+        i32x4.max_s(i32x4.max_s(a, b), i32x4.max_s(c, d)),
+        i32x4.max_s(i32x4.max_s(e, f), i32x4.max_s(g, h)),
+      );
+      if (v128.any_true(i32x4.ge_s(largest, thresholds))) {
         lanes =
-          i32x4.bitmask(a) |
-          (i32x4.bitmask(b) << 4) |
-          (i32x4.bitmask(c) << 8) |
-          (i32x4.bitmask(d) << 12);
+          i32x4.bitmask(i32x4.ge_s(a, thresholds)) |
+          (i32x4.bitmask(i32x4.ge_s(b, thresholds)) << 4) |
+          (i32x4.bitmask(i32x4.ge_s(c, thresholds)) << 8) |
+          (i32x4.bitmask(i32x4.ge_s(d, thresholds)) << 12) |
+          (i32x4.bitmask(i32x4.ge_s(e, thresholds)) << 16) |
+          (i32x4.bitmask(i32x4.ge_s(f, thresholds)) << 20) |
+          (i32x4.bitmask(i32x4.ge_s(g, thresholds)) << 24) |
+          (i32x4.bitmask(i32x4.ge_s(h, thresholds)) << 28);
       }
+    } else {
+      lanes = ((<u32>1) << (n - i)) - 1;
     }
     while (lanes != 0) {
       const lane = ctz(lanes);
@@ -194,14 +208,14 @@ export function compact(
         if (equal == 0) continue;
         equal--;
       }
-      store<u32>(indices, start + lane);
+      store<u32>(indices, first + i + lane);
       store<u32>(values, bits);
       indices += 4;
       values += 4;
       if (++count == limit) return count;
     }
-    start += 16;
-    x += 64;
+    i += SKIPPED;
+    x += <usize>(SKIPPED << 2);
   }
   return count;
 }
