@@ -54,6 +54,7 @@ export {
   type AllreduceReport,
   type AllreduceTask,
 } from './allreduce/allreduce-files.ts';
+export { measureNetwork } from './probe/measure-network.ts';
 export type { ReduceOperation, ReductionKernels } from './kernels/reduction.ts';
 export {
   BACKENDS,

@@ -6,6 +6,7 @@
  *   runs/            journals, owned by the supervisor
  *   supervisor.sock  where the supervisor listens; elsewhere when the path is too long
  *   supervisor.log   the supervisor's stderr
+ *   network.json     what was measured of the network (`gradwire bench network`)
  *   app.lock         held by the one window or server that uses this home
  *   app.json         who holds it
  */
@@ -25,6 +26,7 @@ export interface Home {
   /** A Unix socket's path; on Windows a named pipe. */
   readonly socket: string;
   readonly supervisorLog: string;
+  readonly networkProfile: string;
   readonly lock: string;
   readonly lockHolder: string;
 }
@@ -47,6 +49,7 @@ export function resolveHome(
     runs: path.join(directory, 'runs'),
     socket: socketPath(directory, platform),
     supervisorLog: path.join(directory, 'supervisor.log'),
+    networkProfile: path.join(directory, 'network.json'),
     lock: path.join(directory, 'app.lock'),
     lockHolder: path.join(directory, 'app.json'),
   };

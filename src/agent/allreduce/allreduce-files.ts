@@ -5,13 +5,12 @@
  */
 import { randomBytes } from 'node:crypto';
 import { LOOPBACK } from '../../shared/cost-model/network-cost.ts';
-import { GradwireError, inputError, type ErrorData } from '../../shared/errors.ts';
+import { inputError } from '../../shared/errors.ts';
 import type { CollectiveDefinition } from '../collectives/collective.ts';
 import { chooseCollective, findCollective } from '../collectives/registry.ts';
 import type { ReduceOperation } from '../kernels/reduction.ts';
-import { isConsequence, rootCause } from '../supervisor/root-cause.ts';
-import { RankProcess, type RankEnd } from './rank-process.ts';
-import type { Loaded, Reduced, ToRank, Written } from './rank-protocol.ts';
+import type { Loaded, Reduced, Written } from './rank-protocol.ts';
+import { RankWorld } from './rank-world.ts';
 import { vectorLength } from './vector-file.ts';
 
 export interface AllreduceTask {
@@ -40,9 +39,6 @@ export interface AllreduceReport {
   /** Elements of the result other than 0. */
   readonly nnzReduced: number;
 }
-
-/** How long the others may take to say why, once a rank has lost a peer. */
-const EXPLANATION_MS = 1000;
 
 /**
  * @throws GradwireError `COLLECTIVE_UNKNOWN`, `FILE_UNREADABLE`, `VECTOR_SIZE_INVALID`,
@@ -116,56 +112,4 @@ function requireSame(files: readonly string[], lengths: readonly number[]): numb
     `rank ${rank} has ${lengths[rank]} elements, rank 0 has ${first}`,
     { place: files[rank], rank, next: 'Give every rank a vector of the same length.' },
   );
-}
-
-/** The processes of all ranks, which end with it. */
-class RankWorld implements AsyncDisposable {
-  readonly #ranks: readonly RankProcess[];
-  readonly #ends: RankEnd[] = [];
-  readonly #failure: Promise<never>;
-
-  constructor(size: number) {
-    const { promise, reject } = Promise.withResolvers<never>();
-    this.#failure = promise;
-    // Whoever awaits a report is told; between two reports nobody is.
-    promise.catch(() => undefined);
-    this.#ranks = Array.from(
-      { length: size },
-      (_, rank) =>
-        new RankProcess(rank, (end) => {
-          this.#ends.push(end);
-          if (this.#ends.length === 1) void this.#explain().then(reject);
-        }),
-    );
-  }
-
-  /** An order to every rank; their reports, by rank. */
-  async all<Report extends Loaded | Reduced | Written>(
-    orderOf: (rank: number) => ToRank,
-  ): Promise<readonly Report[]> {
-    const reports = this.#ranks.map((rank) => rank.order<Report>(orderOf(rank.rank)));
-    return await Promise.race([Promise.all(reports), this.#failure]);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const rank of this.#ranks) rank.kill();
-    await Promise.all(this.#ranks.map(({ closed }) => closed));
-  }
-
-  /** A rank that lost a peer may be heard before the one that explains it. */
-  async #explain(): Promise<GradwireError> {
-    const explained = (): boolean => this.#ends.some((end) => !isConsequence(end));
-    if (!explained()) {
-      let timer: NodeJS.Timeout | undefined;
-      const deadline = new Promise((resolve) => {
-        timer = setTimeout(resolve, EXPLANATION_MS);
-      });
-      const ended = Promise.all(this.#ranks.map(({ closed }) => closed));
-      await Promise.race([deadline, ended]);
-      clearTimeout(timer);
-    }
-    const error = rootCause(this.#ends) satisfies ErrorData | undefined;
-    if (error === undefined) throw new Error('internal: nobody has failed');
-    return new GradwireError(error);
-  }
 }

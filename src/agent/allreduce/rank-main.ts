@@ -1,5 +1,6 @@
 /**
- * `gradwire worker allreduce RANK`: one rank of `gradwire allreduce`. Orders come on
+ * `gradwire worker allreduce RANK`: one rank of `gradwire allreduce`, or of a measurement
+ * of the network. Orders come on
  * stdin, reports leave on file descriptor 3. The end of stdin means that the command is
  * gone: so are we.
  */
@@ -8,6 +9,7 @@ import { Socket } from 'node:net';
 import { toErrorData } from '../../shared/errors.ts';
 import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
 import { AllreduceRank } from './rank.ts';
+import { ProbeRank } from '../probe/probe-rank.ts';
 import type { FromRank, ToRank } from './rank-protocol.ts';
 
 enableCompileCache();
@@ -33,7 +35,11 @@ function fail(error: unknown): void {
   leave({ type: 'failed', error: toErrorData(error) }, 1);
 }
 
+/** Ranks of one command live on one machine. */
+const HOST = '127.0.0.1';
+
 const rank = new AllreduceRank();
+let prober: ProbeRank | undefined;
 
 async function obey(order: ToRank): Promise<void> {
   switch (order.type) {
@@ -45,6 +51,16 @@ async function obey(order: ToRank): Promise<void> {
       break;
     case 'write':
       leave(await rank.write(order), 0);
+      break;
+    case 'listen': {
+      prober = new ProbeRank(order.rank);
+      const address = await prober.listen(HOST);
+      reports.write(encodeFrame({ type: 'listening', address } satisfies FromRank));
+      break;
+    }
+    case 'probe':
+      if (prober === undefined) throw new Error('internal: probe before listen');
+      leave({ type: 'probed', timings: await prober.probe(order) }, 0);
       break;
     default:
       order satisfies never;

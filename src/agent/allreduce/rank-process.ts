@@ -88,7 +88,7 @@ export class RankProcess {
       this.#failed({ kind: 'report', error: { rank: this.rank, ...report.error } });
       return;
     }
-    if (report.type === 'written') this.#finished = true;
+    if (report.type === 'written' || report.type === 'probed') this.#finished = true;
     this.#reported?.(report);
   }
 

@@ -1,11 +1,12 @@
 /**
- * Between `allreduceFiles` and its rank processes: length-prefixed MessagePack, towards a
+ * Between `allreduceFiles` or `measureNetwork` and the rank processes: length-prefixed MessagePack, towards a
  * rank on its stdin, from it on file descriptor 3. The end of stdin means that the
  * command is gone: the rank exits.
  */
 import type { ErrorData } from '../../shared/errors.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type { ReduceOperation } from '../kernels/reduction.ts';
+import type { ProbeOrder, RankTimings } from '../probe/probe-rank.ts';
 
 export type ToRank =
   | { readonly type: 'load'; readonly rank: number; readonly file: string }
@@ -17,7 +18,9 @@ export type ToRank =
       readonly collective: string;
       readonly operation: ReduceOperation;
     }
-  | { readonly type: 'write'; readonly file: string };
+  | { readonly type: 'write'; readonly file: string }
+  | { readonly type: 'listen'; readonly rank: number }
+  | ({ readonly type: 'probe' } & ProbeOrder);
 
 /** The vector is in memory and the rank listens. */
 export interface Loaded {
@@ -45,9 +48,21 @@ export interface Written {
   readonly type: 'written';
 }
 
+/** A rank of a measurement of the network listens. */
+export interface Listening {
+  readonly type: 'listening';
+  readonly address: RankAddress;
+}
+
+/** The last report of a measurement. */
+export interface Probed {
+  readonly type: 'probed';
+  readonly timings: RankTimings;
+}
+
 export interface Failed {
   readonly type: 'failed';
   readonly error: ErrorData;
 }
 
-export type FromRank = Loaded | Reduced | Written | Failed;
+export type FromRank = Loaded | Reduced | Written | Listening | Probed | Failed;

@@ -8,6 +8,7 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import { installationRoot } from '../../main/installation.ts';
 import { failure } from '../../shared/errors.ts';
+import { addBenchNetworkCommand } from './bench-network.ts';
 
 const JSON_LINES = 'one JSON object per line';
 
@@ -30,6 +31,7 @@ export function addBenchCommand(program: Command): void {
     .option('--peers', 'the same in PyTorch, where /usr/bin/python3 has it')
     .option('--json', JSON_LINES)
     .action((options) => runBenchmark('compress', options));
+  addBenchNetworkCommand(bench);
 }
 
 /** The options go to the benchmark as they were given. */

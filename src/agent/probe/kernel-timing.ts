@@ -1,0 +1,99 @@
+/**
+ * γ: what the kernels take for an element or an entry, on this machine, as one thread
+ * does it. Vectors are larger than a cache and indices are random, as in a gradient.
+ * Medians of a few calls; about a third of a second.
+ */
+import type { NetworkProfile } from '../../shared/cost-model/network-profile.ts';
+import { median } from '../../shared/statistics/quantile.ts';
+import type { Arena, Region, Vector } from '../kernels/arena.ts';
+import { sparseBytes, type Kernels, type SparseStream } from '../kernels/kernels.ts';
+import { codeBits, packedBytes, runsOf } from '../kernels/quantization.ts';
+import { CounterRandom } from '../kernels/random.ts';
+
+export type KernelTimings = NetworkProfile['kernels'];
+
+const ELEMENTS = 2 ** 20;
+const ENTRIES = ELEMENTS / 64;
+const REPETITIONS = 7;
+const QUANTIZER = { levels: 7, bucket: 512 } as const;
+
+/** @param meet resolves when all ranks have come: they compute at the same time */
+export async function timeKernels(
+  arena: Arena,
+  kernels: Kernels,
+  meet: () => Promise<unknown>,
+): Promise<KernelTimings> {
+  const { reduction, quantization } = kernels;
+  const x = arena.allocateVector(ELEMENTS);
+  const y = arena.allocateVector(ELEMENTS);
+  fillRandom(arena, x, 1);
+  fillRandom(arena, y, 2);
+  const a = randomStream(arena, 0);
+  const b = randomStream(arena, 1);
+  const room = arena.allocate(sparseBytes(2 * ENTRIES));
+  const scales = arena.allocateVector(runsOf(ELEMENTS, QUANTIZER.bucket));
+  const codes = arena.allocate(packedBytes(ELEMENTS, codeBits(QUANTIZER.levels)));
+  try {
+    await meet();
+    return {
+      add: perItem(ELEMENTS, () => {
+        reduction.combine('sum', y, x);
+      }),
+      merge: perItem(2 * ENTRIES, () => {
+        reduction.merge('sum', a.stream, b.stream, room);
+      }),
+      scatter: perItem(ENTRIES, () => {
+        reduction.scatter('sum', y, 0, a.stream);
+      }),
+      select: perItem(ELEMENTS, () => {
+        kernels.selectTopK(x, Math.floor(ELEMENTS / 100), room);
+      }),
+      quantize: perItem(ELEMENTS, () => {
+        quantization.quantize(x, QUANTIZER, 'max', { seed: 1 }, scales, codes);
+      }),
+      dequantize: perItem(ELEMENTS, () => {
+        quantization.dequantize(y, QUANTIZER, scales, codes, false);
+      }),
+    };
+  } finally {
+    for (const vector of [x, y, scales]) arena.release(vector);
+    for (const region of [a.region, b.region, room, codes]) arena.release(region);
+  }
+}
+
+/** Seconds per item, the first call left out. */
+function perItem(items: number, work: () => void): number {
+  const seconds: number[] = [];
+  for (let repetition = 0; repetition <= REPETITIONS; repetition++) {
+    const start = performance.now();
+    work();
+    if (repetition > 0) seconds.push((performance.now() - start) / 1000);
+  }
+  return median(seconds)! / items;
+}
+
+function fillRandom(arena: Arena, vector: Vector, seed: number): void {
+  const random = new CounterRandom({ seed });
+  const values = arena.f32(vector);
+  for (let i = 0; i < values.length; i++) {
+    // Two uniforms of opposite sign: no two kernels meet a constant.
+    values[i] = random.uniform(2 * i) - random.uniform(2 * i + 1);
+  }
+}
+
+/** One entry at a random place of each run of 64 elements. */
+function randomStream(
+  arena: Arena,
+  rank: number,
+): { readonly region: Region; readonly stream: SparseStream } {
+  const random = new CounterRandom({ seed: 3, rank });
+  const region = arena.allocate(sparseBytes(ENTRIES));
+  const { offset } = region;
+  const indices = arena.u32(offset, ENTRIES);
+  const run = ELEMENTS / ENTRIES;
+  for (let entry = 0; entry < ENTRIES; entry++) {
+    indices[entry] = entry * run + Math.floor(random.uniform(entry) * run);
+  }
+  arena.f32({ offset: offset + 4 * ENTRIES, length: ENTRIES }).fill(1);
+  return { region, stream: { offset, count: ENTRIES } };
+}

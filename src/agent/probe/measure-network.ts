@@ -1,0 +1,70 @@
+/**
+ * Measures a network: one process a rank, all pairs and all at once, and the kernels.
+ * What comes out is a network profile. The processes run on this machine; on others the
+ * same `ProbeRank` runs where their addresses lead, and `profileOf` takes its timings.
+ */
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { fitLink, type TimedMessages } from '../../shared/cost-model/link-fit.ts';
+import type { NetworkProfile } from '../../shared/cost-model/network-profile.ts';
+import { median } from '../../shared/statistics/quantile.ts';
+import type { Listening, Probed } from '../allreduce/rank-protocol.ts';
+import { RankWorld } from '../allreduce/rank-world.ts';
+import type { KernelTimings } from './kernel-timing.ts';
+import type { RankTimings } from './probe-rank.ts';
+
+/**
+ * @param ranks at least 2
+ * @throws GradwireError `WORKER_DIED`, the transport's errors
+ */
+export async function measureNetwork(ranks: number): Promise<NetworkProfile> {
+  await using world = new RankWorld(ranks);
+  const listening = await world.all<Listening>((rank) => ({ type: 'listen', rank }));
+  const addresses = listening.map(({ address }) => address);
+  const secret = randomBytes(32);
+  const probed = await world.all<Probed>(() => ({
+    type: 'probe',
+    addresses,
+    run: 'network',
+    secret,
+  }));
+  const node = hostname();
+  return profileOf(
+    probed.map(({ timings }) => timings),
+    { transport: 'tcp', nodes: addresses.map(() => node), measuredAt: Date.now() },
+  );
+}
+
+/** @param timings of each rank */
+export function profileOf(
+  timings: readonly RankTimings[],
+  about: Pick<NetworkProfile, 'transport' | 'nodes' | 'measuredAt'>,
+): NetworkProfile {
+  const pairs = timings.flatMap((rank) =>
+    rank.pairs.map(({ ranks, messages }) => ({
+      ranks: [...ranks] as [number, number],
+      ...fitLink(messages),
+    })),
+  );
+  const [first] = timings;
+  const loaded = first!.loaded.map(({ ranks }) => {
+    const load = timings
+      .flatMap((rank) => rank.loaded)
+      .filter((other) => other.ranks === ranks);
+    return { ranks, ...fitLink(slowest(load.map(({ messages }) => messages))) };
+  });
+  const names = Object.keys(first!.kernels) as (keyof KernelTimings)[];
+  const kernels = Object.fromEntries(
+    names.map((name) => [name, median(timings.map((rank) => rank.kernels[name]))!]),
+  ) as KernelTimings;
+  return { version: 1, ...about, pairs, loaded, kernels };
+}
+
+/** By size, the median of the rank that took longest: a collective ends with its last. */
+function slowest(ranks: readonly (readonly TimedMessages[])[]): TimedMessages[] {
+  const [first] = ranks;
+  return first!.map(({ bytes }, size) => {
+    const medians = ranks.map((messages) => median(messages[size]!.seconds)!);
+    return { bytes, seconds: [Math.max(...medians)] };
+  });
+}

@@ -1,0 +1,93 @@
+/**
+ * `gradwire bench network`: α and β between ranks and γ of the kernels, measured by real
+ * processes, and kept in the home as what `auto` and `gradwire plan` go by.
+ */
+import { InvalidArgumentError, type Command } from 'commander';
+import { openHome } from '../../main/home.ts';
+import { saveNetworkProfile } from '../../main/network-profile-file.ts';
+import {
+  medianPair,
+  worstPair,
+  type NetworkProfile,
+} from '../../shared/cost-model/network-profile.ts';
+import type { LinkCost } from '../../shared/cost-model/link-fit.ts';
+import { textTable } from '../text-table.ts';
+
+interface BenchNetworkOptions {
+  readonly ranks: number;
+  readonly out?: string;
+  readonly json: boolean;
+}
+
+const DEFAULT_RANKS = 4;
+const MAXIMUM_RANKS = 64;
+/** More pairs than fit a screen are summed up. */
+const MOST_PAIRS_SHOWN = 15;
+
+export function addBenchNetworkCommand(bench: Command): void {
+  bench
+    .command('network')
+    .summary('latency and bandwidth between ranks, and what kernels take')
+    .description(
+      'Measure what a message between ranks costs (α, β), each pair alone and all at ' +
+        'once, and what the kernels take for an element (γ). The result is kept in the ' +
+        'home: runs launched from then on, and gradwire plan, go by it.',
+    )
+    .option('--ranks <count>', 'processes on this machine', parseRanks, DEFAULT_RANKS)
+    .option('--out <file>', 'write the profile there and leave the home as it is')
+    .option('--json', 'print the profile as one line of JSON', false)
+    .action(benchNetwork);
+}
+
+async function benchNetwork({ ranks, out, json }: BenchNetworkOptions): Promise<void> {
+  const file = out ?? (await openHome()).networkProfile;
+  // Loaded here: no other command needs the engine.
+  const { measureNetwork } = await import('../../agent/engine.ts');
+  const profile = await measureNetwork(ranks);
+  await saveNetworkProfile(file, profile);
+  process.stdout.write(
+    json
+      ? `${JSON.stringify(profile)}\n`
+      : `${describe(profile)}\nwritten to ${file}\n`,
+  );
+}
+
+function describe(profile: NetworkProfile): string {
+  const { pairs, loaded, kernels } = profile;
+  const links: (readonly [string, LinkCost])[] = [
+    ...(pairs.length > MOST_PAIRS_SHOWN
+      ? []
+      : pairs.map((pair) => [`${pair.ranks.join(' – ')} alone`, pair] as const)),
+    ['median pair', medianPair(profile)],
+    ['slowest pair', worstPair(profile)],
+    ...loaded.map((load) => [`${load.ranks} ranks at once`, load] as const),
+  ];
+  const linkTable = textTable(
+    [
+      ['link', 'α µs', 'β ns/kB', 'GB/s'],
+      ...links.map(([name, { alpha, beta }]) => [
+        name,
+        (alpha * 1e6).toFixed(1),
+        (beta * 1e12).toFixed(0),
+        beta === 0 ? '' : (1e-9 / beta).toFixed(2),
+      ]),
+    ],
+    ['left', 'right', 'right', 'right'],
+  );
+  const kernelTable = textTable(
+    [
+      ['kernel', 'ns per element or entry'],
+      ...Object.entries(kernels).map(([name, time]) => [name, (time * 1e9).toFixed(2)]),
+    ],
+    ['left', 'right'],
+  );
+  return `${profile.transport}, ${profile.nodes.length} ranks\n\n${linkTable}\n\n${kernelTable}\n`;
+}
+
+function parseRanks(text: string): number {
+  const ranks = Number(text);
+  if (!/^\d+$/.test(text) || ranks < 2 || ranks > MAXIMUM_RANKS) {
+    throw new InvalidArgumentError(`It must be a number from 2 to ${MAXIMUM_RANKS}.`);
+  }
+  return ranks;
+}

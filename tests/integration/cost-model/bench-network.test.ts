@@ -1,0 +1,77 @@
+/** `gradwire bench network` by real processes, and what it leaves in the home. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { measureNetwork } from '../../../src/agent/engine.ts';
+import {
+  loadNetworkProfile,
+  saveNetworkProfile,
+} from '../../../src/main/network-profile-file.ts';
+import {
+  networkCostOf,
+  parseNetworkProfile,
+} from '../../../src/shared/cost-model/network-profile.ts';
+
+let directory: string;
+
+beforeEach(async () => {
+  directory = await mkdtemp(path.join(tmpdir(), 'gradwire-network-'));
+});
+
+afterEach(async () => {
+  await rm(directory, { recursive: true, force: true });
+});
+
+test('three ranks: every pair alone, loads, kernels; kept as it was measured', async () => {
+  const profile = await measureNetwork(3);
+  expect(profile.pairs.map(({ ranks }) => ranks)).toEqual([
+    [0, 1],
+    [0, 2],
+    [1, 2],
+  ]);
+  expect(profile.loaded.map(({ ranks }) => ranks)).toEqual([2, 3]);
+  expect(profile.nodes).toHaveLength(3);
+  for (const { alpha, beta } of [...profile.pairs, ...profile.loaded]) {
+    // Between a microsecond and a second a message, 1 MB/s and 1 TB/s: no wrong unit.
+    expect(alpha + 8 * beta).toBeGreaterThan(1e-6);
+    expect(alpha).toBeLessThan(1);
+    expect(beta).toBeLessThan(1e-6);
+    expect(alpha + 1e6 * beta).toBeGreaterThan(1e-6);
+  }
+  for (const seconds of Object.values(profile.kernels)) {
+    expect(seconds).toBeGreaterThan(1e-12);
+    expect(seconds).toBeLessThan(1e-5);
+  }
+  // A merge compares, an addition streams.
+  expect(profile.kernels.merge).toBeGreaterThan(profile.kernels.add);
+
+  const file = path.join(directory, 'network.json');
+  await saveNetworkProfile(file, profile);
+  expect(await loadNetworkProfile(file)).toEqual(profile);
+  expect(parseNetworkProfile(JSON.parse(await readFile(file, 'utf8')), file)).toEqual(
+    profile,
+  );
+  expect(networkCostOf(profile, 3).gamma).toBe(profile.kernels.add);
+});
+
+test('a profile that is not there, or is none, or has no place to go', async () => {
+  const file = path.join(directory, 'network.json');
+  expect(await loadNetworkProfile(file)).toBeUndefined();
+  await expect(loadNetworkProfile(directory)).rejects.toMatchObject({
+    code: 'NETWORK_PROFILE_UNREADABLE',
+    kind: 'input',
+  });
+  const profile = {
+    version: 1 as const,
+    measuredAt: 0,
+    transport: 'tcp',
+    nodes: ['a', 'b'],
+    pairs: [],
+    loaded: [{ ranks: 2, alpha: 1e-5, beta: 1e-9 }],
+    kernels: { add: 0, merge: 0, scatter: 0, select: 0, quantize: 0, dequantize: 0 },
+  };
+  await expect(
+    saveNetworkProfile(path.join(directory, 'absent', 'network.json'), profile),
+  ).rejects.toMatchObject({ code: 'OUTPUT_NOT_WRITABLE', kind: 'input' });
+});
