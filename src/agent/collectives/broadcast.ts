@@ -6,6 +6,8 @@
  */
 import type { Combined, Payload } from '../compression/method.ts';
 import type { Region } from '../kernels/arena.ts';
+import { sparseBytes } from '../kernels/kernels.ts';
+import type { ValueBytes } from '../kernels/value-type.ts';
 import type { Communicator } from './collective.ts';
 import { payloadRegion } from './payload-region.ts';
 
@@ -17,11 +19,11 @@ export const broadcast = {
     payload: Payload,
     root: number,
   ): Promise<Combined> => {
-    const { rank, size } = communicator;
+    const { rank, size, valueBytes } = communicator;
     // Ranks counted from the root: place 0 is the root's.
     const place = (rank - root + size) % size;
     const rankAt = (other: number): number => (other + root) % size;
-    let region = payloadRegion(payload);
+    let region = payloadRegion(payload, valueBytes);
     let distance = 1;
     while (distance < size && (place & distance) === 0) distance *= 2;
     if (place !== 0) {
@@ -38,12 +40,15 @@ export const broadcast = {
       if (child < size) sends.push(communicator.send(rankAt(child), region));
     }
     await Promise.all(sends);
-    return { form: 'gathered', payloads: [asSent(payload, region)] };
+    return { form: 'gathered', payloads: [asSent(payload, region, valueBytes)] };
   },
 } as const;
 
-function asSent(payload: Payload, data: Region): Payload {
+function asSent(payload: Payload, data: Region, valueBytes: ValueBytes): Payload {
   if (payload.kind !== 'sparse') return { ...payload, data };
-  if (data.bytes % 8 !== 0) throw new Error('internal: a sparse payload of odd bytes');
-  return { ...payload, count: data.bytes / 8, data };
+  const count = data.bytes / sparseBytes(1, valueBytes);
+  if (!Number.isInteger(count)) {
+    throw new Error(`internal: a sparse payload of ${data.bytes} bytes`);
+  }
+  return { ...payload, count, data };
 }

@@ -9,7 +9,10 @@ import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import type { Combined, Payload } from '../compression/method.ts';
 import type { Arena, Region } from '../kernels/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
-import type { ReduceOperation } from '../kernels/reduction.ts';
+import type { ScaleKind } from '../kernels/quantization.ts';
+import type { StreamName } from '../kernels/random.ts';
+import type { ReduceOperation, ReductionKernels } from '../kernels/reduction.ts';
+import type { ValueBytes } from '../kernels/value-type.ts';
 
 /** A group of ranks that exchange one bucket: a transport bound to one exchange. */
 export interface Communicator {
@@ -19,6 +22,17 @@ export interface Communicator {
   readonly kernels: Kernels;
   /** How entries combine; ranks of one exchange have the same. */
   readonly operation: ReduceOperation;
+  /** Bytes of a value in all payloads: of f32, unless made for f64. */
+  readonly valueBytes: ValueBytes;
+  /** The reductions of such values. */
+  readonly reduction: ReductionKernels;
+  /** How this exchange quantises what a collective may quantise; undefined: not at all. */
+  readonly quantization: Quantization | undefined;
+  /**
+   * Names random numbers of this rank and exchange, that no other purpose has.
+   * @param purpose which of the collective's messages they are for
+   */
+  noise(purpose: number): StreamName;
   send(to: number, region: Region): Promise<void>;
   /** Exactly `into.bytes` bytes. */
   receive(from: number, into: Region): Promise<void>;
@@ -38,6 +52,15 @@ export interface Communicator {
   scratch(key: string, bytes: number): Region;
 }
 
+/** Levels of a sign and b − 1 bits, randomly rounded in buckets, as by QSGD. */
+export interface Quantization {
+  /** b: s = 2^(b−1) − 1 positive levels. */
+  readonly bits: number;
+  /** d: elements that share a scale. */
+  readonly bucket: number;
+  readonly scale: ScaleKind;
+}
+
 /** What a cost is computed from. Bytes and elements of one bucket. */
 export interface ExchangeShape {
   readonly ranks: number;
@@ -48,6 +71,10 @@ export interface ExchangeShape {
   readonly nnz?: number | undefined;
   /** E[K], entries of the reduced result, where known or estimated. */
   readonly nnzReduced?: number | undefined;
+  /** Of f32 unless told. */
+  readonly valueBytes?: ValueBytes | undefined;
+  /** As in the exchange; undefined: nothing is quantised. */
+  readonly quantization?: Quantization | undefined;
 }
 
 export type { NetworkCost };
@@ -60,6 +87,8 @@ export interface CollectiveDefinition {
   readonly summary: string;
   readonly source: string;
   readonly takes: readonly PayloadKind[];
+  /** Whether it heeds the exchange's quantisation. Absent: it sends values as they are. */
+  readonly quantizes?: boolean | undefined;
   /** Predicted seconds in the α–β–γ model: linear in its constants. */
   cost(shape: ExchangeShape, network: NetworkCost): number;
   /** Predicted bytes that the busiest rank sends, framing excluded. */

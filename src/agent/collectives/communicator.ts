@@ -5,9 +5,18 @@
  */
 import type { Arena, Region } from '../kernels/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
-import type { ReduceOperation } from '../kernels/reduction.ts';
+import type { StreamName } from '../kernels/random.ts';
+import type { ReduceOperation, ReductionKernels } from '../kernels/reduction.ts';
+import {
+  valueBytesOf,
+  type ValueBytes,
+  type ValueType,
+} from '../kernels/value-type.ts';
 import type { MessageHeader, Transport } from '../transport/transport.ts';
-import type { Communicator } from './collective.ts';
+import type { Communicator, Quantization } from './collective.ts';
+
+/** Random numbers of collectives are for purposes from this one on. */
+const FIRST_PURPOSE = 1 << 15;
 
 /** Told of every message's bytes, framing excluded. */
 export interface MessageLedger {
@@ -22,23 +31,37 @@ export interface CommunicatorOptions {
   readonly stream: number;
   /** Absent: sums. */
   readonly operation?: ReduceOperation | undefined;
+  /** Of the values in all payloads; absent: f32. */
+  readonly values?: ValueType | undefined;
+  /** What random rounding begins with; the same seed, the same bits. Absent: 0. */
+  readonly seed?: number | undefined;
   /** Attributes synchronous work to the `reduce` phase; absent: nobody is told. */
   readonly reduce?: (<T>(work: () => T) => T) | undefined;
   readonly ledger?: MessageLedger | undefined;
 }
 
 /** What all ranks must agree on in one exchange, beside its number. */
-export type ExchangeHeader = Pick<MessageHeader, 'epoch' | 'operation' | 'dtype'>;
+export interface ExchangeHeader extends Pick<
+  MessageHeader,
+  'epoch' | 'operation' | 'dtype'
+> {
+  /** Not in the header: what the epoch's plan says. */
+  readonly quantization?: Quantization | undefined;
+}
 
 export class TransportCommunicator implements Communicator, Disposable {
   readonly arena: Arena;
   readonly kernels: Kernels;
   readonly operation: ReduceOperation;
+  readonly valueBytes: ValueBytes;
+  readonly reduction: ReductionKernels;
   readonly #transport: Transport;
   readonly #stream: number;
+  readonly #seed: number;
   readonly #reduce: (<T>(work: () => T) => T) | undefined;
   readonly #ledger: MessageLedger | undefined;
   readonly #scratch = new Map<string, Region>();
+  #quantization: Quantization | undefined;
   #sequence = 0;
   #header: MessageHeader | undefined;
   #sentBytes = 0;
@@ -50,8 +73,12 @@ export class TransportCommunicator implements Communicator, Disposable {
     this.arena = options.arena;
     this.kernels = options.kernels;
     this.operation = options.operation ?? 'sum';
+    const { reduction, reduction64 } = options.kernels;
+    this.valueBytes = valueBytesOf(options.values ?? 'f32');
+    this.reduction = this.valueBytes === 4 ? reduction : reduction64;
     this.#transport = options.transport;
     this.#stream = options.stream;
+    this.#seed = options.seed ?? 0;
     this.#reduce = options.reduce;
     this.#ledger = options.ledger;
   }
@@ -62,6 +89,20 @@ export class TransportCommunicator implements Communicator, Disposable {
 
   get size(): number {
     return this.#transport.size;
+  }
+
+  get quantization(): Quantization | undefined {
+    return this.#quantization;
+  }
+
+  noise(purpose: number): StreamName {
+    return {
+      seed: this.#seed,
+      rank: this.rank,
+      bucket: this.#stream,
+      iteration: this.#begun().sequence,
+      purpose: FIRST_PURPOSE + purpose,
+    };
   }
 
   /** Handed to and taken from the transport since `begin`, framing excluded. */
@@ -93,6 +134,7 @@ export class TransportCommunicator implements Communicator, Disposable {
       operation: exchange.operation,
       dtype: exchange.dtype,
     };
+    this.#quantization = exchange.quantization;
     // The frame has 32 bits for it: a run may outlast them.
     this.#sequence = (this.#sequence + 1) >>> 0;
     this.#sentBytes = 0;

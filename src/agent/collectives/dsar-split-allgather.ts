@@ -7,17 +7,26 @@
  * around the end of the vector sends two pieces).
  *
  * A part is reduced by one rank alone, in rank order: all ranks get the same bits. The
- * result is dense whatever its fill-in.
+ * result is dense whatever its fill-in. Where the exchange is quantised, what travels in
+ * the second phase is the reduced part in b bits an element, randomly rounded: with
+ * buckets of d, (P−1)/P·N·(b/8 + 4/d)·β instead of its last term, and unbiased.
  *
  * Source: SparCML (Renggli et al., SC 2019), section 5.3.3.
  */
 import { scatterSeconds } from '../../shared/cost-model/network-cost.ts';
 import type { Combined, Payload } from '../compression/method.ts';
-import type { Region } from '../kernels/arena.ts';
+import { gatherParts } from './allgather.ts';
 import type { CollectiveDefinition, Communicator } from './collective.ts';
-import { blockRounds } from './doubling-blocks.ts';
 import { entriesPerRank, splitSeconds } from './fill-in.ts';
-import { partRange, streamBytes } from './sparse-stream.ts';
+import { part, partRange } from './partition.ts';
+import { vectorRegion } from './payload-region.ts';
+import {
+  DEQUANTIZE_COST,
+  gatherQuantizedParts,
+  QUANTIZE_COST,
+  quantizedBytes,
+} from './quantized-parts.ts';
+import { streamBytes } from './sparse-stream.ts';
 import { exchangeParts } from './split-exchange.ts';
 
 export const dsarSplitAllgather: CollectiveDefinition = {
@@ -27,83 +36,55 @@ export const dsarSplitAllgather: CollectiveDefinition = {
   summary: 'Each rank sums one part of the indices; the parts are gathered, dense.',
   source: 'SparCML (Renggli et al., SC 2019), section 5.3.3',
   takes: ['sparse'],
+  quantizes: true,
   cost: (shape, network) => {
     const { ranks, length } = shape;
     if (ranks === 1) return 0;
+    const quantizing =
+      shape.quantization === undefined
+        ? 0
+        : (length / ranks) * QUANTIZE_COST + length * DEQUANTIZE_COST;
     const messages = ranks - 1 + Math.ceil(Math.log2(ranks));
     return (
       messages * network.alpha +
       dsarSplitAllgather.wireBytes(shape) * network.beta +
       splitSeconds(shape, network) +
       entriesPerRank(shape) * scatterSeconds(network) +
-      (length / ranks) * network.gamma
+      (length / ranks) * network.gamma +
+      quantizing * network.gamma
     );
   },
   wireBytes: (shape) => {
-    const { ranks, length } = shape;
-    const part = streamBytes(entriesPerRank(shape) / ranks, length / ranks);
-    return (ranks - 1) * (part + (4 * length) / ranks);
+    const { ranks, length, valueBytes = 4, quantization } = shape;
+    const size = length / ranks;
+    const sparse = streamBytes(entriesPerRank(shape) / ranks, size, valueBytes);
+    const dense =
+      quantization === undefined
+        ? valueBytes * size
+        : quantizedBytes(size, quantization);
+    return (ranks - 1) * (sparse + dense);
   },
   run: async (communicator: Communicator, payload: Payload): Promise<Combined> => {
-    const { kernels, operation, rank, size } = communicator;
+    const { operation, rank, reduction, size, valueBytes } = communicator;
     if (size === 1 && payload.kind === 'sparse') {
       return { form: 'sparse', count: payload.count, data: payload.data };
     }
     const { length } = payload;
     const contributions = await exchangeParts(communicator, payload);
-    const { offset } = communicator.scratch('dense parts', 4 * length);
-    const range = partRange(length, size, rank);
+    const { offset } = communicator.scratch('dense parts', valueBytes * length);
+    const vector = { offset, length };
     communicator.reduce(() => {
-      const part = { offset: offset + 4 * range.start, length: range.length };
-      kernels.reduction.clear(operation, part);
+      const own = part(vector, size, rank, valueBytes);
+      const { start } = partRange(length, size, rank);
+      reduction.clear(operation, own);
       for (const stream of contributions) {
-        if (stream.form === 'dense') kernels.reduction.combine(operation, part, stream);
-        else kernels.reduction.scatter(operation, part, range.start, stream);
+        if (stream.form === 'dense') reduction.combine(operation, own, stream);
+        else reduction.scatter(operation, own, start, stream);
       }
     });
-    const data = { offset, bytes: 4 * length };
-    await gatherDense(communicator, data, length);
-    return { form: 'dense', data };
+    const { quantization } = communicator;
+    if (quantization === undefined) await gatherParts(communicator, vector);
+    else await gatherQuantizedParts(communicator, vector, quantization);
+    return { form: 'dense', data: vectorRegion(vector, valueBytes) };
   },
 };
-
-/** Every rank's part of the vector to every rank, each straight to where it belongs. */
-async function gatherDense(
-  communicator: Communicator,
-  data: Region,
-  length: number,
-): Promise<void> {
-  const { rank, size } = communicator;
-  const sends: Promise<void>[] = [];
-  for (const { to, from, sent, received } of blockRounds(rank, size)) {
-    for (const piece of pieces(sent, data, length, size)) {
-      sends.push(communicator.send(to, piece));
-    }
-    await Promise.all(
-      pieces(received, data, length, size).map((piece) =>
-        communicator.receive(from, piece),
-      ),
-    );
-  }
-  await Promise.all(sends);
-}
-
-/** Blocks that follow one another around the vector, as one run of bytes or as two. */
-export function pieces(
-  blocks: readonly number[],
-  data: Region,
-  length: number,
-  ranks: number,
-): readonly Region[] {
-  const runs: Region[] = [];
-  for (const block of blocks) {
-    const range = partRange(length, ranks, block);
-    const offset = data.offset + 4 * range.start;
-    const bytes = 4 * range.length;
-    const last = runs.at(-1);
-    if (last !== undefined && last.offset + last.bytes === offset) {
-      runs[runs.length - 1] = { offset: last.offset, bytes: last.bytes + bytes };
-    } else runs.push({ offset, bytes });
-  }
-  return runs.filter(({ bytes }) => bytes > 0);
-}

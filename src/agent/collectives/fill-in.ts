@@ -11,13 +11,14 @@ import {
   scatterSeconds,
   type NetworkCost,
 } from '../../shared/cost-model/network-cost.ts';
+import { sparseBytes } from '../kernels/kernels.ts';
 import type { ExchangeShape } from './collective.ts';
 import { foldedRanks, rounds } from './folding.ts';
 import { reachesDelta, streamBytes } from './sparse-stream.ts';
 
 /** k: entries per rank. */
-export const entriesPerRank = ({ nnz, payloadBytes }: ExchangeShape): number =>
-  nnz ?? payloadBytes / 8;
+export const entriesPerRank = (shape: ExchangeShape): number =>
+  shape.nnz ?? shape.payloadBytes / sparseBytes(1, shape.valueBytes);
 
 /**
  * Entries of the union of so many of the ranks. Where the reduced result has been
@@ -34,7 +35,8 @@ export function unionOf(shape: ExchangeShape, ranks: number): number {
 
 /** Bytes on the wire of a part of so many equal parts of the union of so many ranks. */
 export function unionBytes(shape: ExchangeShape, ranks: number, parts = 1): number {
-  return streamBytes(unionOf(shape, ranks) / parts, shape.length / parts);
+  const { length, valueBytes } = shape;
+  return streamBytes(unionOf(shape, ranks) / parts, length / parts, valueBytes);
 }
 
 /**

@@ -8,6 +8,8 @@
  */
 import type { Combined, Payload } from '../compression/method.ts';
 import type { Region } from '../kernels/arena.ts';
+import { sparseBytes } from '../kernels/kernels.ts';
+import type { ValueBytes } from '../kernels/value-type.ts';
 import { failure, type GradwireError } from '../../shared/errors.ts';
 import type { Communicator } from './collective.ts';
 import { payloadRegion } from './payload-region.ts';
@@ -30,8 +32,8 @@ export async function gatherPayloads(
   payload: Payload,
 ): Promise<readonly Payload[]> {
   const { rank, size } = communicator;
-  const own = payloadRegion(payload);
-  const maximum = largestPayload(payload);
+  const own = payloadRegion(payload, communicator.valueBytes);
+  const maximum = largestPayload(payload, communicator.valueBytes);
   const arrivals: Promise<Payload>[] = [];
   for (let peer = 0; peer < size; peer++) {
     if (peer === rank) {
@@ -55,13 +57,13 @@ export async function gatherPayloads(
 }
 
 /** No payload of a kind is larger than this: the bound of what a peer may send. */
-function largestPayload(payload: Payload): number {
+function largestPayload(payload: Payload, valueBytes: ValueBytes): number {
   const { kind, length, data } = payload;
   switch (kind) {
     case 'dense':
-      return 4 * length;
+      return valueBytes * length;
     case 'sparse':
-      return 8 * length;
+      return sparseBytes(length, valueBytes);
     case 'scalars':
       return data.bytes;
     case 'quantized':
@@ -80,11 +82,11 @@ function asPayload(
   data: Region,
 ): Payload {
   if (own.kind !== 'sparse') return { ...own, data };
-  if (data.bytes % 8 !== 0) throw invalid(peer, `${data.bytes} bytes of pairs`);
-  const count = data.bytes / 8;
+  const count = data.bytes / sparseBytes(1, communicator.valueBytes);
+  if (!Number.isInteger(count)) throw invalid(peer, `${data.bytes} bytes of pairs`);
   const stream = { offset: data.offset, count };
   // Merges rely on the order, and what scatters write through on the range.
-  const bad = communicator.kernels.reduction.firstDisordered(stream, 0, own.length);
+  const bad = communicator.reduction.firstDisordered(stream, 0, own.length);
   if (bad >= 0) {
     const index = communicator.arena.u32(data.offset, count)[bad]!;
     throw invalid(peer, `index ${index} of ${own.length} at place ${bad}`);

@@ -3,10 +3,27 @@
  * N < P all parts but the last are empty.
  */
 import type { Vector } from '../kernels/arena.ts';
+import type { ValueBytes } from '../kernels/value-type.ts';
 
-export function part(vector: Vector, parts: number, index: number): Vector {
-  const size = Math.floor(vector.length / parts);
+/** Elements [start, start + length) of the vector. */
+export interface ElementRange {
+  readonly start: number;
+  readonly length: number;
+}
+
+/** Part `index` of `parts` of a vector of `length` elements. */
+export function partRange(length: number, parts: number, index: number): ElementRange {
+  const size = Math.floor(length / parts);
   const start = index * size;
-  const length = index === parts - 1 ? vector.length - start : size;
-  return { offset: vector.offset + 4 * start, length };
+  return { start, length: index === parts - 1 ? length - start : size };
+}
+
+export function part(
+  vector: Vector,
+  parts: number,
+  index: number,
+  valueBytes: ValueBytes = 4,
+): Vector {
+  const { start, length } = partRange(vector.length, parts, index);
+  return { offset: vector.offset + valueBytes * start, length };
 }

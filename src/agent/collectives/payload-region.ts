@@ -2,31 +2,33 @@
 import type { Payload } from '../compression/method.ts';
 import type { Region, Vector } from '../kernels/arena.ts';
 import { sparseBytes } from '../kernels/kernels.ts';
+import type { ValueBytes } from '../kernels/value-type.ts';
 
-export function payloadRegion(payload: Payload): Region {
+export function payloadRegion(payload: Payload, valueBytes: ValueBytes = 4): Region {
   const { offset, bytes } = payload.data;
-  const used = payload.kind === 'sparse' ? sparseBytes(payload.count) : bytes;
+  const used =
+    payload.kind === 'sparse' ? sparseBytes(payload.count, valueBytes) : bytes;
   if (used > bytes) {
     throw new Error(`internal: ${bytes} bytes hold no payload of ${used}`);
   }
   return { offset, bytes: used };
 }
 
-/** What an elementwise sum works on: the f32 elements of a dense payload or of scalars. */
-export function payloadVector(payload: Payload): Vector {
+/** What an elementwise sum works on: the elements of a dense payload or of scalars. */
+export function payloadVector(payload: Payload, valueBytes: ValueBytes = 4): Vector {
   if (payload.kind !== 'dense' && payload.kind !== 'scalars') {
     throw new Error(`internal: a ${payload.kind} payload has no elementwise sum`);
   }
   const { offset, bytes } = payload.data;
   // Allocations are rounded up: a dense payload says how long it is.
-  const length = payload.kind === 'dense' ? payload.length : bytes / 4;
-  if (!Number.isInteger(length) || 4 * length > bytes) {
+  const length = payload.kind === 'dense' ? payload.length : bytes / valueBytes;
+  if (!Number.isInteger(length) || valueBytes * length > bytes) {
     throw new Error(`internal: ${bytes} bytes are no ${length} elements`);
   }
   return { offset, length };
 }
 
-export const vectorRegion = ({ offset, length }: Vector): Region => ({
-  offset,
-  bytes: 4 * length,
-});
+export const vectorRegion = (
+  { offset, length }: Vector,
+  valueBytes: ValueBytes = 4,
+): Region => ({ offset, bytes: valueBytes * length });

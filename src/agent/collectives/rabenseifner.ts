@@ -14,14 +14,15 @@
  */
 import type { Combined, Payload } from '../compression/method.ts';
 import type { Vector } from '../kernels/arena.ts';
+import type { ValueBytes } from '../kernels/value-type.ts';
 import type {
   CollectiveDefinition,
   Communicator,
   ExchangeShape,
 } from './collective.ts';
 import { foldedRanks, rounds } from './folding.ts';
+import { partRange } from './partition.ts';
 import { payloadVector, vectorRegion } from './payload-region.ts';
-import { partRange } from './sparse-stream.ts';
 
 export const rabenseifner: CollectiveDefinition = {
   id: 'rabenseifner',
@@ -30,12 +31,14 @@ export const rabenseifner: CollectiveDefinition = {
   summary: 'Dense halves summed, then doubled: few messages, few bytes.',
   source: 'Thakur, Rabenseifner and Gropp (2005), IJHPCA 19(1)',
   takes: ['dense', 'scalars'],
-  cost: ({ ranks, payloadBytes }, { alpha, beta, gamma }) => {
+  cost: ({ ranks, payloadBytes, valueBytes = 4 }, { alpha, beta, gamma }) => {
     const core = 2 ** rounds(ranks);
     const share = ((core - 1) / core) * payloadBytes;
-    const sum = (payloadBytes / 4) * gamma;
+    const sum = (payloadBytes / valueBytes) * gamma;
     const fold = foldedRanks(ranks) > 0 ? 2 * (alpha + payloadBytes * beta) + sum : 0;
-    return 2 * rounds(ranks) * alpha + 2 * share * beta + (share / 4) * gamma + fold;
+    return (
+      2 * rounds(ranks) * alpha + 2 * share * beta + (share / valueBytes) * gamma + fold
+    );
   },
   wireBytes: (shape) => {
     const sent = Array.from({ length: shape.ranks }, (_, rank) =>
@@ -44,14 +47,14 @@ export const rabenseifner: CollectiveDefinition = {
     return Math.max(...sent);
   },
   run: async (communicator: Communicator, payload: Payload): Promise<Combined> => {
-    const vector = payloadVector(payload);
-    const region = vectorRegion(vector);
-    const { kernels, operation, rank, size } = communicator;
+    const { operation, rank, reduction, size, valueBytes } = communicator;
+    const vector = payloadVector(payload, valueBytes);
+    const region = vectorRegion(vector, valueBytes);
     if (size === 1 || region.bytes === 0) return { form: 'dense', data: region };
     const other = { offset: communicator.scratch('rabenseifner', region.bytes).offset };
     const add = (out: Vector): void => {
       communicator.reduce(() => {
-        kernels.reduction.combine(operation, out, { ...out, offset: other.offset });
+        reduction.combine(operation, out, { ...out, offset: other.offset });
       });
     };
     const folded = foldedRanks(size);
@@ -68,24 +71,30 @@ export const rabenseifner: CollectiveDefinition = {
     const place = rank < 2 * folded ? (rank - 1) / 2 : rank - folded;
     const rankAt = (at: number): number => (at < folded ? 2 * at + 1 : at + folded);
     const blocks = (first: number, count: number): Vector =>
-      blockVector(vector, size - folded, first, count);
+      blockVector(vector, size - folded, first, count, valueBytes);
     const steps = halvings(place, size - folded);
     for (const { partner, kept, given, count } of steps) {
       const mine = blocks(kept, count);
       const received = communicator.receive(rankAt(partner), {
-        ...vectorRegion(mine),
+        ...vectorRegion(mine, valueBytes),
         ...other,
       });
-      await communicator.send(rankAt(partner), vectorRegion(blocks(given, count)));
+      await communicator.send(
+        rankAt(partner),
+        vectorRegion(blocks(given, count), valueBytes),
+      );
       await received;
       add(mine);
     }
     for (const { partner, kept, given, count } of steps.toReversed()) {
       const received = communicator.receive(
         rankAt(partner),
-        vectorRegion(blocks(given, count)),
+        vectorRegion(blocks(given, count), valueBytes),
       );
-      await communicator.send(rankAt(partner), vectorRegion(blocks(kept, count)));
+      await communicator.send(
+        rankAt(partner),
+        vectorRegion(blocks(kept, count), valueBytes),
+      );
       await received;
     }
     if (rank < 2 * folded) await communicator.send(rank - 1, region);
@@ -121,25 +130,28 @@ function blockVector(
   parts: number,
   first: number,
   count: number,
+  valueBytes: ValueBytes,
 ): Vector {
   const { start } = partRange(vector.length, parts, first);
   const last = partRange(vector.length, parts, first + count - 1);
   const length = last.start + last.length - start;
-  return { offset: vector.offset + 4 * start, length };
+  return { offset: vector.offset + valueBytes * start, length };
 }
 
 /** Bytes that one rank sends, framing excluded: exact. */
 export function rabenseifnerBytesSent(rank: number, shape: ExchangeShape): number {
-  const { ranks, payloadBytes } = shape;
+  const { ranks, payloadBytes, valueBytes = 4 } = shape;
   const folded = foldedRanks(ranks);
   if (rank < 2 * folded && rank % 2 === 0) return payloadBytes;
   const place = rank < 2 * folded ? (rank - 1) / 2 : rank - folded;
-  const vector = { offset: 0, length: payloadBytes / 4 };
+  const vector = { offset: 0, length: payloadBytes / valueBytes };
+  const blocks = (first: number, count: number): Vector =>
+    blockVector(vector, ranks - folded, first, count, valueBytes);
   const bytes = halvings(place, ranks - folded).reduce(
     (sum, { kept, given, count }) =>
       sum +
-      4 * blockVector(vector, ranks - folded, kept, count).length +
-      4 * blockVector(vector, ranks - folded, given, count).length,
+      valueBytes * blocks(kept, count).length +
+      valueBytes * blocks(given, count).length,
     0,
   );
   return rank < 2 * folded ? bytes + payloadBytes : bytes;

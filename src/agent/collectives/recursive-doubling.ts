@@ -29,9 +29,9 @@ export const recursiveDoubling: CollectiveDefinition = {
   summary: 'Whole vectors swapped at doubling distances: fewest messages.',
   source: 'Thakur, Rabenseifner and Gropp (2005), IJHPCA 19(1)',
   takes: ['dense', 'scalars'],
-  cost: ({ ranks, payloadBytes }, { alpha, beta, gamma }) => {
+  cost: ({ ranks, payloadBytes, valueBytes = 4 }, { alpha, beta, gamma }) => {
     const message = alpha + payloadBytes * beta;
-    const sum = (payloadBytes / 4) * gamma;
+    const sum = (payloadBytes / valueBytes) * gamma;
     const fold = foldedRanks(ranks) > 0 ? 2 * message + sum : 0;
     return rounds(ranks) * (message + sum) + fold;
   },
@@ -42,11 +42,11 @@ export const recursiveDoubling: CollectiveDefinition = {
     return Math.max(...sent);
   },
   run: async (communicator: Communicator, payload: Payload): Promise<Combined> => {
-    const vector = payloadVector(payload);
-    const region = vectorRegion(vector);
-    const { kernels, operation } = communicator;
+    const { operation, reduction, valueBytes } = communicator;
+    const vector = payloadVector(payload, valueBytes);
+    const region = vectorRegion(vector, valueBytes);
     await doubleRecursively(communicator, region, (other) => {
-      kernels.reduction.combine(operation, vector, vectorOf(other, vector.length));
+      reduction.combine(operation, vector, vectorOf(other, vector.length));
     });
     return { form: 'dense', data: region };
   },

@@ -11,6 +11,7 @@ import { dsarSplitAllgather } from './dsar-split-allgather.ts';
 import { rabenseifner } from './rabenseifner.ts';
 import { recursiveDoubling } from './recursive-doubling.ts';
 import { ring } from './ring.ts';
+import { scatterReduceAllgather } from './scatter-reduce-allgather.ts';
 import { sparseAllgather } from './sparse-allgather.ts';
 import { sparseRing } from './sparse-ring.ts';
 import { ssarRecursiveDoubling } from './ssar-recursive-doubling.ts';
@@ -20,6 +21,7 @@ const all: readonly CollectiveDefinition[] = [
   ring,
   recursiveDoubling,
   rabenseifner,
+  scatterReduceAllgather,
   ssarRecursiveDoubling,
   ssarSplitAllgather,
   dsarSplitAllgather,

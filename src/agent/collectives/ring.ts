@@ -14,6 +14,7 @@
  */
 import type { Combined, Payload } from '../compression/method.ts';
 import type { Vector } from '../kernels/arena.ts';
+import type { ValueBytes } from '../kernels/value-type.ts';
 import type {
   CollectiveDefinition,
   Communicator,
@@ -33,10 +34,12 @@ export const ring: CollectiveDefinition = {
   summary: 'Dense sums passed around a ring: least bytes, 2(P−1) messages deep.',
   source: 'Patarasuk and Yuan (2009), JPDC 69(2)',
   takes: ['dense', 'scalars'],
-  cost: ({ ranks, payloadBytes }, { alpha, beta, gamma }) => {
+  cost: (shape, { alpha, beta, gamma }) => {
+    const { ranks, payloadBytes } = shape;
     const steps = ranks - 1;
     const partBytes = payloadBytes / ranks;
-    return 2 * steps * (alpha + partBytes * beta) + ((steps * partBytes) / 4) * gamma;
+    const sums = (steps * partBytes) / (shape.valueBytes ?? 4);
+    return 2 * steps * (alpha + partBytes * beta) + sums * gamma;
   },
   wireBytes: (shape) => {
     const sent = Array.from({ length: shape.ranks }, (_, rank) =>
@@ -49,10 +52,10 @@ export const ring: CollectiveDefinition = {
 
 /** Bytes that one rank sends, framing excluded: exact. */
 export function ringBytesSent(rank: number, shape: ExchangeShape): number {
-  const { ranks, payloadBytes } = shape;
-  const vector = { offset: 0, length: payloadBytes / 4 };
+  const { ranks, payloadBytes, valueBytes = 4 } = shape;
+  const vector = { offset: 0, length: payloadBytes / valueBytes };
   const bytesOf = (index: number): number =>
-    4 * part(vector, ranks, (index + ranks) % ranks).length;
+    valueBytes * part(vector, ranks, (index + ranks) % ranks).length;
   // Everything twice, but for the part that it completes and the part it gets last.
   return 2 * payloadBytes - bytesOf(rank + 1) - bytesOf(rank + 2);
 }
@@ -70,17 +73,17 @@ async function runRing(
   communicator: Communicator,
   payload: Payload,
 ): Promise<Combined> {
-  const vector = payloadVector(payload);
-  const { rank, size } = communicator;
+  const { rank, size, valueBytes } = communicator;
+  const vector = payloadVector(payload, valueBytes);
   if (size > 1) {
     const next = (rank + 1) % size;
-    const sends = chunksOf(part(vector, size, rank)).map((chunk) =>
-      communicator.send(next, vectorRegion(chunk)),
+    const sends = chunksOf(part(vector, size, rank, valueBytes), valueBytes).map(
+      (chunk) => communicator.send(next, vectorRegion(chunk, valueBytes)),
     );
-    await relay(communicator, incoming(vector, rank, size), sends);
+    await relay(communicator, incoming(communicator, vector), sends);
     await Promise.all(sends);
   }
-  return { form: 'dense', data: vectorRegion(vector) };
+  return { form: 'dense', data: vectorRegion(vector, valueBytes) };
 }
 
 /**
@@ -88,13 +91,15 @@ async function runRing(
  * part rank − s − 1, at step s of the allgather part rank − s. A part is overwritten only
  * by its final sum, which contains what this rank sent of it: that send has left.
  */
-function incoming(vector: Vector, rank: number, size: number): Chunk[] {
+function incoming(communicator: Communicator, vector: Vector): Chunk[] {
+  const { rank, size, valueBytes } = communicator;
   const chunks: Chunk[] = [];
   for (let step = 0; step < 2 * (size - 1); step++) {
     const partial = step < size - 1;
     const index = partial ? rank - step - 1 : rank - (step - (size - 1));
     const forward = step < 2 * (size - 1) - 1;
-    for (const chunk of chunksOf(part(vector, size, (index + size) % size))) {
+    const whole = part(vector, size, (index + size) % size, valueBytes);
+    for (const chunk of chunksOf(whole, valueBytes)) {
       chunks.push({ vector: chunk, partial, forward });
     }
   }
@@ -107,11 +112,11 @@ async function relay(
   chunks: readonly Chunk[],
   sends: Promise<void>[],
 ): Promise<void> {
-  const { rank, size, kernels, operation } = communicator;
+  const { rank, size, reduction, operation, valueBytes } = communicator;
   const previous = (rank + size - 1) % size;
   const next = (rank + 1) % size;
   const slotBytes = chunks.reduce(
-    (most, { vector }) => Math.max(most, 4 * vector.length),
+    (most, { vector }) => Math.max(most, valueBytes * vector.length),
     0,
   );
   const { offset } = communicator.scratch('ring', WINDOW * slotBytes);
@@ -124,22 +129,22 @@ async function relay(
   const arrivals: Promise<void>[] = [];
   for (let index = 0; index < chunks.length; index++) {
     while (arrivals.length < Math.min(index + WINDOW, chunks.length)) {
-      const into = vectorRegion(landing(arrivals.length));
+      const into = vectorRegion(landing(arrivals.length), valueBytes);
       arrivals.push(communicator.receive(previous, into));
     }
     await arrivals[index];
     const { vector, partial, forward } = chunks[index]!;
     if (partial) {
       communicator.reduce(() => {
-        kernels.reduction.combine(operation, vector, landing(index));
+        reduction.combine(operation, vector, landing(index));
       });
     }
-    if (forward) sends.push(communicator.send(next, vectorRegion(vector)));
+    if (forward) sends.push(communicator.send(next, vectorRegion(vector, valueBytes)));
   }
 }
 
-function chunksOf(vector: Vector): Vector[] {
-  const size = RING_CHUNK_BYTES / 4;
+function chunksOf(vector: Vector, valueBytes: ValueBytes): Vector[] {
+  const size = RING_CHUNK_BYTES / valueBytes;
   return Array.from({ length: Math.ceil(vector.length / size) }, (_, index) => ({
     offset: vector.offset + index * RING_CHUNK_BYTES,
     length: Math.min(size, vector.length - index * size),

@@ -7,7 +7,7 @@
  *
  * Streams are merged pairwise in rank order, a fixed tree. Where |H₁| + … + |H_P| ≥ δ the
  * sparse form cannot pay any more and they are scattered into a dense vector, in rank
- * order; δ = N/2 for u32 indices and f32 values. All ranks see the same counts, take the
+ * order; δ as in `sparse-stream.ts`. All ranks see the same counts, take the
  * same branch and get the same bits.
  *
  * Source: SparCML (Renggli et al., SC 2019), sections 5.1 and 5.3.
@@ -15,10 +15,12 @@
 import { mergeSeconds, scatterSeconds } from '../../shared/cost-model/network-cost.ts';
 import type { Combined, Payload } from '../compression/method.ts';
 import { sparseBytes, type SparseStream } from '../kernels/kernels.ts';
+import type { ValueBytes } from '../kernels/value-type.ts';
 import type { CollectiveDefinition, Communicator } from './collective.ts';
 import { entriesPerRank, unionOf } from './fill-in.ts';
 import { gatherPayloads } from './gather.ts';
 import { vectorRegion } from './payload-region.ts';
+import { reachesDelta } from './sparse-stream.ts';
 
 export const sparseAllgather: CollectiveDefinition = {
   id: 'sparse-allgather',
@@ -28,12 +30,12 @@ export const sparseAllgather: CollectiveDefinition = {
   source: 'SparCML (Renggli et al., SC 2019), section 5.3',
   takes: ['sparse'],
   cost: (shape, network) => {
-    const { ranks, length, payloadBytes } = shape;
+    const { ranks, length, payloadBytes, valueBytes } = shape;
     if (ranks === 1) return 0;
     const { alpha, beta, gamma } = network;
     const entries = ranks * entriesPerRank(shape);
     const gathering = (ranks - 1) * (alpha + payloadBytes * beta);
-    if (isDense(entries, length)) {
+    if (reachesDelta(entries, length, valueBytes)) {
       return gathering + entries * scatterSeconds(network) + length * gamma;
     }
     let merged = 0;
@@ -47,34 +49,33 @@ export const sparseAllgather: CollectiveDefinition = {
     if (payload.kind !== 'sparse') {
       throw new Error(`internal: sparse-allgather of a ${payload.kind} payload`);
     }
+    const { size, valueBytes } = communicator;
     const payloads = await gatherPayloads(communicator, payload);
     const streams = payloads.map(streamOf);
-    if (communicator.size === 1) return sparse(streams[0]!);
+    if (size === 1) return sparse(streams[0]!, valueBytes);
     const entries = streams.reduce((sum, { count }) => sum + count, 0);
     return communicator.reduce(() =>
-      isDense(entries, payload.length)
+      reachesDelta(entries, payload.length, valueBytes)
         ? scatter(communicator, streams, payload.length)
-        : sparse(merge(communicator, streams, entries)),
+        : sparse(merge(communicator, streams, entries), valueBytes),
     );
   },
 };
-
-/** Whether that many entries, an upper bound of K, reach δ. */
-const isDense = (entries: number, length: number): boolean =>
-  length > 0 && entries >= length / 2;
 
 function scatter(
   communicator: Communicator,
   streams: readonly SparseStream[],
   length: number,
 ): Combined {
-  const { reduction } = communicator.kernels;
-  const { operation } = communicator;
-  const { offset } = communicator.scratch('sparse-allgather dense', 4 * length);
+  const { operation, reduction, valueBytes } = communicator;
+  const { offset } = communicator.scratch(
+    'sparse-allgather dense',
+    valueBytes * length,
+  );
   const sum = { offset, length };
   reduction.clear(operation, sum);
   for (const stream of streams) reduction.scatter(operation, sum, 0, stream);
-  return { form: 'dense', data: vectorRegion(sum) };
+  return { form: 'dense', data: vectorRegion(sum, valueBytes) };
 }
 
 /** Neighbours merge, then their results, level by level, between two scratches. */
@@ -83,21 +84,21 @@ function merge(
   streams: readonly SparseStream[],
   entries: number,
 ): SparseStream {
-  const { kernels, operation } = communicator;
+  const { operation, reduction, valueBytes } = communicator;
   let level = streams;
   for (let depth = 0; level.length > 1; depth++) {
     const scratch = communicator.scratch(
       `sparse-allgather merged ${depth % 2}`,
-      sparseBytes(entries),
+      sparseBytes(entries, valueBytes),
     );
     const merged: SparseStream[] = [];
     let offset = scratch.offset;
     for (let left = 0; left < level.length; left += 2) {
       const a = level[left]!;
       const b = level[left + 1] ?? { offset: a.offset, count: 0 };
-      const bytes = sparseBytes(a.count + b.count);
+      const bytes = sparseBytes(a.count + b.count, valueBytes);
       // The odd one out is merged with nothing: it moves on with its level.
-      merged.push(kernels.reduction.merge(operation, a, b, { offset, bytes }));
+      merged.push(reduction.merge(operation, a, b, { offset, bytes }));
       offset += bytes;
     }
     level = merged;
@@ -110,6 +111,7 @@ function streamOf(payload: Payload): SparseStream {
   return { offset: payload.data.offset, count: payload.count };
 }
 
-function sparse({ offset, count }: SparseStream): Combined {
-  return { form: 'sparse', count, data: { offset, bytes: sparseBytes(count) } };
+function sparse({ offset, count }: SparseStream, valueBytes: ValueBytes): Combined {
+  const bytes = sparseBytes(count, valueBytes);
+  return { form: 'sparse', count, data: { offset, bytes } };
 }

@@ -23,11 +23,11 @@ import {
   unionBytes,
   unionOf,
 } from './fill-in.ts';
+import { partRange } from './partition.ts';
 import {
   concatenated,
   merged,
   opened,
-  partRange,
   sealed,
   split,
   streamCapacity,
@@ -99,7 +99,7 @@ async function runSparseRing(
     const range = partRange(length, size, index);
     const region = await communicator.receiveSized(
       previous,
-      streamCapacity(range.length),
+      streamCapacity(range.length, communicator.valueBytes),
       () => slots.free(stream),
     );
     // What was sent lies in a slot that the merge may take.
@@ -120,12 +120,12 @@ async function relay(
   own: Stream,
   length: number,
 ): Promise<readonly Stream[]> {
-  const { rank, size } = communicator;
+  const { rank, size, valueBytes } = communicator;
   const next = (rank + 1) % size;
   const previous = (rank + size - 1) % size;
   const scratch = communicator.scratch(
     'gathered parts',
-    4 * length + size * STREAM_HEADER_BYTES,
+    valueBytes * length + size * STREAM_HEADER_BYTES,
   );
   const parts: Stream[] = [];
   parts[next] = own;
@@ -133,10 +133,11 @@ async function relay(
   for (let step = 0; step < size - 1; step++) {
     const index = (rank - step + size) % size;
     const range = partRange(length, size, index);
-    const offset = scratch.offset + 4 * range.start + index * STREAM_HEADER_BYTES;
+    const offset =
+      scratch.offset + valueBytes * range.start + index * STREAM_HEADER_BYTES;
     const region = await communicator.receiveSized(
       previous,
-      streamCapacity(range.length),
+      streamCapacity(range.length, communicator.valueBytes),
       (bytes) => ({ offset, bytes }),
     );
     if (step < size - 2) sends.push(communicator.send(next, region));

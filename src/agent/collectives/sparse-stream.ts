@@ -9,9 +9,9 @@
  * count from the start of the whole vector. In memory every stream has its header's room
  * in front of the body, so that it can be sent from where it lies.
  *
- * δ = N/2 for u32 indices and f32 values: where |H₁| + |H₂| ≥ δ, an upper bound of the
- * union, the result is dense. Both sides of a swap see the same counts and take the same
- * branch.
+ * δ = N·isize/(4 + isize) for u32 indices and values of isize bytes, N/2 for f32 and 2N/3
+ * for f64: where |H₁| + |H₂| ≥ δ, an upper bound of the union, the result is dense. Both
+ * sides of a swap see the same counts and take the same branch.
  *
  * Source: SparCML (Renggli et al., SC 2019), section 5.1.
  */
@@ -19,18 +19,13 @@ import { failure, type GradwireError } from '../../shared/errors.ts';
 import type { Combined, Payload } from '../compression/method.ts';
 import type { Region } from '../kernels/arena.ts';
 import { sparseBytes } from '../kernels/kernels.ts';
+import type { ValueBytes } from '../kernels/value-type.ts';
 import type { Communicator } from './collective.ts';
-import { part } from './partition.ts';
+import { partRange, type ElementRange } from './partition.ts';
 
 export const STREAM_HEADER_BYTES = 8;
 const SPARSE = 0;
 const DENSE = 1;
-
-/** Elements [start, start + length) of the vector. */
-export interface ElementRange {
-  readonly start: number;
-  readonly length: number;
-}
 
 /** `offset` is the body's; the header's room lies before it. */
 export type Stream =
@@ -42,28 +37,32 @@ export type Stream =
   | (ElementRange & { readonly form: 'dense'; readonly offset: number });
 
 /** Whether that many entries of a range of `length` reach δ. */
-export const reachesDelta = (entries: number, length: number): boolean =>
-  length > 0 && 2 * entries >= length;
+export const reachesDelta = (
+  entries: number,
+  length: number,
+  valueBytes: ValueBytes = 4,
+): boolean => length > 0 && sparseBytes(entries, valueBytes) >= valueBytes * length;
 
 /** Bytes of a stream of so many entries on the wire, its header included. */
-export const streamBytes = (entries: number, length: number): number =>
+export const streamBytes = (
+  entries: number,
+  length: number,
+  valueBytes: ValueBytes = 4,
+): number =>
   STREAM_HEADER_BYTES +
-  (reachesDelta(entries, length) ? 4 * length : sparseBytes(entries));
+  (reachesDelta(entries, length, valueBytes)
+    ? valueBytes * length
+    : sparseBytes(entries, valueBytes));
 
 /** No stream of the range is larger. */
-export const streamCapacity = (length: number): number =>
-  STREAM_HEADER_BYTES + 4 * length;
-
-/** Part `index` of `parts` of a vector of `length` elements. */
-export function partRange(length: number, parts: number, index: number): ElementRange {
-  const { offset, length: size } = part({ offset: 0, length }, parts, index);
-  return { start: offset / 4, length: size };
-}
+export const streamCapacity = (length: number, valueBytes: ValueBytes): number =>
+  STREAM_HEADER_BYTES + valueBytes * length;
 
 /** What the stream takes, its header included. */
-export function sealedBytes(stream: Stream): number {
+export function sealedBytes(stream: Stream, valueBytes: ValueBytes): number {
   const { form, length } = stream;
-  const body = form === 'sparse' ? sparseBytes(stream.count) : 4 * length;
+  const body =
+    form === 'sparse' ? sparseBytes(stream.count, valueBytes) : valueBytes * length;
   return STREAM_HEADER_BYTES + body;
 }
 
@@ -73,7 +72,7 @@ export function sealed(communicator: Communicator, stream: Stream): Region {
   const start = offset - STREAM_HEADER_BYTES;
   const entries = form === 'sparse' ? stream.count : length;
   communicator.arena.u32(start, 2).set([form === 'sparse' ? SPARSE : DENSE, entries]);
-  return { offset: start, bytes: sealedBytes(stream) };
+  return { offset: start, bytes: sealedBytes(stream, communicator.valueBytes) };
 }
 
 /**
@@ -88,14 +87,15 @@ export function opened(
   peer: number,
   trailing = false,
 ): Stream {
-  const { arena, kernels } = communicator;
+  const { arena, reduction, valueBytes } = communicator;
   if (region.bytes < STREAM_HEADER_BYTES) {
     throw invalid(peer, `a stream of ${region.bytes} bytes`);
   }
   const [form, entries] = arena.u32(region.offset, 2) as unknown as [number, number];
   const offset = region.offset + STREAM_HEADER_BYTES;
   const room = region.bytes - STREAM_HEADER_BYTES;
-  const body = form === SPARSE ? sparseBytes(entries) : 4 * entries;
+  const body =
+    form === SPARSE ? sparseBytes(entries, valueBytes) : valueBytes * entries;
   if (body > room || (!trailing && body < room)) {
     throw invalid(peer, `a stream of ${entries} entries in ${room} bytes`);
   }
@@ -103,14 +103,14 @@ export function opened(
   if (form === DENSE && entries === length) {
     return { form: 'dense', offset, start, length };
   }
-  if (form !== SPARSE || reachesDelta(entries, length)) {
+  if (form !== SPARSE || reachesDelta(entries, length, valueBytes)) {
     throw invalid(
       peer,
       `a stream of form ${form} and ${entries} entries for ${length} elements`,
     );
   }
   const stream = { offset, count: entries };
-  const bad = kernels.reduction.firstDisordered(stream, start, start + length);
+  const bad = reduction.firstDisordered(stream, start, start + length);
   if (bad >= 0) {
     const index = arena.u32(offset, entries)[bad]!;
     throw invalid(peer, `index ${index} at place ${bad} of elements from ${start} on`);
@@ -132,14 +132,14 @@ export function split(
   }
   const { length, count } = payload;
   const stream = { offset: payload.data.offset, count };
-  const { reduction } = communicator.kernels;
+  const { reduction, valueBytes } = communicator;
   const ranges = Array.from({ length: parts }, (_, index) =>
     partRange(length, parts, index),
   );
   const bounds = ranges.map(({ start }) => reduction.firstAtLeast(stream, start));
   bounds.push(count);
   const bytesOf = (index: number): number =>
-    streamBytes(bounds[index + 1]! - bounds[index]!, ranges[index]!.length);
+    streamBytes(bounds[index + 1]! - bounds[index]!, ranges[index]!.length, valueBytes);
   const total = ranges.reduce((sum, _, index) => sum + bytesOf(index), 0);
   let { offset } = communicator.scratch('split', total);
   return ranges.map((range, index) => {
@@ -158,27 +158,33 @@ function pack(
   to: number,
   offset: number,
 ): Stream {
-  const { arena, kernels, operation } = communicator;
+  const { arena, operation, reduction, valueBytes } = communicator;
   const count = to - from;
+  /** Values are moved by words, of which an f64 has two. */
+  const words = valueBytes / 4;
+  const firstValue = source.offset + 4 * source.count + valueBytes * from;
   const indices = arena.u32(source.offset + 4 * from, count);
-  const values = arena.u32(source.offset + 4 * (source.count + from), count);
-  if (!reachesDelta(count, range.length)) {
+  const values = arena.u32(firstValue, words * count);
+  if (!reachesDelta(count, range.length, valueBytes)) {
     arena.u32(offset, count).set(indices);
-    arena.u32(offset + 4 * count, count).set(values);
+    arena.u32(offset + 4 * count, words * count).set(values);
     return { form: 'sparse', offset, count, ...range };
   }
-  kernels.reduction.clear(operation, { offset, length: range.length });
-  const elements = arena.u32(offset, range.length);
+  reduction.clear(operation, { offset, length: range.length });
+  const elements = arena.u32(offset, words * range.length);
   for (let entry = 0; entry < count; entry++) {
-    elements[indices[entry]! - range.start] = values[entry]!;
+    const at = words * (indices[entry]! - range.start);
+    for (let word = 0; word < words; word++) {
+      elements[at + word] = values[words * entry + word]!;
+    }
   }
   return { form: 'dense', offset, ...range };
 }
 
 /** Bytes that `merged` needs at `out`; 0 where one of the two takes up the other. */
-export function mergedBytes(a: Stream, b: Stream): number {
+export function mergedBytes(a: Stream, b: Stream, valueBytes: ValueBytes): number {
   if (a.form === 'dense' || b.form === 'dense') return 0;
-  return streamBytes(a.count + b.count, a.length);
+  return streamBytes(a.count + b.count, a.length, valueBytes);
 }
 
 /**
@@ -191,8 +197,7 @@ export function merged(
   b: Stream,
   out: number,
 ): Stream {
-  const { kernels, operation } = communicator;
-  const { reduction } = kernels;
+  const { operation, reduction, valueBytes } = communicator;
   const { start, length } = a;
   if (a.form === 'dense') {
     if (b.form === 'dense') reduction.combine(operation, a, b);
@@ -204,14 +209,14 @@ export function merged(
     return b;
   }
   const offset = out + STREAM_HEADER_BYTES;
-  if (reachesDelta(a.count + b.count, length)) {
+  if (reachesDelta(a.count + b.count, length, valueBytes)) {
     const dense = { form: 'dense', offset, start, length } as const;
     reduction.clear(operation, dense);
     reduction.scatter(operation, dense, start, a);
     reduction.scatter(operation, dense, start, b);
     return dense;
   }
-  const bytes = sparseBytes(a.count + b.count);
+  const bytes = sparseBytes(a.count + b.count, valueBytes);
   const { count } = reduction.merge(operation, a, b, { offset, bytes });
   return { form: 'sparse', offset, count, start, length };
 }
@@ -230,7 +235,7 @@ export function mergedTree(
       index % 2 === 0 ? [[stream, level[index + 1]] as const] : [],
     );
     const bytesOf = ([a, b]: (typeof pairs)[number]): number =>
-      b === undefined ? 0 : mergedBytes(a, b);
+      b === undefined ? 0 : mergedBytes(a, b, communicator.valueBytes);
     const total = pairs.reduce((sum, pair) => sum + bytesOf(pair), 0);
     // A level of its own each: what is dense stays where it became so.
     let { offset } = communicator.scratch(`merged ${depth}`, total);
@@ -249,7 +254,9 @@ export function concatenated(
   communicator: Communicator,
   streams: readonly Stream[],
 ): Combined {
-  const { arena, kernels, operation } = communicator;
+  const { arena, kernels, operation, reduction, valueBytes } = communicator;
+  /** Values are moved by words, of which an f64 has two. */
+  const words = valueBytes / 4;
   const length = streams.reduce((sum, stream) => sum + stream.length, 0);
   let entries = 0;
   let dense = false;
@@ -257,39 +264,41 @@ export function concatenated(
     entries += stream.form === 'sparse' ? stream.count : stream.length;
     dense ||= stream.form === 'dense';
   }
-  if (dense || reachesDelta(entries, length)) {
-    const { offset } = communicator.scratch('concatenated', 4 * length);
+  if (dense || reachesDelta(entries, length, valueBytes)) {
+    const { offset } = communicator.scratch('concatenated', valueBytes * length);
     for (const stream of streams) {
       const { start } = stream;
-      const out = { offset: offset + 4 * start, length: stream.length };
-      if (stream.form === 'dense') kernels.copy(out, stream);
-      else {
-        kernels.reduction.clear(operation, out);
-        kernels.reduction.scatter(operation, out, start, stream);
+      const out = { offset: offset + valueBytes * start, length: stream.length };
+      if (stream.form === 'dense') {
+        const moved = words * stream.length;
+        kernels.copy({ ...out, length: moved }, { ...stream, length: moved });
+      } else {
+        reduction.clear(operation, out);
+        reduction.scatter(operation, out, start, stream);
       }
     }
-    return { form: 'dense', data: { offset, bytes: 4 * length } };
+    return { form: 'dense', data: { offset, bytes: valueBytes * length } };
   }
-  const bytes = sparseBytes(entries);
+  const bytes = sparseBytes(entries, valueBytes);
   const { offset } = communicator.scratch('concatenated', bytes);
   let at = 0;
   for (const stream of streams) {
     if (stream.form === 'dense') continue;
     const { count } = stream;
-    const values = stream.offset + 4 * count;
+    const values = arena.u32(stream.offset + 4 * count, words * count);
     arena.u32(offset + 4 * at, count).set(arena.u32(stream.offset, count));
-    arena.u32(offset + 4 * (entries + at), count).set(arena.u32(values, count));
+    arena.u32(offset + 4 * entries + valueBytes * at, values.length).set(values);
     at += count;
   }
   return { form: 'sparse', count: entries, data: { offset, bytes } };
 }
 
 /** A stream of the whole vector as a result. */
-export function asCombined(stream: Stream): Combined {
+export function asCombined(stream: Stream, valueBytes: ValueBytes): Combined {
   const { form, offset, length } = stream;
-  if (form === 'dense') return { form, data: { offset, bytes: 4 * length } };
+  if (form === 'dense') return { form, data: { offset, bytes: valueBytes * length } };
   const { count } = stream;
-  return { form, count, data: { offset, bytes: sparseBytes(count) } };
+  return { form, count, data: { offset, bytes: sparseBytes(count, valueBytes) } };
 }
 
 function invalid(peer: number, what: string): GradwireError {

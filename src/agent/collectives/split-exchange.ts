@@ -9,14 +9,8 @@
  */
 import type { Payload } from '../compression/method.ts';
 import type { Communicator } from './collective.ts';
-import {
-  opened,
-  partRange,
-  sealed,
-  split,
-  streamCapacity,
-  type Stream,
-} from './sparse-stream.ts';
+import { partRange } from './partition.ts';
+import { opened, sealed, split, streamCapacity, type Stream } from './sparse-stream.ts';
 
 /** All ranks' contributions to this rank's part, in rank order. */
 export async function exchangeParts(
@@ -25,7 +19,7 @@ export async function exchangeParts(
 ): Promise<readonly Stream[]> {
   const { rank, size } = communicator;
   const range = partRange(payload.length, size, rank);
-  const maximum = streamCapacity(range.length);
+  const maximum = streamCapacity(range.length, communicator.valueBytes);
   const parts = communicator.reduce(() => split(communicator, payload, size));
   const arrivals = Array.from({ length: size }, async (_, peer): Promise<Stream> => {
     if (peer === rank) return parts[rank]!;

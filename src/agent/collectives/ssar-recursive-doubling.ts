@@ -58,15 +58,17 @@ export const ssarRecursiveDoubling: CollectiveDefinition = {
     return swapped.reduce((sum, bytes) => sum + bytes, unfolding);
   },
   run: async (communicator: Communicator, payload: Payload): Promise<Combined> => {
-    const { rank, size } = communicator;
+    const { rank, size, valueBytes } = communicator;
     if (size === 1 && payload.kind === 'sparse') {
       return { form: 'sparse', count: payload.count, data: payload.data };
     }
     const { length } = payload;
     const slots = new StreamSlots(communicator, length);
     const receive = async (from: number, beside: Stream): Promise<Stream> => {
-      const region = await communicator.receiveSized(from, streamCapacity(length), () =>
-        slots.free(beside),
+      const region = await communicator.receiveSized(
+        from,
+        streamCapacity(length, valueBytes),
+        () => slots.free(beside),
       );
       return communicator.reduce(() =>
         opened(communicator, region, { start: 0, length }, from),
@@ -83,7 +85,7 @@ export const ssarRecursiveDoubling: CollectiveDefinition = {
     if (rank < 2 * folded && rank % 2 === 0) {
       // This rank leaves its part to its neighbour, which brings back the result.
       await communicator.send(rank + 1, sealed(communicator, stream));
-      return asCombined(await receive(rank + 1, stream));
+      return asCombined(await receive(rank + 1, stream), valueBytes);
     }
     if (rank < 2 * folded) stream = merge(await receive(rank - 1, stream), stream);
     // Ranks that take part in the rounds, renumbered without gaps.
@@ -102,6 +104,6 @@ export const ssarRecursiveDoubling: CollectiveDefinition = {
     if (rank < 2 * folded) {
       await communicator.send(rank - 1, sealed(communicator, stream));
     }
-    return asCombined(stream);
+    return asCombined(stream, valueBytes);
   },
 };

@@ -20,11 +20,11 @@ import {
   splitSeconds,
   unionBytes,
 } from './fill-in.ts';
+import { partRange } from './partition.ts';
 import {
   concatenated,
   mergedTree,
   opened,
-  partRange,
   sealed,
   sealedBytes,
   streamBytes,
@@ -54,8 +54,8 @@ export const ssarSplitAllgather: CollectiveDefinition = {
     );
   },
   wireBytes: (shape) => {
-    const { ranks, length } = shape;
-    const part = streamBytes(entriesPerRank(shape) / ranks, length / ranks);
+    const { ranks, length, valueBytes = 4 } = shape;
+    const part = streamBytes(entriesPerRank(shape) / ranks, length / ranks, valueBytes);
     return (ranks - 1) * (part + unionBytes(shape, ranks, ranks));
   },
   run: async (communicator: Communicator, payload: Payload): Promise<Combined> => {
@@ -78,11 +78,11 @@ async function gatherParts(
   own: Stream,
   length: number,
 ): Promise<readonly Stream[]> {
-  const { arena, rank, size } = communicator;
+  const { arena, rank, size, valueBytes } = communicator;
   const rangeOf = (index: number) => partRange(length, size, index);
   const scratch = communicator.scratch(
     'gathered parts',
-    4 * length + size * STREAM_HEADER_BYTES,
+    valueBytes * length + size * STREAM_HEADER_BYTES,
   );
   const parts: Stream[] = [];
   /** Where the blocks end, by how many there are. */
@@ -99,7 +99,7 @@ async function gatherParts(
     const prefix = ends[sent.length]! - scratch.offset;
     sends.push(communicator.send(to, { offset: scratch.offset, bytes: prefix }));
     const maximum = received.reduce(
-      (sum, index) => sum + streamCapacity(rangeOf(index).length),
+      (sum, index) => sum + streamCapacity(rangeOf(index).length, valueBytes),
       0,
     );
     const end = ends.at(-1)!;
@@ -112,7 +112,7 @@ async function gatherParts(
       for (const [place, index] of received.entries()) {
         const more = place < received.length - 1;
         const stream = opened(communicator, left, rangeOf(index), from, more);
-        const used = sealedBytes(stream);
+        const used = sealedBytes(stream, valueBytes);
         append(index, stream, used);
         left = { offset: left.offset + used, bytes: left.bytes - used };
       }

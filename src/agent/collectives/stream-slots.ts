@@ -12,7 +12,10 @@ export class StreamSlots {
   /** @param length elements of the longest range */
   constructor(communicator: Communicator, length: number) {
     this.#slots = [0, 1, 2].map((slot) =>
-      communicator.scratch(`slot ${slot}`, streamCapacity(length)),
+      communicator.scratch(
+        `slot ${slot}`,
+        streamCapacity(length, communicator.valueBytes),
+      ),
     );
   }
 

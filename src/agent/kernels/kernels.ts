@@ -12,6 +12,7 @@ import type { LowRankKernels } from './low-rank.ts';
 import type { QuantizationKernels } from './quantization.ts';
 import type { ReductionKernels } from './reduction.ts';
 import type { SparsificationKernels } from './sparsification.ts';
+import type { ValueBytes } from './value-type.ts';
 
 /** `count` (u32 index, f32 value) pairs: all indices, ascending, then all values. */
 export interface SparseStream {
@@ -19,8 +20,9 @@ export interface SparseStream {
   readonly count: number;
 }
 
-/** Bytes of a stream of `count` pairs. */
-export const sparseBytes = (count: number): number => 8 * count;
+/** Bytes of a stream of `count` pairs of an index and a value of so many bytes. */
+export const sparseBytes = (count: number, valueBytes: ValueBytes = 4): number =>
+  (4 + valueBytes) * count;
 
 export interface TwoMeans {
   /** Mean of the entries ≥ 0; 0 where there is none. */
@@ -79,4 +81,6 @@ export interface Kernels {
   readonly lowRank: LowRankKernels;
   readonly quantization: QuantizationKernels;
   readonly reduction: ReductionKernels;
+  /** The same of f64 values. */
+  readonly reduction64: ReductionKernels;
 }

@@ -7,6 +7,7 @@ import { failure, type GradwireError } from '../../shared/errors.ts';
 import type { Region, Vector } from './arena.ts';
 import { sparseBytes } from './kernels.ts';
 import { indexBytes } from './sparsification.ts';
+import type { ValueBytes } from './value-type.ts';
 
 export function requireSameLength(a: Vector, b: Vector): void {
   if (a.length !== b.length) {
@@ -29,8 +30,12 @@ export function requireElements(vector: Vector, length: number): void {
 }
 
 /** `out` holds a stream of `count` pairs. */
-export function requireStreamCapacity(out: Region, count: number): void {
-  if (out.bytes < sparseBytes(count)) {
+export function requireStreamCapacity(
+  out: Region,
+  count: number,
+  valueBytes: ValueBytes = 4,
+): void {
+  if (out.bytes < sparseBytes(count, valueBytes)) {
     throw new Error(
       `internal: ${out.bytes} bytes cannot hold a stream of ${count} pairs`,
     );

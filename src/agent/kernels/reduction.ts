@@ -1,14 +1,15 @@
 /**
  * Elementwise reductions of vectors and sparse streams under any operation that has a
  * neutral element: what a collective does to two ranks' contributions. A part of
- * `Kernels`.
+ * `Kernels`, which has them for f32 values and for f64 values: offsets stay in bytes,
+ * lengths in elements, indices are u32 beside either.
  *
  * An absent entry stands for the neutral element (METHODS 7). A sum has 0 for it, which
  * a dense vector can hold. Under the other operations a dense vector marks an absent
  * entry with a NaN of its own, `ABSENT_BITS`: the neutral elements themselves (±∞, 1)
  * are values that a rank may have, and so is the 0 of a product that underflowed.
  *
- * All operations commute bit for bit. A result is f32, rounded once; NaN wins.
+ * All operations commute bit for bit. A result is rounded once to its type; NaN wins.
  */
 import type { Region, Vector } from './arena.ts';
 import type { SparseStream } from './kernels.ts';
@@ -16,7 +17,7 @@ import type { SparseStream } from './kernels.ts';
 export const REDUCE_OPERATIONS = ['sum', 'min', 'max', 'prod'] as const;
 export type ReduceOperation = (typeof REDUCE_OPERATIONS)[number];
 
-/** Bits of an absent entry in a dense vector, under all operations but sum. */
+/** Every word of an absent entry in a dense vector, under all operations but sum. */
 export const ABSENT_BITS = 0xffff_ffff;
 
 /** Numbers of the operations in the WebAssembly kernels. */

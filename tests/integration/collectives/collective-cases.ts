@@ -34,10 +34,24 @@ const dense = (bytesSent: BytesSent): CollectiveCase => ({
     ),
 });
 
+/** Every rank's block but the owner's directly, then all blocks, doubling. */
+const scattered: CollectiveCase = {
+  kind: 'dense',
+  sent: (inputs) => {
+    const ranks = inputs.length;
+    const blocks = inputs.map(
+      (input, part) => 4 * entriesOf(input, ranks, part).length,
+    );
+    const all = blocks.reduce((sum, bytes) => sum + bytes, 0);
+    return inputs.map((_, rank) => all - blocks[rank]! + blocksSent(rank, blocks));
+  },
+};
+
 export const collectiveCases: Readonly<Record<string, CollectiveCase>> = {
   ring: dense(ringBytesSent),
   'recursive-doubling': dense(recursiveDoublingBytesSent),
   rabenseifner: dense(rabenseifnerBytesSent),
+  'scatter-reduce-allgather': scattered,
   'ssar-recursive-doubling': {
     kind: 'sparse',
     fillsIn: true,

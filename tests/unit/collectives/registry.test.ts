@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { allgather } from '../../../src/agent/collectives/allgather.ts';
+import { barrier } from '../../../src/agent/collectives/barrier.ts';
 import { broadcast } from '../../../src/agent/collectives/broadcast.ts';
 import { gather } from '../../../src/agent/collectives/gather.ts';
+import { reduceScatter } from '../../../src/agent/collectives/reduce-scatter.ts';
 import {
   assertFits,
   chooseCollective,
@@ -13,7 +16,14 @@ import {
 describe('the registry', () => {
   test('gives every collective and primitive a code of its own', () => {
     const codes = [...collectives.values()].map(({ code }) => code);
-    const taken = [...codes, gather.code, broadcast.code];
+    const taken = [
+      ...codes,
+      gather.code,
+      broadcast.code,
+      allgather.code,
+      reduceScatter.code,
+      barrier.code,
+    ];
     expect(new Set(taken).size).toBe(taken.length);
     expect(codes.every((code) => code > 0 && code < 1000)).toBe(true);
   });
@@ -30,6 +40,7 @@ describe('the registry', () => {
       'ssar-split-allgather': 6,
       'dsar-split-allgather': 7,
       'sparse-ring': 8,
+      'scatter-reduce-allgather': 9,
     });
   });
 
@@ -83,12 +94,13 @@ describe('auto', () => {
     expect(dense(ranks, 2)).toBe('recursive-doubling');
   });
 
-  test.each([3, 5, 7])(
-    'rings for many bytes where ranks would fold: P = %d',
-    (ranks) => {
-      expect(dense(ranks, 10_000_000)).toBe('ring');
-    },
-  );
+  test.each([
+    [3, 'ring'],
+    [5, 'scatter-reduce-allgather'],
+    [7, 'scatter-reduce-allgather'],
+  ])('folds no ranks for many bytes: P = %d', (ranks, best) => {
+    expect(dense(ranks, 10_000_000)).toBe(best);
+  });
 
   test.each([4, 8, 16])('halves and doubles where no rank folds: P = %d', (ranks) => {
     expect(dense(ranks, 10_000_000)).toBe('rabenseifner');

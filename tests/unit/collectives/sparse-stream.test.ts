@@ -2,12 +2,12 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { TransportCommunicator } from '../../../src/agent/collectives/communicator.ts';
+import { partRange } from '../../../src/agent/collectives/partition.ts';
 import {
   concatenated,
   merged,
   mergedTree,
   opened,
-  partRange,
   sealed,
   split,
   streamBytes,

@@ -1,4 +1,7 @@
-/** The reduction kernels: each backend against the definition, bit for bit. */
+/**
+ * The reduction kernels: each backend against the definition, bit for bit, for either type
+ * of value.
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
@@ -6,23 +9,42 @@ import {
   REDUCE_OPERATIONS,
   type ReduceOperation,
 } from '../../../src/agent/kernels/reduction.ts';
-import { backends, type Backend } from './backends.ts';
+import type { SparseStream } from '../../../src/agent/kernels/kernels.ts';
+import type { Region, Vector } from '../../../src/agent/kernels/arena.ts';
+import {
+  VALUE_TYPES,
+  valueBytesOf,
+  type ValueType,
+} from '../../../src/agent/kernels/value-type.ts';
+import { backends } from './backends.ts';
 
-const apply: Record<ReduceOperation, (x: number, y: number) => number> = {
-  sum: (x, y) => Math.fround(x + y),
-  min: Math.min,
-  max: Math.max,
-  prod: (x, y) => Math.fround(x * y),
+const round: Record<ValueType, (x: number) => number> = {
+  f32: Math.fround,
+  f64: (x) => x,
 };
 
-const value = fc.oneof(
-  fc.float({ noNaN: true }),
-  fc
-    .constantFrom(0, -0, 1, Infinity, -Infinity, 1e-45, 1e-30, 1e30, -1e30)
-    .map(Math.fround),
-);
-const entries = (length: number) =>
-  fc.array(fc.option(value, { nil: undefined, freq: 3 }), {
+const apply = (
+  type: ValueType,
+): Record<ReduceOperation, (x: number, y: number) => number> => ({
+  sum: (x, y) => round[type](x + y),
+  min: Math.min,
+  max: Math.max,
+  prod: (x, y) => round[type](x * y),
+});
+
+const extremes = [0, -0, 1, Infinity, -Infinity, 1e-45, 1e-30, 1e30, -1e30];
+const values: Record<ValueType, fc.Arbitrary<number>> = {
+  f32: fc.oneof(
+    fc.float({ noNaN: true }),
+    fc.constantFrom(...extremes).map(Math.fround),
+  ),
+  f64: fc.oneof(
+    fc.double({ noNaN: true }),
+    fc.constantFrom(...extremes, 5e-324, 1e-300, 1e300),
+  ),
+};
+const entries = (type: ValueType, length: number) =>
+  fc.array(fc.option(values[type], { nil: undefined, freq: 3 }), {
     minLength: length,
     maxLength: length,
   });
@@ -33,67 +55,141 @@ const pairsOf = (all: Entries): [number, number][] =>
     entry === undefined ? [] : [[index, entry] as [number, number]],
   );
 
-function combined(operation: ReduceOperation, a: Entries, b: Entries): Entries {
+function combined(
+  type: ValueType,
+  operation: ReduceOperation,
+  a: Entries,
+  b: Entries,
+): Entries {
   return a.map((mine, index) => {
     const theirs = b[index];
     if (mine === undefined || theirs === undefined) return mine ?? theirs;
-    return apply[operation](mine, theirs);
+    return apply(type)[operation](mine, theirs);
   });
 }
 
-/** Absent entries are 0 under a sum, whose neutral element is one of its values. */
-function put(backend: Backend, operation: ReduceOperation, all: Entries) {
-  const vector = backend.put(all.map((entry) => entry ?? 0));
-  if (operation !== 'sum') {
-    const bits = backend.arena.u32(vector.offset, vector.length);
-    for (const [index, entry] of all.entries()) {
-      if (entry === undefined) bits[index] = ABSENT_BITS;
+/** A backend's arena with values of one type in it. */
+class Memory {
+  readonly #type: ValueType;
+  readonly backend;
+
+  constructor(name: 'reference' | 'wasm', type: ValueType) {
+    this.backend = backends[name]();
+    this.#type = type;
+  }
+
+  get bytes() {
+    return valueBytesOf(this.#type);
+  }
+
+  get reduction() {
+    const { reduction, reduction64 } = this.backend.kernels;
+    return this.#type === 'f32' ? reduction : reduction64;
+  }
+
+  /** Absent entries are 0 under a sum, whose neutral element is one of its values. */
+  put(operation: ReduceOperation, all: Entries): Vector {
+    const { offset } = this.backend.arena.allocate(this.bytes * all.length);
+    const vector = { offset, length: all.length };
+    this.#write(
+      offset,
+      all.map((entry) => entry ?? 0),
+    );
+    if (operation !== 'sum') {
+      const words = this.bytes / 4;
+      for (const [index, entry] of all.entries()) {
+        if (entry !== undefined) continue;
+        const at = offset + this.bytes * index;
+        this.backend.arena.u32(at, words).fill(ABSENT_BITS);
+      }
+    }
+    return vector;
+  }
+
+  read(operation: ReduceOperation, { offset, length }: Vector): Entries {
+    const words = this.bytes / 4;
+    return this.#values(offset, length).map((entry, index) => {
+      const bits = this.backend.arena.u32(offset + this.bytes * index, words);
+      const absent = bits.every((word) => word === ABSENT_BITS);
+      return operation !== 'sum' && absent ? undefined : entry;
+    });
+  }
+
+  putStream(pairs: readonly (readonly [number, number])[]): SparseStream & Region {
+    const count = pairs.length;
+    const region = this.backend.arena.allocate((4 + this.bytes) * count);
+    const indices = this.backend.arena.u32(region.offset, count);
+    indices.set(pairs.map(([index]) => index));
+    this.#write(
+      region.offset + 4 * count,
+      pairs.map(([, value]) => value),
+    );
+    return { ...region, count };
+  }
+
+  pairs({ offset, count }: SparseStream): [number, number][] {
+    const all = this.#values(offset + 4 * count, count);
+    return Array.from(this.backend.arena.u32(offset, count), (index, place) => [
+      index,
+      all[place]!,
+    ]);
+  }
+
+  /** Values of a stream lie at any multiple of 4 bytes. */
+  #values(offset: number, length: number): number[] {
+    const view = new DataView(this.backend.arena.buffer);
+    return Array.from({ length }, (_, index) =>
+      this.#type === 'f32'
+        ? view.getFloat32(offset + 4 * index, true)
+        : view.getFloat64(offset + 8 * index, true),
+    );
+  }
+
+  #write(offset: number, all: readonly number[]): void {
+    const view = new DataView(this.backend.arena.buffer);
+    for (const [index, value] of all.entries()) {
+      if (this.#type === 'f32') view.setFloat32(offset + 4 * index, value, true);
+      else view.setFloat64(offset + 8 * index, value, true);
     }
   }
-  return vector;
-}
-
-function read(
-  backend: Backend,
-  operation: ReduceOperation,
-  vector: { readonly offset: number; readonly length: number },
-): Entries {
-  const bits = backend.arena.u32(vector.offset, vector.length);
-  return Array.from(backend.get(vector), (entry, index) =>
-    operation !== 'sum' && bits[index] === ABSENT_BITS ? undefined : entry,
-  );
 }
 
 /** 0 + −0 is 0: where both an absent and a −0 may stand, a sum cannot tell. */
 const same = (operation: ReduceOperation, entry: number | undefined) =>
   operation === 'sum' ? (entry ?? 0) + 0 : entry;
 
-describe.each(['reference', 'wasm'] as const)('%s', (name) => {
-  const backend = backends[name]();
-  const { reduction } = backend.kernels;
+describe.each(
+  (['reference', 'wasm'] as const).flatMap((name) =>
+    VALUE_TYPES.map((type) => [name, type] as const),
+  ),
+)('%s of %s', (name, type) => {
+  const memory = new Memory(name, type);
+  const { reduction } = memory;
   const cases = fc
     .integer({ min: 0, max: 40 })
-    .chain((length) => fc.tuple(entries(length), entries(length)));
+    .chain((length) => fc.tuple(entries(type, length), entries(type, length)));
 
   describe.each(REDUCE_OPERATIONS)('%s', (operation) => {
     test('combines, scatters and merges as defined, whichever comes first', () => {
       fc.assert(
         fc.property(cases, ([a, b]) => {
-          const expected = combined(operation, a, b);
-          const out = put(backend, operation, a);
-          reduction.combine(operation, out, put(backend, operation, b));
-          const scattered = put(backend, operation, a);
-          const stream = backend.putStream(pairsOf(b));
+          const expected = combined(type, operation, a, b);
+          const out = memory.put(operation, a);
+          reduction.combine(operation, out, memory.put(operation, b));
+          const scattered = memory.put(operation, a);
+          const stream = memory.putStream(pairsOf(b));
           reduction.scatter(operation, scattered, 0, stream);
           for (const vector of [out, scattered]) {
             expect(
-              read(backend, operation, vector).map((e) => same(operation, e)),
+              memory.read(operation, vector).map((e) => same(operation, e)),
             ).toEqual(expected.map((entry) => same(operation, entry)));
           }
-          const mine = backend.putStream(pairsOf(a));
-          const room = backend.arena.allocate(8 * (mine.count + stream.count));
-          const forth = backend.pairs(reduction.merge(operation, mine, stream, room));
-          const back = backend.pairs(reduction.merge(operation, stream, mine, room));
+          const mine = memory.putStream(pairsOf(a));
+          const room = memory.backend.arena.allocate(
+            (4 + memory.bytes) * (mine.count + stream.count),
+          );
+          const forth = memory.pairs(reduction.merge(operation, mine, stream, room));
+          const back = memory.pairs(reduction.merge(operation, stream, mine, room));
           expect(forth).toEqual(pairsOf(expected));
           expect(back).toEqual(forth);
         }),
@@ -102,26 +198,26 @@ describe.each(['reference', 'wasm'] as const)('%s', (name) => {
     });
 
     test('scatters into a range that starts anywhere, and never beside it', () => {
-      const around = put(backend, operation, [7, undefined, undefined, undefined, 7]);
-      const range = { offset: around.offset + 4, length: 3 };
+      const around = memory.put(operation, [7, undefined, undefined, undefined, 7]);
+      const range = { offset: around.offset + memory.bytes, length: 3 };
       const start = 2 ** 31 + 5;
       reduction.clear(operation, range);
-      const stream = backend.putStream([
+      const stream = memory.putStream([
         [start, 3],
         [start + 2, 5],
       ]);
       reduction.scatter(operation, range, start, stream);
       reduction.scatter(operation, range, start, stream);
-      const twice = (x: number) => apply[operation](x, x);
+      const twice = (x: number) => apply(type)[operation](x, x);
       const nothing = operation === 'sum' ? 0 : undefined;
-      expect(read(backend, operation, around)).toEqual([
+      expect(memory.read(operation, around)).toEqual([
         7,
         twice(3),
         nothing,
         twice(5),
         7,
       ]);
-      const outside = backend.putStream([[start + 3, 1]]);
+      const outside = memory.putStream([[start + 3, 1]]);
       expect(() => {
         reduction.scatter(operation, range, start, outside);
       }).toThrow('internal:');
@@ -131,7 +227,7 @@ describe.each(['reference', 'wasm'] as const)('%s', (name) => {
   test('finds the first index out of order or out of range', () => {
     const first = (indices: number[], start: number, end: number) =>
       reduction.firstDisordered(
-        backend.putStream(indices.map((index) => [index, 1])),
+        memory.putStream(indices.map((index) => [index, 1])),
         start,
         end,
       );
@@ -146,7 +242,7 @@ describe.each(['reference', 'wasm'] as const)('%s', (name) => {
   });
 
   test('finds where a bound lies', () => {
-    const stream = backend.putStream([
+    const stream = memory.putStream([
       [2, 1],
       [5, 1],
       [9, 1],

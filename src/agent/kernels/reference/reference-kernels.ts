@@ -26,13 +26,15 @@ class ReferenceKernels implements Kernels {
   readonly lowRank: ReferenceLowRank;
   readonly quantization: ReferenceQuantization;
   readonly reduction: ReferenceReduction;
+  readonly reduction64: ReferenceReduction;
 
   constructor(arena: Arena) {
     this.#arena = arena;
     this.sparsification = new ReferenceSparsification(arena);
     this.lowRank = new ReferenceLowRank(arena);
     this.quantization = new ReferenceQuantization(arena);
-    this.reduction = new ReferenceReduction(arena);
+    this.reduction = new ReferenceReduction(arena, 'f32');
+    this.reduction64 = new ReferenceReduction(arena, 'f64');
   }
 
   fill(out: Vector, value: number): void {

@@ -1,4 +1,4 @@
-/** The reduction kernels in obvious TypeScript: the oracle. */
+/** The reduction kernels in obvious TypeScript, of either type of value: the oracle. */
 import type { Arena, Region, Vector } from '../arena.ts';
 import type { SparseStream } from '../kernels.ts';
 import { requireSameLength, requireStreamCapacity } from '../preconditions.ts';
@@ -8,6 +8,7 @@ import {
   type ReduceOperation,
   type ReductionKernels,
 } from '../reduction.ts';
+import { valueBytesOf, type ValueBytes, type ValueType } from '../value-type.ts';
 
 const apply: Readonly<Record<ReduceOperation, (x: number, y: number) => number>> = {
   sum: (x, y) => x + y,
@@ -18,19 +19,24 @@ const apply: Readonly<Record<ReduceOperation, (x: number, y: number) => number>>
 
 export class ReferenceReduction implements ReductionKernels {
   readonly #arena: Arena;
+  readonly #bytes: ValueBytes;
 
-  constructor(arena: Arena) {
+  constructor(arena: Arena, type: ValueType) {
     this.#arena = arena;
+    this.#bytes = valueBytesOf(type);
   }
 
   clear(operation: ReduceOperation, { offset, length }: Vector): void {
-    this.#arena.u32(offset, length).fill(operation === 'sum' ? 0 : ABSENT_BITS);
+    const words = (length * this.#bytes) / 4;
+    this.#arena.u32(offset, words).fill(operation === 'sum' ? 0 : ABSENT_BITS);
   }
 
   combine(operation: ReduceOperation, out: Vector, x: Vector): void {
     requireSameLength(out, x);
+    const values = this.#values();
     for (let index = 0; index < x.length; index++) {
-      this.#combineAt(operation, out.offset + 4 * index, x.offset + 4 * index);
+      const at = index * this.#bytes;
+      this.#combineAt(values, operation, out.offset + at, x.offset + at);
     }
   }
 
@@ -42,9 +48,11 @@ export class ReferenceReduction implements ReductionKernels {
   ): void {
     const indices = this.#arena.u32(offset, count);
     requireWithin(indices[0], indices[count - 1], start, out.length);
+    const values = this.#values();
     for (const [position, index] of indices.entries()) {
-      const value = offset + 4 * (count + position);
-      this.#combineAt(operation, out.offset + 4 * (index - start), value);
+      const value = offset + 4 * count + this.#bytes * position;
+      const at = out.offset + this.#bytes * (index - start);
+      this.#combineAt(values, operation, at, value);
     }
   }
 
@@ -54,18 +62,19 @@ export class ReferenceReduction implements ReductionKernels {
     b: SparseStream,
     out: Region,
   ): SparseStream {
-    requireStreamCapacity(out, a.count + b.count);
-    const merged = new Map(this.#pairs(a));
-    for (const [index, value] of this.#pairs(b)) {
+    requireStreamCapacity(out, a.count + b.count, this.#bytes);
+    const values = this.#values();
+    const merged = new Map(this.#pairs(values, a));
+    for (const [index, value] of this.#pairs(values, b)) {
       const before = merged.get(index);
       merged.set(index, before === undefined ? value : apply[operation](before, value));
     }
     const pairs = [...merged].sort(([i], [j]) => i - j);
     const count = pairs.length;
     this.#arena.u32(out.offset, count).set(pairs.map(([index]) => index));
-    this.#arena
-      .f32({ offset: out.offset + 4 * count, length: count })
-      .set(pairs.map(([, value]) => value));
+    for (const [position, [, value]] of pairs.entries()) {
+      this.#write(values, out.offset + 4 * count + this.#bytes * position, value);
+    }
     return { offset: out.offset, count };
   }
 
@@ -85,26 +94,48 @@ export class ReferenceReduction implements ReductionKernels {
     return found < 0 ? count : found;
   }
 
-  #combineAt(operation: ReduceOperation, out: number, x: number): void {
-    const [mine] = this.#arena.u32(out, 1);
-    const [theirs] = this.#arena.u32(x, 1);
-    if (operation !== 'sum' && theirs === ABSENT_BITS) return;
-    if (operation !== 'sum' && mine === ABSENT_BITS) {
-      this.#arena.u32(out, 1)[0] = theirs!;
+  #combineAt(
+    values: DataView,
+    operation: ReduceOperation,
+    out: number,
+    x: number,
+  ): void {
+    if (operation !== 'sum' && this.#isAbsent(x)) return;
+    if (operation !== 'sum' && this.#isAbsent(out)) {
+      const words = this.#bytes / 4;
+      this.#arena.u32(out, words).set(this.#arena.u32(x, words));
       return;
     }
-    const value = this.#arena.f32({ offset: out, length: 1 });
-    value[0] = apply[operation](
-      value[0]!,
-      this.#arena.f32({ offset: x, length: 1 })[0]!,
-    );
+    const both = apply[operation](this.#read(values, out), this.#read(values, x));
+    this.#write(values, out, both);
   }
 
-  #pairs({ offset, count }: SparseStream): [number, number][] {
-    const values = this.#arena.f32({ offset: offset + 4 * count, length: count });
+  #isAbsent(offset: number): boolean {
+    const words = this.#arena.u32(offset, this.#bytes / 4);
+    return words.every((bits) => bits === ABSENT_BITS);
+  }
+
+  #pairs(values: DataView, { offset, count }: SparseStream): [number, number][] {
+    const first = offset + 4 * count;
     return Array.from(this.#arena.u32(offset, count), (index, position) => [
       index,
-      values[position]!,
+      this.#read(values, first + this.#bytes * position),
     ]);
+  }
+
+  /** The whole arena: an f64 of a stream lies at any multiple of 4 bytes. */
+  #values(): DataView {
+    return new DataView(this.#arena.buffer);
+  }
+
+  #read(values: DataView, offset: number): number {
+    return this.#bytes === 4
+      ? values.getFloat32(offset, true)
+      : values.getFloat64(offset, true);
+  }
+
+  #write(values: DataView, offset: number, value: number): void {
+    if (this.#bytes === 4) values.setFloat32(offset, value, true);
+    else values.setFloat64(offset, value, true);
   }
 }

@@ -7,6 +7,7 @@ import { overlap, type Arena, type Region, type Vector } from '../arena.ts';
 import type { Kernels, Moments, SparseStream, TwoMeans } from '../kernels.ts';
 import type { LowRankKernels } from '../low-rank.ts';
 import { requireSameLength, requireStreamCapacity } from '../preconditions.ts';
+import type { ReductionKernels } from '../reduction.ts';
 import { SLICE } from './job-board.ts';
 import type { KernelThreads } from './kernel-threads.ts';
 import { Scratch } from './scratch.ts';
@@ -27,6 +28,7 @@ export class ThreadedKernels implements Kernels {
   readonly lowRank: LowRankKernels;
   readonly quantization: ThreadedQuantization;
   readonly reduction: ThreadedReduction;
+  readonly reduction64: ReductionKernels;
 
   /** @param alone the kernels of the calling thread, on the same arena */
   constructor(arena: Arena, threads: KernelThreads, alone: Kernels) {
@@ -43,6 +45,7 @@ export class ThreadedKernels implements Kernels {
       (x) => this.moments(x).variance,
     );
     this.reduction = new ThreadedReduction(threads, alone.reduction, this);
+    this.reduction64 = alone.reduction64;
   }
 
   fill(out: Vector, value: number): void {

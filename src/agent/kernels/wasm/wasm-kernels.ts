@@ -18,7 +18,7 @@ import { samplePlan } from './sample-plan.ts';
 import { Scratch } from './scratch.ts';
 import { WasmLowRank } from './wasm-low-rank.ts';
 import { WasmQuantization } from './wasm-quantization.ts';
-import { WasmReduction } from './wasm-reduction.ts';
+import { reductionSteps, WasmReduction } from './wasm-reduction.ts';
 import { HISTOGRAM_BYTES, WasmSparsification } from './wasm-sparsification.ts';
 
 /** @param bytes the module `kernels.wasm`; `load.ts` finds it */
@@ -36,6 +36,7 @@ export class WasmKernels implements Kernels {
   readonly lowRank: WasmLowRank;
   readonly quantization: WasmQuantization;
   readonly reduction: WasmReduction;
+  readonly reduction64: WasmReduction;
 
   constructor(arena: Arena, exports: KernelExports) {
     this.#arena = arena;
@@ -44,7 +45,8 @@ export class WasmKernels implements Kernels {
     this.sparsification = new WasmSparsification(arena, exports, this.#scratch);
     this.lowRank = new WasmLowRank(exports);
     this.quantization = new WasmQuantization(exports, this.#scratch);
-    this.reduction = new WasmReduction(arena, exports);
+    this.reduction = new WasmReduction(arena, reductionSteps(exports, 'f32'));
+    this.reduction64 = new WasmReduction(arena, reductionSteps(exports, 'f64'));
   }
 
   fill(out: Vector, value: number): void {

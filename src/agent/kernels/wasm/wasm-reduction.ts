@@ -1,4 +1,7 @@
-/** The reduction kernels in SIMD WebAssembly. Source: `assembly/stream-reduction.ts`. */
+/**
+ * The reduction kernels in SIMD WebAssembly, of either type of value. Source:
+ * `assembly/stream-reduction.ts`.
+ */
 import type { Arena, Region, Vector } from '../arena.ts';
 import type { SparseStream } from '../kernels.ts';
 import { requireSameLength, requireStreamCapacity } from '../preconditions.ts';
@@ -9,49 +12,82 @@ import {
   type ReduceOperation,
   type ReductionKernels,
 } from '../reduction.ts';
+import type { ValueBytes, ValueType } from '../value-type.ts';
+
+type Combine = (op: number, out: number, x: number, n: number) => void;
+type Scatter = (op: number, out: number, stream: number, count: number) => void;
+type Merged = (
+  a: number,
+  aCount: number,
+  b: number,
+  bCount: number,
+  out: number,
+) => number;
+type Merge = (op: number, ...streams: Parameters<Merged>) => number;
+type Ordered = (stream: number, count: number, start: number, end: number) => number;
 
 export interface ReductionExports {
-  add(out: number, x: number, n: number): void;
-  combine(op: number, out: number, x: number, n: number): void;
-  scatter(op: number, out: number, stream: number, count: number): void;
-  mergeStreams(
-    a: number,
-    aCount: number,
-    b: number,
-    bCount: number,
-    out: number,
-  ): number;
-  merge(
-    op: number,
-    a: number,
-    aCount: number,
-    b: number,
-    bCount: number,
-    out: number,
-  ): number;
-  firstDisordered(stream: number, count: number, start: number, end: number): number;
+  combine: Combine;
+  combine64: Combine;
+  scatter: Scatter;
+  scatter64: Scatter;
+  mergeStreams: Merged;
+  merge: Merge;
+  merge64: Merge;
+  firstDisordered: Ordered;
+}
+
+/** What the kernels of one type of value are made of. */
+interface ReductionSteps {
+  readonly bytes: ValueBytes;
+  readonly combine: Combine;
+  readonly scatter: Scatter;
+  readonly merge: Merge;
+  readonly firstDisordered: Ordered;
+}
+
+export function reductionSteps(run: ReductionExports, type: ValueType): ReductionSteps {
+  const { firstDisordered } = run;
+  if (type === 'f64') {
+    const { combine64, scatter64, merge64 } = run;
+    return {
+      bytes: 8,
+      combine: combine64,
+      scatter: scatter64,
+      merge: merge64,
+      firstDisordered,
+    };
+  }
+  return {
+    bytes: 4,
+    combine: run.combine,
+    scatter: run.scatter,
+    // What gradients do most has a loop of its own.
+    merge: (op, ...streams) =>
+      op === OPERATION_CODES.sum
+        ? run.mergeStreams(...streams)
+        : run.merge(op, ...streams),
+    firstDisordered,
+  };
 }
 
 export class WasmReduction implements ReductionKernels {
   readonly #arena: Arena;
-  readonly #run: ReductionExports;
+  readonly #steps: ReductionSteps;
 
-  constructor(arena: Arena, exports: ReductionExports) {
+  constructor(arena: Arena, steps: ReductionSteps) {
     this.#arena = arena;
-    this.#run = exports;
+    this.#steps = steps;
   }
 
   clear(operation: ReduceOperation, { offset, length }: Vector): void {
-    this.#arena.u32(offset, length).fill(operation === 'sum' ? 0 : ABSENT_BITS);
+    const words = (length * this.#steps.bytes) / 4;
+    this.#arena.u32(offset, words).fill(operation === 'sum' ? 0 : ABSENT_BITS);
   }
 
   combine(operation: ReduceOperation, out: Vector, x: Vector): void {
     requireSameLength(out, x);
-    if (operation === 'sum') this.#run.add(out.offset, x.offset, x.length);
-    else {
-      const code = OPERATION_CODES[operation];
-      this.#run.combine(code, out.offset, x.offset, x.length);
-    }
+    this.#steps.combine(OPERATION_CODES[operation], out.offset, x.offset, x.length);
   }
 
   scatter(
@@ -63,8 +99,8 @@ export class WasmReduction implements ReductionKernels {
     const indices = this.#arena.u32(offset, count);
     requireWithin(indices[0], indices[count - 1], start, out.length);
     // The address of element 0 may lie before the arena: addresses wrap at 4 GiB.
-    const base = out.offset - 4 * start;
-    this.#run.scatter(OPERATION_CODES[operation], base, offset, count);
+    const base = out.offset - this.#steps.bytes * start;
+    this.#steps.scatter(OPERATION_CODES[operation], base, offset, count);
   }
 
   merge(
@@ -73,23 +109,20 @@ export class WasmReduction implements ReductionKernels {
     b: SparseStream,
     out: Region,
   ): SparseStream {
-    requireStreamCapacity(out, a.count + b.count);
-    const count =
-      operation === 'sum'
-        ? this.#run.mergeStreams(a.offset, a.count, b.offset, b.count, out.offset)
-        : this.#run.merge(
-            OPERATION_CODES[operation],
-            a.offset,
-            a.count,
-            b.offset,
-            b.count,
-            out.offset,
-          );
+    requireStreamCapacity(out, a.count + b.count, this.#steps.bytes);
+    const count = this.#steps.merge(
+      OPERATION_CODES[operation],
+      a.offset,
+      a.count,
+      b.offset,
+      b.count,
+      out.offset,
+    );
     return { offset: out.offset, count };
   }
 
   firstDisordered({ offset, count }: SparseStream, start: number, end: number): number {
-    const position = this.#run.firstDisordered(offset, count, start, end);
+    const position = this.#steps.firstDisordered(offset, count, start, end);
     return position === count ? -1 : position;
   }
 

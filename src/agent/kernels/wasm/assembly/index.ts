@@ -45,5 +45,13 @@ export {
   placeSlice,
 } from './sliced-selection';
 export { clearAt, mergeStreams, scatterAdd } from './sparse-stream';
-export { combine, firstDisordered, merge, scatter } from './stream-reduction';
+export {
+  combine,
+  combine64,
+  firstDisordered,
+  merge,
+  merge64,
+  scatter,
+  scatter64,
+} from './stream-reduction';
 export { appendAtLeast, kthMagnitude, selectTopKPerRun } from './threshold-selection';

@@ -1,80 +1,123 @@
 /**
- * Reductions under sum (0), min (1), max (2) and product (3). In dense vectors under all
- * but sum, an entry of all bits set is absent; its bits are only moved and compared,
- * never computed with. Merging two streams by sum is in `sparse-stream.ts`.
+ * Reductions under sum (0), min (1), max (2) and product (3), of f32 and of f64 values. In
+ * dense vectors under all but sum, an entry of all bits set is absent; its bits are only
+ * moved and compared, never computed with. Merging two f32 streams by sum is in
+ * `sparse-stream.ts`.
+ *
+ * `T` is the type of a value, `B` an integer of its size, signed for the lanes of SIMD.
  */
-
-const ABSENT: u32 = 0xffffffff;
 
 // @ts-ignore: decorator
 @inline
-function apply(op: u32, x: f32, y: f32): f32 {
-  if (op == 0) return x + y;
-  if (op == 1) return min<f32>(x, y);
-  if (op == 2) return max<f32>(x, y);
-  return x * y;
+function apply<T>(op: u32, x: T, y: T): T {
+  if (op == 0) return <T>(x + y);
+  if (op == 1) return min<T>(x, y);
+  if (op == 2) return max<T>(x, y);
+  return <T>(x * y);
 }
 
 // @ts-ignore: decorator
 @inline
-function combineAt(op: u32, out: usize, x: usize): void {
-  const theirs = load<u32>(x);
-  if (theirs == ABSENT) return;
-  if (load<u32>(out) == ABSENT) {
-    store<u32>(out, theirs);
+function combineAt<T, B>(op: u32, out: usize, x: usize): void {
+  const theirs = load<B>(x);
+  if (theirs == <B>-1) return;
+  if (load<B>(out) == <B>-1) {
+    store<B>(out, theirs);
     return;
   }
-  store<f32>(out, apply(op, load<f32>(out), load<f32>(x)));
+  store<T>(out, apply<T>(op, load<T>(out), load<T>(x)));
+}
+
+/** out ← out + x */
+// @ts-ignore: decorator
+@inline
+function sumOf<T>(out: usize, x: usize, n: u32): void {
+  const lanes: u32 = 16 / sizeof<T>();
+  for (let i: u32 = 0; i < n / lanes; i++) {
+    v128.store(out, v128.add<T>(v128.load(out), v128.load(x)));
+    out += 16;
+    x += 16;
+  }
+  for (let i: u32 = n & ~(lanes - 1); i < n; i++) {
+    store<T>(out, <T>(load<T>(out) + load<T>(x)));
+    out += sizeof<T>();
+    x += sizeof<T>();
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function combineOf<T, B>(op: u32, out: usize, x: usize, n: u32): void {
+  const lanes: u32 = 16 / sizeof<T>();
+  const absent = v128.splat<B>(<B>-1);
+  for (let i: u32 = 0; i < n / lanes; i++) {
+    const mine = v128.load(out);
+    const theirs = v128.load(x);
+    let both: v128;
+    if (op == 1) both = v128.min<T>(mine, theirs);
+    else if (op == 2) both = v128.max<T>(mine, theirs);
+    else both = v128.mul<T>(mine, theirs);
+    both = v128.bitselect(theirs, both, v128.eq<B>(mine, absent));
+    v128.store(out, v128.bitselect(mine, both, v128.eq<B>(theirs, absent)));
+    out += 16;
+    x += 16;
+  }
+  for (let i: u32 = n & ~(lanes - 1); i < n; i++) {
+    combineAt<T, B>(op, out, x);
+    out += sizeof<T>();
+    x += sizeof<T>();
+  }
 }
 
 /** out ← out ∘ x */
 export function combine(op: u32, out: usize, x: usize, n: u32): void {
-  const absent = i32x4.splat(-1);
-  const vectors = n >>> 2;
-  for (let i: u32 = 0; i < vectors; i++) {
-    const mine = v128.load(out);
-    const theirs = v128.load(x);
-    let both: v128;
-    if (op == 1) both = f32x4.min(mine, theirs);
-    else if (op == 2) both = f32x4.max(mine, theirs);
-    else if (op == 3) both = f32x4.mul(mine, theirs);
-    else both = f32x4.add(mine, theirs);
-    both = v128.bitselect(theirs, both, i32x4.eq(mine, absent));
-    v128.store(out, v128.bitselect(mine, both, i32x4.eq(theirs, absent)));
-    out += 16;
-    x += 16;
+  if (op == 0) sumOf<f32>(out, x, n);
+  else combineOf<f32, i32>(op, out, x, n);
+}
+
+/** out ← out ∘ x */
+export function combine64(op: u32, out: usize, x: usize, n: u32): void {
+  if (op == 0) sumOf<f64>(out, x, n);
+  else combineOf<f64, i64>(op, out, x, n);
+}
+
+// @ts-ignore: decorator
+@inline
+function scatterOf<T, B>(op: u32, out: usize, stream: usize, count: u32): void {
+  let values = stream + ((<usize>count) << 2);
+  if (op == 0) {
+    for (let i: u32 = 0; i < count; i++) {
+      const at = out + (<usize>load<u32>(stream)) * sizeof<T>();
+      store<T>(at, <T>(load<T>(at) + load<T>(values)));
+      stream += 4;
+      values += sizeof<T>();
+    }
+    return;
   }
-  for (let i: u32 = n & ~3; i < n; i++) {
-    combineAt(op, out, x);
-    out += 4;
-    x += 4;
+  for (let i: u32 = 0; i < count; i++) {
+    combineAt<T, B>(op, out + (<usize>load<u32>(stream)) * sizeof<T>(), values);
+    stream += 4;
+    values += sizeof<T>();
   }
 }
 
 /** `out` is the address of element 0, though only those of the stream's range exist. */
 export function scatter(op: u32, out: usize, stream: usize, count: u32): void {
-  let values = stream + ((<usize>count) << 2);
-  if (op == 0) {
-    for (let i: u32 = 0; i < count; i++) {
-      const at = out + ((<usize>load<u32>(stream)) << 2);
-      store<f32>(at, load<f32>(at) + load<f32>(values));
-      stream += 4;
-      values += 4;
-    }
-    return;
-  }
-  for (let i: u32 = 0; i < count; i++) {
-    combineAt(op, out + ((<usize>load<u32>(stream)) << 2), values);
-    stream += 4;
-    values += 4;
-  }
+  scatterOf<f32, i32>(op, out, stream, count);
+}
+
+/** `out` is the address of element 0, though only those of the stream's range exist. */
+export function scatter64(op: u32, out: usize, stream: usize, count: u32): void {
+  scatterOf<f64, i64>(op, out, stream, count);
 }
 
 /**
  * O(a + b). Values are written behind room for all indices and moved down once the
  * number of distinct indices, the result, is known.
  */
-export function merge(
+// @ts-ignore: decorator
+@inline
+function mergeOf<T, B>(
   op: u32,
   a: usize,
   aCount: u32,
@@ -82,6 +125,7 @@ export function merge(
   bCount: u32,
   out: usize,
 ): u32 {
+  const size: usize = sizeof<T>();
   const aEnd = a + ((<usize>aCount) << 2);
   const bEnd = b + ((<usize>bCount) << 2);
   let aValues = aEnd;
@@ -93,31 +137,57 @@ export function merge(
     const left = load<u32>(a);
     const right = load<u32>(b);
     store<u32>(indices, min<u32>(left, right));
-    if (left == right) store<f32>(values, apply(op, load<f32>(aValues), load<f32>(bValues)));
-    else store<u32>(values, left < right ? load<u32>(aValues) : load<u32>(bValues));
+    if (left == right) store<T>(values, apply<T>(op, load<T>(aValues), load<T>(bValues)));
+    else store<B>(values, left < right ? load<B>(aValues) : load<B>(bValues));
     indices += 4;
-    values += 4;
+    values += size;
     if (left <= right) {
       a += 4;
-      aValues += 4;
+      aValues += size;
     }
     if (right <= left) {
       b += 4;
-      bValues += 4;
+      bValues += size;
     }
   }
   const aRest = aEnd - a;
+  const aRestValues = (aRest >>> 2) * size;
   memory.copy(indices, a, aRest);
-  memory.copy(values, aValues, aRest);
+  memory.copy(values, aValues, aRestValues);
   indices += aRest;
-  values += aRest;
+  values += aRestValues;
   const bRest = bEnd - b;
+  const bRestValues = (bRest >>> 2) * size;
   memory.copy(indices, b, bRest);
-  memory.copy(values, bValues, bRest);
+  memory.copy(values, bValues, bRestValues);
   indices += bRest;
-  values += bRest;
+  values += bRestValues;
   memory.copy(indices, staging, values - staging);
   return <u32>((indices - out) >>> 2);
+}
+
+/** a ∘ b, written to `out`; its count. */
+export function merge(
+  op: u32,
+  a: usize,
+  aCount: u32,
+  b: usize,
+  bCount: u32,
+  out: usize,
+): u32 {
+  return mergeOf<f32, i32>(op, a, aCount, b, bCount, out);
+}
+
+/** a ∘ b, written to `out`; its count. */
+export function merge64(
+  op: u32,
+  a: usize,
+  aCount: u32,
+  b: usize,
+  bCount: u32,
+  out: usize,
+): u32 {
+  return mergeOf<f64, i64>(op, a, aCount, b, bCount, out);
 }
 
 /** Position of the first index out of order or of [start, end), or `count`. */

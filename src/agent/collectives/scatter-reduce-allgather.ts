@@ -1,0 +1,82 @@
+/**
+ * Scatter–reduce–allgather: every rank sums one part of the vector, which all send it
+ * directly, then the parts are gathered. Half the messages of a ring that wait for one
+ * another; and where the exchange is quantised, two roundings of a value whatever P is:
+ * once on its way to the part's owner, once as the sum.
+ *
+ * Cost: (P−1)·α + ⌈log₂P⌉·α + 2(P−1)/P·N·4β + (P−1)/P·N·γ. Quantised to b bits in buckets
+ * of d, 2(P−1)/P·N·(b/8 + 4/d)·β, and what coding takes. Exact bytes of the busiest rank,
+ * with q(n) the bytes of a part (4n, or 4·⌈n/d⌉ + 4·⌈n·b/32⌉), s = ⌊N/P⌋ and ℓ the length
+ * of the last part: 2(P−1)·q(s) + ⌈log₂P⌉·(q(ℓ) − q(s)).
+ *
+ * A part is summed by one rank alone, in rank order, and all decode the same bytes of it:
+ * all ranks get the same bits. Quantised sums are unbiased: a rounding's expectation is
+ * what it rounds. In a world of one nothing travels and nothing is rounded.
+ *
+ * Source: QSGD (Alistarh et al., NeurIPS 2017), section 4; the dense form is the direct
+ * algorithm of Thakur, Rabenseifner and Gropp (2005), section 4.
+ */
+import type { Combined, Payload } from '../compression/method.ts';
+import { gatherParts } from './allgather.ts';
+import type {
+  CollectiveDefinition,
+  Communicator,
+  ExchangeShape,
+} from './collective.ts';
+import { partRange } from './partition.ts';
+import { payloadVector, vectorRegion } from './payload-region.ts';
+import {
+  DEQUANTIZE_COST,
+  gatherQuantizedParts,
+  QUANTIZE_COST,
+  quantizedBytes,
+} from './quantized-parts.ts';
+import { reduceScatter } from './reduce-scatter.ts';
+
+export const scatterReduceAllgather: CollectiveDefinition = {
+  id: 'scatter-reduce-allgather',
+  code: 9,
+  title: 'Scatter, reduce, allgather',
+  summary: 'Each rank sums one part, sent to it directly; exact, or quantised twice.',
+  source: 'QSGD (Alistarh et al., NeurIPS 2017), section 4',
+  takes: ['dense'],
+  quantizes: true,
+  cost: (shape, { alpha, beta, gamma }) => {
+    const { ranks, length } = shape;
+    if (ranks === 1) return 0;
+    const messages = ranks - 1 + Math.ceil(Math.log2(ranks));
+    const share = ((ranks - 1) / ranks) * length;
+    const work =
+      shape.quantization === undefined
+        ? share
+        : (share + length / ranks) * QUANTIZE_COST + (share + length) * DEQUANTIZE_COST;
+    const bytes = scatterReduceAllgather.wireBytes(shape);
+    return messages * alpha + bytes * beta + work * gamma;
+  },
+  wireBytes: (shape) => {
+    const { ranks, length } = shape;
+    const short = partBytes(partRange(length, ranks, 0).length, shape);
+    const last = partBytes(partRange(length, ranks, ranks - 1).length, shape);
+    // The last rank's own part, the longest, is the one that it sends in every round.
+    return 2 * (ranks - 1) * short + Math.ceil(Math.log2(ranks)) * (last - short);
+  },
+  run: async (communicator: Communicator, payload: Payload): Promise<Combined> => {
+    const { quantization, size, valueBytes } = communicator;
+    const vector = payloadVector(payload, valueBytes);
+    if (size > 1) {
+      await reduceScatter.run(communicator, vector);
+      if (quantization === undefined) await gatherParts(communicator, vector);
+      else await gatherQuantizedParts(communicator, vector, quantization);
+    }
+    return { form: 'dense', data: vectorRegion(vector, valueBytes) };
+  },
+};
+
+function partBytes(
+  length: number,
+  { quantization, valueBytes = 4 }: ExchangeShape,
+): number {
+  return quantization === undefined
+    ? valueBytes * length
+    : quantizedBytes(length, quantization);
+}
