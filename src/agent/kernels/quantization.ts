@@ -2,10 +2,9 @@
  * Kernels of the quantising methods, and the arithmetic that all backends share bit for
  * bit. Every operation below is rounded to f32 unless it says f64.
  *
- * **Scale** of a run of d consecutive elements: the largest |v|; or ‖v‖₂ with squares
- * summed in f64 (four sums over the elements i ≡ 0, 1, 2, 3 mod 4, added as
- * (s₀ + s₂) + (s₁ + s₃), then the last d mod 4 squares one by one), its root rounded to
- * f32 and at most the largest finite f32.
+ * **Scale** of a run of d consecutive elements: the largest |v|; or ‖v‖₂, its squares
+ * summed in fixed point (`fixed-point.ts`), the root rounded to f32: never below the
+ * largest |v|, and at most the largest finite f32.
  *
  * **Code** of an element: one sign bit (1 where v < 0, so ±0 are positive) above the
  * level, 0 … s. With lift = 2⁶⁴ where the scale is below 2⁻⁶⁴, 2⁻⁶⁴ where it is above
@@ -30,6 +29,7 @@
  * Source: QSGD (Alistarh et al., NeurIPS 2017), section 3.1.
  */
 import type { Region, Vector } from './arena.ts';
+import type { FixedSums } from './fixed-point.ts';
 import type { StreamName } from './random.ts';
 
 /** The most levels: y stays below 2³¹. */
@@ -72,10 +72,12 @@ export interface QuantizationKernels {
   /** The largest level of `count` packed codes. Above s, they are not of s levels. */
   largestLevel(codes: Region, count: number, levels: number): number;
   /**
-   * The largest |x|, but at most `clip` standard deviations of x (f64, divided by n,
-   * rounded to f32). Where clip or the deviation is 0: the largest |x|.
+   * The largest |x|, but at most `clip` standard deviations of x. Where
+   * clip or the deviation is 0: the largest |x|.
    */
   clippedMaximum(x: Vector, clip: number): number;
+  /** What norms, means and deviations of x are made of, in units of its own. */
+  fixedSums(x: Vector): FixedSums;
 
   /**
    * Packed codes as a stream of Elias ω codes. Bits are written from the highest of each
@@ -107,7 +109,8 @@ export interface QuantizationKernels {
   /**
    * Signs and means of each run of `bucket` elements; x ← x − what they stand for.
    * `means` gets two f32 a run: the mean of its entries ≥ 0 and the mean of its entries
-   * < 0 (each 0 where there is none), summed in f64 in the order of the squares above.
+   * < 0 (each 0 where there is none), summed in fixed point, each class by its own
+   * largest magnitude, and rounded to f32.
    * `signs` gets bit i mod 8 of byte ⌊i/8⌋ for element i, 1 where x < 0; zeros up to a
    * multiple of 4 bytes. An element stands for the mean of its sign.
    *

@@ -94,6 +94,7 @@ describe.each([2, 3])('%i threads', (count) => {
             kernels.firstNonFinite(out),
             kernels.quantization.clippedMaximum(out, 0),
             kernels.quantization.clippedMaximum(out, 2.5),
+            kernels.quantization.fixedSums(out),
           ];
           kernels.add(out, other);
           seen.push(desk.get(out));

@@ -3,6 +3,13 @@
  * oracle of the fast ones. It allocates freely.
  */
 import type { Arena, Region, Vector } from '../arena.ts';
+import {
+  clippedAt,
+  roundedMeanOf,
+  roundedNormOf,
+  fixedSumsOf,
+  type FixedSums,
+} from '../fixed-point.ts';
 import { requireCapacity, requireElements } from '../preconditions.ts';
 import {
   codeBits,
@@ -17,7 +24,6 @@ import { CounterRandom, type StreamName } from '../random.ts';
 import { eliasBits, readElias, type Code } from './elias.ts';
 
 const { fround } = Math;
-const LARGEST = (2 - 2 ** -23) * 2 ** 127;
 
 export class ReferenceQuantization implements QuantizationKernels {
   readonly #arena: Arena;
@@ -79,10 +85,11 @@ export class ReferenceQuantization implements QuantizationKernels {
     const largest = largestOf(values);
     const n = values.length;
     if (n === 0 || clip === 0) return largest;
-    const mean = interleavedSum(values, (value) => value) / n;
-    const variance = interleavedSum(values, (value) => (value - mean) ** 2) / n;
-    const limit = fround(clip * Math.sqrt(variance));
-    return limit > 0 ? Math.min(limit, largest) : largest;
+    return clippedAt(largest, clip, fixedSumsOf(values));
+  }
+
+  fixedSums(x: Vector): FixedSums {
+    return fixedSumsOf(this.#arena.f32(x));
   }
 
   eliasEncode(
@@ -112,18 +119,18 @@ export class ReferenceQuantization implements QuantizationKernels {
   quantizeSigns(x: Vector, bucket: number, means: Vector, signs: Region): void {
     requireElements(means, 2 * runsOf(x.length, bucket));
     const values = this.#arena.f32(x);
-    const meanOf = this.#arena.f32(means);
+    const written = this.#arena.f32(means);
     const negatives = Array.from(values, (value) => Number(value < 0));
     for (let run = 0; run * bucket < x.length; run++) {
       const elements = values.subarray(run * bucket, (run + 1) * bucket);
-      const below = elements.filter((value) => value < 0).length;
-      const above = elements.length - below;
-      const plus = interleavedSum(elements, (value) => (value < 0 ? 0 : value));
-      const minus = interleavedSum(elements, (value) => (value < 0 ? value : 0));
-      meanOf[2 * run] = above === 0 ? 0 : plus / above;
-      meanOf[2 * run + 1] = below === 0 ? 0 : minus / below;
+      written[2 * run] = roundedMeanOf(
+        fixedSumsOf(elements.filter((value) => value >= 0)),
+      );
+      written[2 * run + 1] = roundedMeanOf(
+        fixedSumsOf(elements.filter((value) => value < 0)),
+      );
       elements.forEach((value, place) => {
-        elements[place] = value - meanOf[2 * run + Number(value < 0)]!;
+        elements[place] = value - written[2 * run + Number(value < 0)]!;
       });
     }
     this.#packFields(negatives, 1, signs);
@@ -137,12 +144,12 @@ export class ReferenceQuantization implements QuantizationKernels {
     add: boolean,
   ): void {
     requireElements(means, 2 * runsOf(out.length, bucket));
-    const meanOf = this.#arena.f32(means);
+    const values = this.#arena.f32(means);
     const negatives = this.#unpackFields(signs, out.length, 1);
     this.#write(
       out,
       add,
-      (index) => meanOf[2 * Math.floor(index / bucket) + negatives[index]!]!,
+      (index) => values[2 * Math.floor(index / bucket) + negatives[index]!]!,
     );
   }
 
@@ -196,21 +203,11 @@ export class ReferenceQuantization implements QuantizationKernels {
 
 function scaleOfRun(values: Float32Array, kind: ScaleKind): number {
   if (kind === 'max') return largestOf(values);
-  return Math.min(fround(Math.sqrt(interleavedSum(values, (v) => v * v))), LARGEST);
+  return roundedNormOf(fixedSumsOf(values));
 }
 
 function largestOf(values: Float32Array): number {
   return values.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0);
-}
-
-/** Σ f(v) in f64, in the order of the four interleaved sums. */
-function interleavedSum(values: Float32Array, f: (value: number) => number): number {
-  const whole = values.length - (values.length % 4);
-  const sums = [0, 0, 0, 0] as [number, number, number, number];
-  for (let i = 0; i < whole; i++) sums[i % 4]! += f(values[i]!);
-  let sum = sums[0] + sums[2] + (sums[1] + sums[3]);
-  for (let i = whole; i < values.length; i++) sum += f(values[i]!);
-  return sum;
 }
 
 /** y: the level of a value before rounding, in units of 2⁻¹⁶. */

@@ -52,6 +52,7 @@ export const TASKS = [
   'shiftBySign',
   'squaredDistance',
   'squaredNorm',
+  'storeFixedSums',
   'storeSignSums',
   'takeSample',
 ] as const satisfies readonly (keyof KernelExports)[];

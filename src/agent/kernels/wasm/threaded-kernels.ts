@@ -38,12 +38,7 @@ export class ThreadedKernels implements Kernels {
     this.#signSums = new Scratch(arena);
     this.sparsification = new ThreadedSelection(arena, threads, alone.sparsification);
     this.lowRank = alone.lowRank;
-    this.quantization = new ThreadedQuantization(
-      (vector) => arena.f32(vector),
-      threads,
-      alone.quantization,
-      (x) => this.moments(x).variance,
-    );
+    this.quantization = new ThreadedQuantization(arena, threads, alone.quantization);
     this.reduction = new ThreadedReduction(threads, alone.reduction, this);
     this.reduction64 = alone.reduction64;
   }

@@ -4,7 +4,13 @@
  * but one run, it has its scale first. Elias codes have no places to begin at, and are
  * left to one thread.
  */
-import type { Region, Vector } from '../arena.ts';
+import type { Arena, Region, Vector } from '../arena.ts';
+import {
+  clippedAt,
+  roundedNormOf,
+  exponentOf,
+  type FixedSums,
+} from '../fixed-point.ts';
 import {
   codeBits,
   packedBytes,
@@ -18,31 +24,26 @@ import { requireCapacity, requireElements } from '../preconditions.ts';
 import type { StreamName } from '../random.ts';
 import { SLICE } from './job-board.ts';
 import type { KernelThreads } from './kernel-threads.ts';
-import { clipped, SCALES } from './wasm-quantization.ts';
+import { Scratch } from './scratch.ts';
+import { SCALES } from './wasm-quantization.ts';
 
+/** A sum, and two parts of another, of a slice. */
+const SUMS_BYTES = 24;
 /** Codes of so many elements fill whole words, whatever their width. */
 const TILE = 32;
 
 export class ThreadedQuantization implements QuantizationKernels {
-  readonly #f32: (vector: Vector) => Float32Array;
+  readonly #arena: Arena;
   readonly #threads: KernelThreads;
   readonly #alone: QuantizationKernels;
-  readonly #variance: (x: Vector) => number;
+  readonly #sums: Scratch;
 
-  /**
-   * @param alone the kernels of one thread
-   * @param variance of a vector, on several
-   */
-  constructor(
-    f32: (vector: Vector) => Float32Array,
-    threads: KernelThreads,
-    alone: QuantizationKernels,
-    variance: (x: Vector) => number,
-  ) {
-    this.#f32 = f32;
+  /** @param alone the kernels of one thread */
+  constructor(arena: Arena, threads: KernelThreads, alone: QuantizationKernels) {
+    this.#arena = arena;
     this.#threads = threads;
     this.#alone = alone;
-    this.#variance = variance;
+    this.#sums = new Scratch(arena);
   }
 
   quantize(
@@ -64,7 +65,8 @@ export class ThreadedQuantization implements QuantizationKernels {
     requireCapacity(codes, packedBytes(x.length, bits));
     let kind = scale;
     if (slices.single && kind !== 'given') {
-      this.#f32(scales)[0] = kind === 'max' ? this.#maximum(x) : this.#norm(x);
+      this.#arena.f32(scales)[0] =
+        kind === 'max' ? this.#maximum(x) : roundedNormOf(this.fixedSums(x));
       kind = 'given';
     }
     const threads = this.#threads;
@@ -132,7 +134,29 @@ export class ThreadedQuantization implements QuantizationKernels {
   clippedMaximum(x: Vector, clip: number): number {
     if (!this.#threads.takes(x.length)) return this.#alone.clippedMaximum(x, clip);
     const largest = this.#maximum(x);
-    return clip === 0 ? largest : clipped(largest, clip, this.#variance(x));
+    return clip === 0 ? largest : clippedAt(largest, clip, this.fixedSums(x));
+  }
+
+  fixedSums(x: Vector): FixedSums {
+    const count = x.length;
+    if (!this.#threads.takes(count)) return this.#alone.fixedSums(x);
+    const exponent = exponentOf(this.#maximum(x));
+    const offset = this.#sums.reserve(SUMS_BYTES * Math.ceil(count / SLICE));
+    const threads = this.#threads;
+    threads
+      .job('storeFixedSums', count)
+      .elements(x)
+      .length()
+      .fixed(exponent + 127)
+      .step(offset, SUMS_BYTES);
+    const parts = new BigInt64Array(this.#arena.buffer, offset, 3 * threads.run());
+    let [sum, low, high] = [0n, 0n, 0n];
+    for (let at = 0; at < parts.length; at += 3) {
+      sum += parts[at]!;
+      low += parts[at + 1]!;
+      high += parts[at + 2]!;
+    }
+    return { count, exponent, sum, squares: (high << 32n) + low };
   }
 
   eliasEncode(
@@ -198,11 +222,6 @@ export class ThreadedQuantization implements QuantizationKernels {
     const threads = this.#threads;
     threads.job('maximum', x.length).elements(x).length();
     return this.#largestResult(threads.run());
-  }
-
-  /** One thread: the order of a norm's sum is a promise to every backend. */
-  #norm({ offset, length }: Vector): number {
-    return this.#threads.exports.scaleOf(offset, length, SCALES.l2);
   }
 
   #largestResult(slices: number): number {

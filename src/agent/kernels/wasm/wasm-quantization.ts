@@ -1,5 +1,6 @@
 /** The quantising kernels in WebAssembly: checked arguments; a few KiB of scratch. */
 import type { Region, Vector } from '../arena.ts';
+import { clippedAt, exponentOf, type FixedSums } from '../fixed-point.ts';
 import {
   codeBits,
   eliasCapacity,
@@ -49,7 +50,11 @@ export interface QuantizationExports {
   largestLevel(codes: number, n: number, bits: number, scratch: number): number;
   maximum(x: number, n: number): number;
   scaleOf(x: number, n: number, kind: number): number;
-  centralSum(x: number, n: number, c: number, squared: boolean): number;
+  fixedSums(x: number, n: number, exponent: number): void;
+  fixedSum(): bigint;
+  fixedSquaresLow(): bigint;
+  fixedSquaresHigh(): bigint;
+  storeFixedSums(x: number, n: number, exponent: number, out: number): void;
   eliasEncode(
     codes: number,
     n: number,
@@ -91,12 +96,6 @@ const FORMS = { auto: 0, sparse: 1, dense: 2 } as const;
 /** Three tiles; or two tiles and two tables of 256 words. */
 export const TILES_BYTES = 192;
 const ELIAS_BYTES = 128 + 2 * 2048;
-
-/** The largest |x|, but at most `clip` standard deviations unless those are 0. */
-export function clipped(largest: number, clip: number, variance: number): number {
-  const limit = Math.fround(clip * Math.sqrt(variance));
-  return limit > 0 && limit < largest ? limit : largest;
-}
 
 export class WasmQuantization implements QuantizationKernels {
   readonly #run: QuantizationExports;
@@ -169,12 +168,17 @@ export class WasmQuantization implements QuantizationKernels {
     return this.#run.largestLevel(codes.offset, count, bits, scratch);
   }
 
-  clippedMaximum({ offset, length }: Vector, clip: number): number {
-    const largest = this.#run.maximum(offset, length);
-    if (length === 0 || clip === 0) return largest;
-    const mean = this.#run.centralSum(offset, length, 0, false) / length;
-    const squares = this.#run.centralSum(offset, length, mean, true);
-    return clipped(largest, clip, squares / length);
+  clippedMaximum(x: Vector, clip: number): number {
+    const largest = this.#run.maximum(x.offset, x.length);
+    if (clip === 0) return largest;
+    return clippedAt(largest, clip, this.fixedSums(x));
+  }
+
+  fixedSums({ offset, length }: Vector): FixedSums {
+    const exponent = exponentOf(this.#run.maximum(offset, length));
+    this.#run.fixedSums(offset, length, exponent + 127);
+    const squares = (this.#run.fixedSquaresHigh() << 32n) + this.#run.fixedSquaresLow();
+    return { count: length, exponent, sum: this.#run.fixedSum(), squares };
   }
 
   eliasEncode(

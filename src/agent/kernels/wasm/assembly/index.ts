@@ -7,6 +7,13 @@
  */
 export { add, blend, copy, fill, scale, shiftBySign } from './elementwise';
 export { eliasDecode, eliasEncode } from './elias';
+export {
+  fixedSquaresHigh,
+  fixedSquaresLow,
+  fixedSum,
+  fixedSums,
+  storeFixedSums,
+} from './fixed-point';
 export { gatherAt, sampleIndices } from './indexed';
 export { addProduct, timesFactor, transposedTimesFactor } from './low-rank';
 export { nameStream } from './philox';

@@ -4,12 +4,11 @@
  * elements are quantised, while they are in the cache. Work goes by tiles of 32 elements;
  * tiles in which two runs meet, and the last, are done element by element.
  */
+import { normOf } from './fixed-point';
 import { packCodes, TILE, TILE_BYTES, unpackCodes } from './packed-codes';
 import { drawFourBlocks, drawWord } from './philox';
-import { squaredNormOfRun } from './reductions';
 
 const MAGNITUDE: u32 = 0x7fffffff;
-const LARGEST: f32 = 3.4028234663852886e38;
 const TWO_64: f32 = 18446744073709551616.0;
 /** Blocks of the further numbers: elements from 2³³ on. */
 const FURTHER: u32 = 0x80000000;
@@ -44,8 +43,8 @@ export function maximum(x: usize, n: u32): f32 {
 
 /** The scale of a run of n elements. */
 export function scaleOf(x: usize, n: u32, kind: u32): f32 {
-  if (kind == SCALE_MAX) return maximum(x, n);
-  return min(<f32>sqrt(squaredNormOfRun(x, n)), LARGEST);
+  const largest = maximum(x, n);
+  return kind == SCALE_MAX ? largest : normOf(x, n, largest);
 }
 
 function liftOf(scale: f32): f32 {

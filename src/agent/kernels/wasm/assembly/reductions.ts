@@ -19,13 +19,12 @@ function lanesSum(v: v128): f64 {
 export function squaredNorm(x: usize, n: u32): f64 {
   let sum: f64 = 0;
   for (let start: u32 = 0; start < n; start += BLOCK) {
-    sum += squaredNormOfRun(x + ((<usize>start) << 2), min(BLOCK, n - start));
+    sum += squaredNormOfBlock(x + ((<usize>start) << 2), min(BLOCK, n - start));
   }
   return sum;
 }
 
-/** As one block, whatever its length: the order that scales are defined by. */
-export function squaredNormOfRun(x: usize, n: u32): f64 {
+function squaredNormOfBlock(x: usize, n: u32): f64 {
   let low = f64x2.splat(0);
   let high = f64x2.splat(0);
   const vectors = n >>> 2;
@@ -145,7 +144,7 @@ export function firstNonFinite(x: usize, n: u32): u32 {
 let plus: f64 = 0;
 let minus: f64 = 0;
 
-/** The first result of the last `twoMeans`, or `twoMeansOfRun`. */
+/** The first result of the last `twoMeans`. */
 export function plusMean(): f64 {
   return plus;
 }
@@ -166,16 +165,6 @@ export function twoMeans(x: usize, n: u32): void {
     minusTotal += minusSum;
     count += plusCount;
   }
-  setMeans(plusTotal, minusTotal, count, n);
-}
-
-/** The same with the sums of one block, whatever the run's length. */
-export function twoMeansOfRun(x: usize, n: u32): void {
-  signSums(x, n);
-  setMeans(plusSum, minusSum, plusCount, n);
-}
-
-function setMeans(plusTotal: f64, minusTotal: f64, count: u32, n: u32): void {
   plus = count == 0 ? 0 : plusTotal / <f64>count;
   minus = count == n ? 0 : minusTotal / <f64>(n - count);
 }

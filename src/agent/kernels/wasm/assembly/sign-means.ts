@@ -2,9 +2,9 @@
  * One bit an element: its sign, with the means of both classes for each run. Runs need
  * not end at whole bytes, so heads and tails of words are done bit by bit.
  */
-import { minusMean, plusMean, twoMeansOfRun } from './reductions';
+import { runMinus, runPlus, signMeans } from './fixed-point';
 
-/** x ← x − reconstruction. Two passes over a run that is in the cache. */
+/** x ← x − reconstruction. Three passes over a run that is in the cache. */
 export function quantizeSigns(
   x: usize,
   n: u32,
@@ -15,10 +15,9 @@ export function quantizeSigns(
   memory.fill(signs, 0, <usize>(((n + 31) >>> 5) << 2));
   for (let start: u32 = 0; start < n;) {
     const end = start + min(bucket, n - start);
-    twoMeansOfRun(x + ((<usize>start) << 2), end - start);
-    const plus = <f32>plusMean();
-    // Not −0 where there is none below 0.
-    const minus: f32 = <f32>0 - <f32>minusMean();
+    signMeans(x + ((<usize>start) << 2), end - start);
+    const plus = runPlus();
+    const minus = runMinus();
     store<f32>(means, plus);
     store<f32>(means, minus, 4);
     means += 8;
