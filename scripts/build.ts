@@ -33,7 +33,7 @@ const { values } = parseArgs({
 const chosen = (values.only ?? [...parts]) as Part[];
 
 /** Native addons keep their place in node_modules; everything else is bundled. */
-const native = ['better-sqlite3', 'webgpu', 'electron'];
+const native = ['better-sqlite3', 'koffi', 'webgpu', 'electron'];
 
 async function buildKernels(): Promise<void> {
   const out = path.join(dist, 'kernels');

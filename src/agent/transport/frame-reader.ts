@@ -17,6 +17,13 @@ export interface FrameSink {
   body(piece: Buffer): void;
   /** All of the body has been handed over. */
   end(): void;
+  /**
+   * Where the next bytes of the body belong, at most `missing` of them; undefined where
+   * they must come as pieces. A reader of sockets may put them there itself.
+   */
+  room(missing: number): Uint8Array | undefined;
+  /** The first `bytes` of that room hold the next bytes of the body. */
+  filled(bytes: number): void;
 }
 
 export class FrameReader {
@@ -33,6 +40,18 @@ export class FrameReader {
   /** Whether a frame has begun but not ended. */
   get midFrame(): boolean {
     return this.#headerBytes > 0 || this.#missing > 0;
+  }
+
+  /** Where the bytes that come next may be put at once, instead of being pushed. */
+  room(): Uint8Array | undefined {
+    return this.#missing === 0 ? undefined : this.#sink.room(this.#missing);
+  }
+
+  /** The first `bytes` of the room have been filled. */
+  filled(bytes: number): void {
+    this.#sink.filled(bytes);
+    this.#missing -= bytes;
+    if (this.#missing === 0) this.#sink.end();
   }
 
   /** @throws GradwireError `FRAME_*`: nothing may be pushed after that. */

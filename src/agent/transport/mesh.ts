@@ -1,11 +1,19 @@
 /**
- * The `tcp` transport's second step: `listenTcp` gave an address to tell to the other
- * ranks; knowing theirs, `connectMesh` connects to them all.
+ * The mesh's second step: `listenTcp` gave an address to tell to the other ranks; knowing
+ * theirs, `connectMesh` connects to them all. Ranks need not agree on what carries their
+ * side of a connection: the bytes are the same.
  */
+import { availableParallelism } from 'node:os';
+import type { Libc } from './libc.ts';
 import { linkMesh, type MeshLinkOptions } from './mesh-links.ts';
+import { MeshTransport, type Connect } from './mesh-transport.ts';
+import { NativeConnection, SocketScratch } from './native-connection.ts';
 import type { BacklogLimits } from './peer-connection.ts';
+import { ProgressLoop } from './progress-loop.ts';
+import { SpinPause } from './spin-pause.ts';
+import { takeOver } from './socket-takeover.ts';
+import { TcpConnection } from './tcp-connection.ts';
 import type { TcpListener } from './tcp-listener.ts';
-import { TcpTransport } from './tcp-transport.ts';
 import type { TransportObserver } from './transport.ts';
 
 export interface MeshOptions extends Omit<MeshLinkOptions, 'listener'> {
@@ -13,16 +21,27 @@ export interface MeshOptions extends Omit<MeshLinkOptions, 'listener'> {
   readonly listener?: TcpListener | undefined;
   /** Deadline of the mesh, then of every send and receive. */
   readonly timeoutMs: number;
+  /** The native transport, on these sockets; absent: `tcp`, on `node:net`. */
+  readonly libc?: Libc | undefined;
+  /**
+   * How long the native transport looks again before it sleeps, ms. Absent: a moment,
+   * where every rank of this node can have a core of its own.
+   */
+  readonly spinMs?: number | undefined;
   readonly observer?: TransportObserver | undefined;
   readonly limits?: BacklogLimits | undefined;
 }
 
+/** About what a sleeping thread takes to wake, with what its peer takes to wake first. */
+const SPIN_MS = 0.1;
+
 /**
  * The transport of one rank, connected to all others.
- * @throws GradwireError `PEER_UNREACHABLE`, `PEER_UNAUTHENTICATED`, `PEER_TIMEOUT`
+ * @throws GradwireError `PEER_UNREACHABLE`, `PEER_UNAUTHENTICATED`, `PEER_TIMEOUT`,
+ * `NATIVE_UNAVAILABLE`
  */
-export async function connectMesh(options: MeshOptions): Promise<TcpTransport> {
-  const { listener, rank, timeoutMs, observer, limits } = options;
+export async function connectMesh(options: MeshOptions): Promise<MeshTransport> {
+  const { listener, rank, timeoutMs, observer, limits, libc } = options;
   const size = options.addresses.length;
   if (listener === undefined && size > 1) throw new Error('internal: no listener');
   const links =
@@ -30,5 +49,23 @@ export async function connectMesh(options: MeshOptions): Promise<TcpTransport> {
       ? []
       : await linkMesh({ ...options, listener });
   if (size === 1) listener?.close();
-  return new TcpTransport({ rank, size, timeoutMs, observer, limits }, links);
+  const connect = libc === undefined ? connectTcp : native(libc, options);
+  return new MeshTransport({ rank, size, timeoutMs, observer, limits }, links, connect);
+}
+
+const connectTcp: Connect = (rank, { peer, socket }, events) =>
+  new TcpConnection(rank, peer, socket, events);
+
+function native(libc: Libc, options: MeshOptions): Connect {
+  const { rank, addresses, spinMs = SPIN_MS } = options;
+  const { host } = addresses[rank]!;
+  const here = [...addresses.keys()].filter((peer) => addresses[peer]!.host === host);
+  const crowded = here.length > availableParallelism();
+  const pause = new SpinPause(libc, crowded ? undefined : here.indexOf(rank));
+  const loop = new ProgressLoop(spinMs, pause);
+  const scratch = new SocketScratch(libc);
+  return (own, { peer, socket }, events) => {
+    const taken = takeOver(socket, libc);
+    return new NativeConnection(own, peer, taken, events, loop, scratch);
+  };
 }

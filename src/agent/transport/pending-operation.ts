@@ -103,6 +103,16 @@ export class PendingReceive extends PendingOperation {
     this.#into = into;
   }
 
+  /** Where the next bytes of the message go: at most `missing`, all that are to come. */
+  room(missing: number): Uint8Array {
+    return this.#into!.subarray(this.#received, this.#received + missing);
+  }
+
+  /** That many bytes have been put into the room. */
+  filled(bytes: number): void {
+    this.#received += bytes;
+  }
+
   take(piece: Uint8Array): void {
     this.#into!.set(piece, this.#received);
     this.#received += piece.length;

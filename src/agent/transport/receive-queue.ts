@@ -23,8 +23,11 @@ export interface ReceiveEvents {
 /** A message that arrived, or is arriving, before its receive was posted. */
 interface KeptMessage {
   readonly frame: FrameHeader;
-  pieces: Buffer[];
+  readonly pieces: Buffer[];
   bytes: number;
+  /** Memory that a reader fills by itself, and how much of it is filled. */
+  tail: Buffer;
+  tailBytes: number;
 }
 
 interface Stream {
@@ -41,7 +44,10 @@ type Target =
 const NOWHERE: Target = { kind: 'none' };
 
 /** A piece smaller than this is copied rather than keep its whole chunk alive. */
-const WORTH_KEEPING = 16 * 2 ** 10;
+export const WORTH_KEEPING = 16 * 2 ** 10;
+/** Memory taken at once for a message that nobody waits for yet. */
+const TAIL_BYTES = 256 * 2 ** 10;
+const NO_BYTES = Buffer.alloc(0);
 
 export class ReceiveQueue implements FrameSink {
   readonly #rank: number;
@@ -51,6 +57,7 @@ export class ReceiveQueue implements FrameSink {
   /** Where the body of the frame that is arriving goes. */
   #target: Target = NOWHERE;
   #keptBytes = 0;
+  #expected = 0;
 
   /** @param rank this rank, for messages. */
   constructor(rank: number, peer: number, events: ReceiveEvents) {
@@ -64,6 +71,11 @@ export class ReceiveQueue implements FrameSink {
     return this.#keptBytes;
   }
 
+  /** Receives that have been posted and not delivered. */
+  get expected(): number {
+    return this.#expected;
+  }
+
   /**
    * Expect a message. If it is here already it is delivered before the call returns.
    * @throws GradwireError `PEER_MISMATCH`
@@ -71,6 +83,7 @@ export class ReceiveQueue implements FrameSink {
   post(receive: PendingReceive): void {
     const stream = this.#stream(receive.header.stream);
     const message = stream.kept.shift();
+    this.#expected++;
     if (message === undefined) {
       stream.posted.push(receive);
       return;
@@ -78,6 +91,7 @@ export class ReceiveQueue implements FrameSink {
     this.#check(message.frame, receive);
     receive.begin(message.frame);
     for (const piece of message.pieces) receive.take(piece);
+    receive.take(message.tail.subarray(0, message.tailBytes));
     this.#keptBytes -= message.bytes;
     if (this.#target.kind === 'kept' && this.#target.message === message) {
       this.#target = { kind: 'receive', receive };
@@ -95,7 +109,7 @@ export class ReceiveQueue implements FrameSink {
     const stream = this.#stream(frame.stream);
     const receive = stream.posted.shift();
     if (receive === undefined) {
-      const message = { frame, pieces: [], bytes: 0 };
+      const message = { frame, pieces: [], bytes: 0, tail: NO_BYTES, tailBytes: 0 };
       stream.kept.push(message);
       this.#target = { kind: 'kept', message };
       return;
@@ -112,6 +126,7 @@ export class ReceiveQueue implements FrameSink {
         target.receive.take(piece);
         break;
       case 'kept':
+        seal(target.message);
         target.message.pieces.push(keep(piece));
         target.message.bytes += piece.length;
         this.#keptBytes += piece.length;
@@ -122,6 +137,28 @@ export class ReceiveQueue implements FrameSink {
       case 'none':
         throw new Error('internal: body of no frame');
     }
+  }
+
+  room(missing: number): Uint8Array | undefined {
+    const target = this.#target;
+    if (target.kind === 'receive') return target.receive.room(missing);
+    if (target.kind !== 'kept') return undefined;
+    const { message } = target;
+    if (message.tailBytes === message.tail.length) {
+      seal(message);
+      message.tail = Buffer.allocUnsafe(Math.min(missing, TAIL_BYTES));
+    }
+    return message.tail.subarray(message.tailBytes, message.tailBytes + missing);
+  }
+
+  filled(bytes: number): void {
+    const target = this.#target;
+    if (target.kind === 'receive') target.receive.filled(bytes);
+    else if (target.kind === 'kept') {
+      target.message.tailBytes += bytes;
+      target.message.bytes += bytes;
+      this.#keptBytes += bytes;
+    } else throw new Error('internal: no room was given');
   }
 
   /** @throws GradwireError `FRAME_INVALID` */
@@ -140,9 +177,11 @@ export class ReceiveQueue implements FrameSink {
     this.#streams.clear();
     this.#target = NOWHERE;
     this.#keptBytes = 0;
+    this.#expected = 0;
   }
 
   #deliver(receive: PendingReceive): void {
+    this.#expected--;
     receive.complete();
     this.#events.delivered(receive);
   }
@@ -189,6 +228,15 @@ export class ReceiveQueue implements FrameSink {
       },
     );
   }
+}
+
+/** What the tail holds becomes a piece: bytes that come otherwise belong behind it. */
+function seal(message: KeptMessage): void {
+  if (message.tailBytes > 0) {
+    message.pieces.push(message.tail.subarray(0, message.tailBytes));
+  }
+  message.tail = NO_BYTES;
+  message.tailBytes = 0;
 }
 
 function keep(piece: Buffer): Buffer {

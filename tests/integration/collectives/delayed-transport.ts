@@ -2,13 +2,13 @@
  * A transport whose sends wait a random number of turns of the event loop, in order for
  * each peer: ranks that are slow in all ways that an order of messages allows.
  */
-import type { TcpTransport } from '../../../src/agent/transport/tcp-transport.ts';
+import type { MeshTransport } from '../../../src/agent/transport/mesh-transport.ts';
 import type {
   MessageHeader,
   Transport,
 } from '../../../src/agent/transport/transport.ts';
 
-export function delayed(transport: TcpTransport, random: () => number): Transport {
+export function delayed(transport: MeshTransport, random: () => number): Transport {
   const last = new Map<number, Promise<void>>();
   const turns = async (): Promise<void> => {
     for (let turn = Math.floor(6 * random()); turn > 0; turn--) {

@@ -10,7 +10,15 @@ import { listenTcp } from '../../../src/agent/transport/tcp-listener.ts';
 import type { MessageHeader } from '../../../src/agent/transport/transport.ts';
 import type { RankAddress } from '../../../src/shared/protocol/supervisor.ts';
 import { LENGTH, reduceForever, SECRET, type RankOrder } from './rank-process.ts';
-import { HOST, makeWorld, memoryOf, openSockets, type World } from './world.ts';
+import {
+  HOST,
+  makeWorld,
+  memoryOf,
+  meshOf,
+  openSockets,
+  TRANSPORT_KINDS,
+  type World,
+} from './world.ts';
 
 const header: MessageHeader = {
   stream: 1,
@@ -37,272 +45,276 @@ async function rejection(
   throw new Error('it did not fail');
 }
 
-describe('a message that is not the one expected', () => {
-  test.each([
-    ['sequence', { sequence: 5 }],
-    ['epoch', { epoch: 3 }],
-    ['operation', { operation: 2 }],
-    ['dtype', { dtype: 4 }],
-  ])('in its %s fails all ranks with one error', async (field, more) => {
-    await using world = await makeWorld(3);
-    const [a, b, c] = world.transports;
-    const failures = [
-      rejection(a!.receive(1, header, Buffer.alloc(8))),
-      rejection(b!.receive(0, { ...header, ...more }, Buffer.alloc(8))),
-      // Not concerned, and told nevertheless.
-      rejection(c!.receive(0, header, Buffer.alloc(8))),
-    ];
-    await b!.send(0, { ...header, ...more }, Buffer.alloc(8));
-    for (const { error, ms } of await Promise.all(failures)) {
-      expect(error).toMatchObject({ code: 'PEER_MISMATCH', rank: 1 });
-      expect(String(error)).toContain(`rank 1 sent a message with ${field}`);
-      expect(ms).toBeLessThan(1000);
-    }
-    await expect(a!.send(2, header, Buffer.alloc(1))).rejects.toMatchObject({
-      code: 'PEER_MISMATCH',
-    });
-  });
-
-  test('in its length, as when ranks disagree on N', async () => {
-    await using world = await makeWorld(2);
-    const failures = world.communicators().map((communicator, rank) => {
-      const length = 1000 + rank;
-      const data = communicator.arena.allocate(4 * length);
-      communicator.begin({ epoch: 0, operation: ring.code, dtype: 1 });
-      const run = ring.run(communicator, { kind: 'dense', length, data });
-      return rejection(run.finally(() => communicator.arena.release(data)));
-    });
-    for (const { error, ms } of await Promise.all(failures)) {
-      expect(error).toMatchObject({ code: 'PEER_MISMATCH' });
-      expect(String(error)).toMatch(/length \d+, rank \d expected \d+/);
-      expect(ms).toBeLessThan(1000);
-    }
-  });
-
-  test('is found as well if it came long before its receive', async () => {
-    await using world = await makeWorld(2);
-    const [a, b] = world.transports;
-    await b!.send(0, header, Buffer.alloc(8));
-    await vi.waitUntil(() => a!.socketBytes.received > a!.counters.received);
-    await new Promise(setImmediate);
-    const failed = rejection(b!.receive(0, header, Buffer.alloc(8)));
-    await expect(a!.receive(1, header, Buffer.alloc(7))).rejects.toMatchObject({
-      code: 'PEER_MISMATCH',
-      message: 'rank 1 sent a message with length 8, rank 0 expected 7',
-    });
-    expect((await failed).error).toMatchObject({ code: 'PEER_MISMATCH', rank: 1 });
-  });
-});
-
-describe('a peer', () => {
-  test('that is killed in mid-transfer is named by all others at once', async () => {
-    const child = fork(path.join(import.meta.dirname, 'rank-process.ts'));
-    try {
-      const [address] = (await once(child, 'message')) as [RankAddress];
-      const listeners = await Promise.all([listenTcp(HOST), listenTcp(HOST)]);
-      const addresses = [listeners[0]!.address, address, listeners[1]!.address];
-      child.send({ rank: 1, addresses } satisfies RankOrder);
-      const transports = await Promise.all(
-        listeners.map((listener, index) =>
-          connectMesh({
-            listener,
-            rank: 2 * index,
-            addresses,
-            runId: 'killed',
-            secret: SECRET,
-            timeoutMs: 10_000,
-          }),
-        ),
-      );
-      let rounds = 0;
-      let killedAt = 0;
-      const failures = await Promise.all(
-        transports.map((transport) => {
-          const { arena, wasm: kernels } = memoryOf(transport.rank);
-          const options = { arena, kernels, transport, stream: 0 };
-          const communicator = new TransportCommunicator(options);
-          const failed = rejection(
-            reduceForever(communicator, () => {
-              rounds++;
-              if (rounds !== 6) return;
-              killedAt = performance.now();
-              child.kill('SIGKILL');
-            }),
-          );
-          return failed.then(async ({ error }) => {
-            const ms = performance.now() - killedAt;
-            // What the exchange does when it fails: tell the others, then go.
-            transport.abort((error as { toData(): never }).toData());
-            await transport.close();
-            communicator[Symbol.dispose]();
-            return { error, ms };
-          });
-        }),
-      );
-      expect(LENGTH).toBeGreaterThan(1_000_000);
-      for (const { error, ms } of failures) {
-        expect(error).toMatchObject({ code: 'PEER_LOST', rank: 1 });
+describe.each(TRANSPORT_KINDS)('%s:', (transport) => {
+  describe('a message that is not the one expected', () => {
+    test.each([
+      ['sequence', { sequence: 5 }],
+      ['epoch', { epoch: 3 }],
+      ['operation', { operation: 2 }],
+      ['dtype', { dtype: 4 }],
+    ])('in its %s fails all ranks with one error', async (field, more) => {
+      await using world = await makeWorld(3, { transport });
+      const [a, b, c] = world.transports;
+      const failures = [
+        rejection(a!.receive(1, header, Buffer.alloc(8))),
+        rejection(b!.receive(0, { ...header, ...more }, Buffer.alloc(8))),
+        // Not concerned, and told nevertheless.
+        rejection(c!.receive(0, header, Buffer.alloc(8))),
+      ];
+      await b!.send(0, { ...header, ...more }, Buffer.alloc(8));
+      for (const { error, ms } of await Promise.all(failures)) {
+        expect(error).toMatchObject({ code: 'PEER_MISMATCH', rank: 1 });
+        expect(String(error)).toContain(`rank 1 sent a message with ${field}`);
         expect(ms).toBeLessThan(1000);
       }
-    } finally {
-      child.kill('SIGKILL');
-    }
-  });
-
-  test('that leaves with nothing expected of it is no error until something is', async () => {
-    await using world = await makeWorld(3);
-    const [a, b, c] = world.transports;
-    await c!.send(0, header, Buffer.from('last words'));
-    await c!.close();
-    const into = Buffer.alloc(10);
-    await a!.receive(2, header, into);
-    expect(into.toString()).toBe('last words');
-    // The others go on without it.
-    const exchanged = [
-      a!.send(1, header, Buffer.alloc(1)),
-      b!.receive(0, header, Buffer.alloc(1)),
-    ];
-    await Promise.all(exchanged);
-    await expect(a!.receive(2, header, into)).rejects.toMatchObject({
-      code: 'PEER_LOST',
-      rank: 2,
+      await expect(a!.send(2, header, Buffer.alloc(1))).rejects.toMatchObject({
+        code: 'PEER_MISMATCH',
+      });
     });
-    await expect(b!.receive(0, header, into)).rejects.toMatchObject({
-      code: 'PEER_LOST',
-      rank: 2,
-    });
-  });
 
-  test('that stays silent is named when the deadline has passed', async () => {
-    await using world = await makeWorld(2, { timeoutMs: 100 });
-    const [a, b] = world.transports;
-    const waiting = rejection(b!.receive(0, header, Buffer.alloc(1)));
-    const { error, ms } = await rejection(a!.receive(1, header, Buffer.alloc(1)));
-    expect(error).toMatchObject({
-      code: 'PEER_TIMEOUT',
-      message: expect.stringMatching(
-        /rank [01] has not sent a message for 0.1 s/,
-      ) as string,
+    test('in its length, as when ranks disagree on N', async () => {
+      await using world = await makeWorld(2, { transport });
+      const failures = world.communicators().map((communicator, rank) => {
+        const length = 1000 + rank;
+        const data = communicator.arena.allocate(4 * length);
+        communicator.begin({ epoch: 0, operation: ring.code, dtype: 1 });
+        const run = ring.run(communicator, { kind: 'dense', length, data });
+        return rejection(run.finally(() => communicator.arena.release(data)));
+      });
+      for (const { error, ms } of await Promise.all(failures)) {
+        expect(error).toMatchObject({ code: 'PEER_MISMATCH' });
+        expect(String(error)).toMatch(/length \d+, rank \d expected \d+/);
+        expect(ms).toBeLessThan(1000);
+      }
     });
-    expect(ms).toBeGreaterThan(95);
-    expect(ms).toBeLessThan(1000);
-    expect((await waiting).error).toMatchObject({ code: 'PEER_TIMEOUT' });
-  });
 
-  test('that does not take what it is sent is named too', async () => {
-    const limits = { pauseBytes: 0, failBytes: 2 ** 30 };
-    await using world = await makeWorld(2, { timeoutMs: 150, limits });
-    // More than sockets hold, and rank 1 reads no more than it is asked for.
-    const sent = world.transports[0]!.send(1, header, new Uint8Array(64 * 2 ** 20));
-    await expect(sent).rejects.toMatchObject({
-      code: 'PEER_TIMEOUT',
-      rank: 1,
-      message: expect.stringContaining('rank 1 has not taken a message') as string,
+    test('is found as well if it came long before its receive', async () => {
+      await using world = await makeWorld(2, { transport });
+      const [a, b] = world.transports;
+      await b!.send(0, header, Buffer.alloc(8));
+      await vi.waitUntil(() => a!.socketBytes.received > a!.counters.received);
+      await new Promise(setImmediate);
+      const failed = rejection(b!.receive(0, header, Buffer.alloc(8)));
+      await expect(a!.receive(1, header, Buffer.alloc(7))).rejects.toMatchObject({
+        code: 'PEER_MISMATCH',
+        message: 'rank 1 sent a message with length 8, rank 0 expected 7',
+      });
+      expect((await failed).error).toMatchObject({ code: 'PEER_MISMATCH', rank: 1 });
     });
   });
-});
 
-describe('abort', () => {
-  const reason = {
-    code: 'GRADIENT_NOT_FINITE',
-    kind: 'failure',
-    message: 'NaN in fc1',
-    place: 'rank 1',
-    rank: 1,
-  } as const;
+  describe('a peer', () => {
+    test('that is killed in mid-transfer is named by all others at once', async () => {
+      const child = fork(path.join(import.meta.dirname, 'rank-process.ts'));
+      try {
+        const [address] = (await once(child, 'message')) as [RankAddress];
+        const mesh = await meshOf(transport);
+        const listeners = await Promise.all([listenTcp(HOST), listenTcp(HOST)]);
+        const addresses = [listeners[0]!.address, address, listeners[1]!.address];
+        child.send({ rank: 1, addresses, transport } satisfies RankOrder);
+        const transports = await Promise.all(
+          listeners.map((listener, index) =>
+            connectMesh({
+              listener,
+              rank: 2 * index,
+              addresses,
+              runId: 'killed',
+              secret: SECRET,
+              timeoutMs: 10_000,
+              ...mesh,
+            }),
+          ),
+        );
+        let rounds = 0;
+        let killedAt = 0;
+        const failures = await Promise.all(
+          transports.map((one) => {
+            const { arena, wasm: kernels } = memoryOf(one.rank);
+            const options = { arena, kernels, transport: one, stream: 0 };
+            const communicator = new TransportCommunicator(options);
+            const failed = rejection(
+              reduceForever(communicator, () => {
+                rounds++;
+                if (rounds !== 6) return;
+                killedAt = performance.now();
+                child.kill('SIGKILL');
+              }),
+            );
+            return failed.then(async ({ error }) => {
+              const ms = performance.now() - killedAt;
+              // What the exchange does when it fails: tell the others, then go.
+              one.abort((error as { toData(): never }).toData());
+              await one.close();
+              communicator[Symbol.dispose]();
+              return { error, ms };
+            });
+          }),
+        );
+        expect(LENGTH).toBeGreaterThan(1_000_000);
+        for (const { error, ms } of failures) {
+          expect(error).toMatchObject({ code: 'PEER_LOST', rank: 1 });
+          expect(ms).toBeLessThan(1000);
+        }
+      } finally {
+        child.kill('SIGKILL');
+      }
+    });
 
-  test('tells every rank why, with everything pending and everything later', async () => {
-    await using world = await makeWorld(3);
-    const [a, b, c] = world.transports;
-    const pending = [a, b, c].map((transport, rank) =>
-      rejection(transport!.receive((rank + 1) % 3, header, Buffer.alloc(1))),
-    );
-    b!.abort(reason);
-    b!.abort({ ...reason, message: 'a second one changes nothing' });
-    for (const { error, ms } of await Promise.all(pending)) {
-      expect(error).toMatchObject(reason);
+    test('that leaves with nothing expected of it is no error until something is', async () => {
+      await using world = await makeWorld(3, { transport });
+      const [a, b, c] = world.transports;
+      await c!.send(0, header, Buffer.from('last words'));
+      await c!.close();
+      const into = Buffer.alloc(10);
+      await a!.receive(2, header, into);
+      expect(into.toString()).toBe('last words');
+      // The others go on without it.
+      const exchanged = [
+        a!.send(1, header, Buffer.alloc(1)),
+        b!.receive(0, header, Buffer.alloc(1)),
+      ];
+      await Promise.all(exchanged);
+      await expect(a!.receive(2, header, into)).rejects.toMatchObject({
+        code: 'PEER_LOST',
+        rank: 2,
+      });
+      await expect(b!.receive(0, header, into)).rejects.toMatchObject({
+        code: 'PEER_LOST',
+        rank: 2,
+      });
+    });
+
+    test('that stays silent is named when the deadline has passed', async () => {
+      await using world = await makeWorld(2, { transport, timeoutMs: 100 });
+      const [a, b] = world.transports;
+      const waiting = rejection(b!.receive(0, header, Buffer.alloc(1)));
+      const { error, ms } = await rejection(a!.receive(1, header, Buffer.alloc(1)));
+      expect(error).toMatchObject({
+        code: 'PEER_TIMEOUT',
+        message: expect.stringMatching(
+          /rank [01] has not sent a message for 0.1 s/,
+        ) as string,
+      });
+      expect(ms).toBeGreaterThan(95);
       expect(ms).toBeLessThan(1000);
+      expect((await waiting).error).toMatchObject({ code: 'PEER_TIMEOUT' });
+    });
+
+    test('that does not take what it is sent is named too', async () => {
+      const limits = { pauseBytes: 0, failBytes: 2 ** 30 };
+      await using world = await makeWorld(2, { transport, timeoutMs: 150, limits });
+      // More than sockets hold, and rank 1 reads no more than it is asked for.
+      const sent = world.transports[0]!.send(1, header, new Uint8Array(64 * 2 ** 20));
+      await expect(sent).rejects.toMatchObject({
+        code: 'PEER_TIMEOUT',
+        rank: 1,
+        message: expect.stringContaining('rank 1 has not taken a message') as string,
+      });
+    });
+  });
+
+  describe('abort', () => {
+    const reason = {
+      code: 'GRADIENT_NOT_FINITE',
+      kind: 'failure',
+      message: 'NaN in fc1',
+      place: 'rank 1',
+      rank: 1,
+    } as const;
+
+    test('tells every rank why, with everything pending and everything later', async () => {
+      await using world = await makeWorld(3, { transport });
+      const [a, b, c] = world.transports;
+      const pending = [a, b, c].map((one, rank) =>
+        rejection(one!.receive((rank + 1) % 3, header, Buffer.alloc(1))),
+      );
+      b!.abort(reason);
+      b!.abort({ ...reason, message: 'a second one changes nothing' });
+      for (const { error, ms } of await Promise.all(pending)) {
+        expect(error).toMatchObject(reason);
+        expect(ms).toBeLessThan(1000);
+      }
+      await expect(c!.send(0, header, Buffer.alloc(1))).rejects.toMatchObject(reason);
+    });
+
+    test('comes before the end of the connection', async () => {
+      await using world = await makeWorld(2, { transport });
+      const [a, b] = world.transports;
+      const pending = rejection(a!.receive(1, header, Buffer.alloc(1)));
+      b!.abort(reason);
+      await b!.close();
+      expect((await pending).error).toMatchObject(reason);
+    });
+
+    test('is counted as framing', async () => {
+      await using world = await makeWorld(2, { transport });
+      const [a, b] = world.transports;
+      const pending = rejection(a!.receive(1, header, Buffer.alloc(1)));
+      b!.abort(reason);
+      await pending;
+      expect(a!.counters.received).toBe(a!.counters.framingReceived);
+      expect(b!.counters.sent).toBe(b!.counters.framingSent);
+      expect(a!.counters.received).toBe(b!.counters.sent);
+    });
+  });
+
+  describe('close', () => {
+    test('delivers what has been sent, and ends what is pending', async () => {
+      await using world = await makeWorld(2, { transport });
+      const [a, b] = world.transports;
+      const data = new Uint8Array(8 * 2 ** 20).fill(7);
+      const into = new Uint8Array(data.length);
+      const pending = rejection(a!.receive(1, { ...header, stream: 9 }, into));
+      const sent = a!.send(1, header, data).catch(() => undefined);
+      const closed = a!.close();
+      expect(a!.close()).toBe(closed);
+      await b!.receive(0, header, into);
+      await Promise.all([sent, closed]);
+      expect(into.every((byte) => byte === 7)).toBe(true);
+      expect((await pending).error).toMatchObject({ code: 'ABORTED' });
+      await expect(a!.send(1, header, data)).rejects.toMatchObject({ code: 'ABORTED' });
+    });
+  });
+
+  describe('what nobody asked for', () => {
+    const piece = new Uint8Array(2 ** 20);
+
+    /** Rank 0 sends pieces on a stream that rank 1 does not read. */
+    async function flood(world: World, pieces: number): Promise<void> {
+      for (let index = 0; index < pieces; index++) {
+        await world.transports[0]!.send(1, header, piece);
+      }
     }
-    await expect(c!.send(0, header, Buffer.alloc(1))).rejects.toMatchObject(reason);
-  });
 
-  test('comes before the end of the connection', async () => {
-    await using world = await makeWorld(2);
-    const [a, b] = world.transports;
-    const pending = rejection(a!.receive(1, header, Buffer.alloc(1)));
-    b!.abort(reason);
-    await b!.close();
-    expect((await pending).error).toMatchObject(reason);
-  });
+    test('is left in the sender’s hands beyond the limit, and comes when asked for', async () => {
+      const limits = { pauseBytes: 4 * 2 ** 20, failBytes: 2 ** 30 };
+      await using world = await makeWorld(2, { transport, limits });
+      const [, receiver] = world.transports;
+      let done = false;
+      const flooding = flood(world, 64).then(() => (done = true));
+      // Asked for, but behind all that: it must come through all the same.
+      const late = { ...header, stream: 2 };
+      await vi.waitUntil(() => receiver!.socketBytes.received > limits.pauseBytes);
+      for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
+      expect(done).toBe(false);
+      expect(receiver!.socketBytes.received).toBeLessThan(32 * 2 ** 20);
+      const behind = receiver!.receive(0, late, Buffer.alloc(3));
+      await flooding;
+      await world.transports[0]!.send(1, late, Buffer.from('end'));
+      await behind;
+      const into = new Uint8Array(piece.length);
+      for (let index = 0; index < 64; index++) await receiver!.receive(0, header, into);
+    });
 
-  test('is counted as framing', async () => {
-    await using world = await makeWorld(2);
-    const [a, b] = world.transports;
-    const pending = rejection(a!.receive(1, header, Buffer.alloc(1)));
-    b!.abort(reason);
-    await pending;
-    expect(a!.counters.received).toBe(a!.counters.framingReceived);
-    expect(b!.counters.sent).toBe(b!.counters.framingSent);
-    expect(a!.counters.received).toBe(b!.counters.sent);
-  });
-});
-
-describe('close', () => {
-  test('delivers what has been sent, and ends what is pending', async () => {
-    await using world = await makeWorld(2);
-    const [a, b] = world.transports;
-    const data = new Uint8Array(8 * 2 ** 20).fill(7);
-    const into = new Uint8Array(data.length);
-    const pending = rejection(a!.receive(1, { ...header, stream: 9 }, into));
-    const sent = a!.send(1, header, data).catch(() => undefined);
-    const closed = a!.close();
-    expect(a!.close()).toBe(closed);
-    await b!.receive(0, header, into);
-    await Promise.all([sent, closed]);
-    expect(into.every((byte) => byte === 7)).toBe(true);
-    expect((await pending).error).toMatchObject({ code: 'ABORTED' });
-    await expect(a!.send(1, header, data)).rejects.toMatchObject({ code: 'ABORTED' });
-  });
-});
-
-describe('what nobody asked for', () => {
-  const piece = new Uint8Array(2 ** 20);
-
-  /** Rank 0 sends pieces on a stream that rank 1 does not read. */
-  async function flood(world: World, pieces: number): Promise<void> {
-    for (let index = 0; index < pieces; index++) {
-      await world.transports[0]!.send(1, header, piece);
-    }
-  }
-
-  test('is left in the sender’s hands beyond the limit, and comes when asked for', async () => {
-    const limits = { pauseBytes: 4 * 2 ** 20, failBytes: 2 ** 30 };
-    await using world = await makeWorld(2, { limits });
-    const [, receiver] = world.transports;
-    let done = false;
-    const flooding = flood(world, 64).then(() => (done = true));
-    // Asked for, but behind all that: it must come through all the same.
-    const late = { ...header, stream: 2 };
-    await vi.waitUntil(() => receiver!.socketBytes.received > limits.pauseBytes);
-    for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
-    expect(done).toBe(false);
-    expect(receiver!.socketBytes.received).toBeLessThan(32 * 2 ** 20);
-    const behind = receiver!.receive(0, late, Buffer.alloc(3));
-    await flooding;
-    await world.transports[0]!.send(1, late, Buffer.from('end'));
-    await behind;
-    const into = new Uint8Array(piece.length);
-    for (let index = 0; index < 64; index++) await receiver!.receive(0, header, into);
-  });
-
-  test('ends the run where it has no end', async () => {
-    const limits = { pauseBytes: 2 ** 20, failBytes: 8 * 2 ** 20 };
-    await using world = await makeWorld(2, { limits });
-    const waiting = rejection(
-      world.transports[1]!.receive(0, { ...header, stream: 2 }, Buffer.alloc(3)),
-    );
-    const { error } = await rejection(flood(world, 256));
-    expect(error).toMatchObject({ code: 'FRAME_BACKLOG', rank: 0 });
-    expect((await waiting).error).toMatchObject({ code: 'FRAME_BACKLOG', rank: 0 });
+    test('ends the run where it has no end', async () => {
+      const limits = { pauseBytes: 2 ** 20, failBytes: 8 * 2 ** 20 };
+      await using world = await makeWorld(2, { transport, limits });
+      const waiting = rejection(
+        world.transports[1]!.receive(0, { ...header, stream: 2 }, Buffer.alloc(3)),
+      );
+      const { error } = await rejection(flood(world, 256));
+      expect(error).toMatchObject({ code: 'FRAME_BACKLOG', rank: 0 });
+      expect((await waiting).error).toMatchObject({ code: 'FRAME_BACKLOG', rank: 0 });
+    });
   });
 });

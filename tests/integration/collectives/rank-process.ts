@@ -7,12 +7,17 @@ import { ring } from '../../../src/agent/collectives/ring.ts';
 import { Arena } from '../../../src/agent/kernels/arena.ts';
 import { loadWasmKernels } from '../../../src/agent/kernels/wasm/load.ts';
 import { connectMesh } from '../../../src/agent/transport/mesh.ts';
+import {
+  chooseTransport,
+  type TransportKind,
+} from '../../../src/agent/transport/transport-choice.ts';
 import { listenTcp } from '../../../src/agent/transport/tcp-listener.ts';
 import type { RankAddress } from '../../../src/shared/protocol/supervisor.ts';
 
 export interface RankOrder {
   readonly rank: number;
   readonly addresses: readonly RankAddress[];
+  readonly transport: TransportKind;
 }
 
 export const SECRET = Buffer.alloc(32, 9);
@@ -38,14 +43,18 @@ export async function reduceForever(
 if (process.send !== undefined && process.argv[1] === import.meta.filename) {
   const arena = new Arena();
   const listener = await listenTcp('127.0.0.1');
-  process.once('message', (order: RankOrder) => {
-    void connectMesh({
-      ...order,
-      listener,
-      runId: 'killed',
-      secret: SECRET,
-      timeoutMs: 10_000,
-    })
+  process.once('message', ({ transport: kind, ...order }: RankOrder) => {
+    void chooseTransport(kind)
+      .then(({ libc }) =>
+        connectMesh({
+          ...order,
+          libc,
+          listener,
+          runId: 'killed',
+          secret: SECRET,
+          timeoutMs: 10_000,
+        }),
+      )
       .then((transport) => {
         const kernels = loadWasmKernels(arena);
         return reduceForever(

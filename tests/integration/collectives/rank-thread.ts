@@ -8,6 +8,10 @@ import { findCollective } from '../../../src/agent/collectives/registry.ts';
 import { Arena } from '../../../src/agent/kernels/arena.ts';
 import { loadWasmKernels } from '../../../src/agent/kernels/wasm/load.ts';
 import { connectMesh } from '../../../src/agent/transport/mesh.ts';
+import {
+  chooseTransport,
+  type TransportKind,
+} from '../../../src/agent/transport/transport-choice.ts';
 import { listenTcp } from '../../../src/agent/transport/tcp-listener.ts';
 import type { RankAddress } from '../../../src/shared/protocol/supervisor.ts';
 import { collectiveCases } from './collective-cases.ts';
@@ -18,6 +22,7 @@ export interface RankWork {
   readonly collectives: readonly string[];
   readonly length: number;
   readonly values: 'integers' | 'floats';
+  readonly transport: TransportKind;
 }
 
 const work = workerData as RankWork;
@@ -31,7 +36,9 @@ port.once('message', (addresses: readonly RankAddress[]) => {
 port.postMessage(listener.address);
 
 async function run(addresses: readonly RankAddress[]): Promise<void> {
+  const { libc } = await chooseTransport(work.transport);
   const transport = await connectMesh({
+    libc,
     listener,
     rank: work.rank,
     addresses,

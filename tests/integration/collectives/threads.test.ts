@@ -1,11 +1,12 @@
 /** Ranks where they really live: one engine thread each. */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { WireCounters } from '../../../src/agent/transport/transport.ts';
 import { collectiveCases } from './collective-cases.ts';
 import { integers, sameBits, sumOf } from './run-collective.ts';
 import type { RankWork } from './rank-thread.ts';
+import { TRANSPORT_KINDS } from './world.ts';
 
 const ids = Object.keys(collectiveCases);
 
@@ -34,27 +35,40 @@ async function runThreads(
   return found;
 }
 
-test('four threads: exact sums, all collectives one after the other', async () => {
-  const length = 200_000;
-  const results = await runThreads(4, { collectives: ids, length, values: 'integers' });
-  for (const [place, id] of ids.entries()) {
-    const density = collectiveCases[id]!.kind === 'sparse' ? 0.01 : 1;
-    const expected = sumOf([0, 1, 2, 3].map((rank) => integers(rank, length, density)));
-    for (const { sums } of results) {
-      expect(sums[place]!.every((value, index) => value === expected[index])).toBe(
-        true,
+describe.each(TRANSPORT_KINDS)('%s:', (transport) => {
+  test('four threads: exact sums, all collectives one after the other', async () => {
+    const length = 200_000;
+    const results = await runThreads(4, {
+      collectives: ids,
+      length,
+      values: 'integers',
+      transport,
+    });
+    for (const [place, id] of ids.entries()) {
+      const density = collectiveCases[id]!.kind === 'sparse' ? 0.01 : 1;
+      const expected = sumOf(
+        [0, 1, 2, 3].map((rank) => integers(rank, length, density)),
       );
+      for (const { sums } of results) {
+        expect(sums[place]!.every((value, index) => value === expected[index])).toBe(
+          true,
+        );
+      }
     }
-  }
-  const total = (key: keyof WireCounters) =>
-    results.reduce((sum, { counters }) => sum + counters[key], 0);
-  expect(total('sent')).toBe(total('received'));
-  expect(total('framingSent')).toBe(total('framingReceived'));
+    const total = (key: keyof WireCounters) =>
+      results.reduce((sum, { counters }) => sum + counters[key], 0);
+    expect(total('sent')).toBe(total('received'));
+    expect(total('framingSent')).toBe(total('framingReceived'));
+  });
 });
 
-test('three threads, two runs: the same bits', async () => {
+test('three threads, two runs, either transport: the same bits', async () => {
   const work = { collectives: ids, length: 50_021, values: 'floats' } as const;
-  const runs = [await runThreads(3, work), await runThreads(3, work)].flat();
+  const runs = [
+    await runThreads(3, { ...work, transport: 'tcp' }),
+    await runThreads(3, { ...work, transport: 'native' }),
+    await runThreads(3, { ...work, transport: 'native' }),
+  ].flat();
   for (const place of ids.keys()) {
     const first = runs[0]!.sums[place]!;
     expect(runs.every(({ sums }) => sameBits(sums[place]!, first))).toBe(true);

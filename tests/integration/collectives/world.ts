@@ -1,23 +1,40 @@
 /**
- * A world of P ranks in one process, connected by real TCP sockets on loopback. Each rank
+ * A world of P ranks in one process, connected by real TCP sockets on loopback, which
+ * Node drives (`tcp`) or we do (`native`). Each rank
  * has an arena and kernels of its own, kept from world to world: an arena reserves 4 GiB
  * of addresses.
  */
 import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { TransportCommunicator } from '../../../src/agent/collectives/communicator.ts';
 import { Arena } from '../../../src/agent/kernels/arena.ts';
 import type { Kernels } from '../../../src/agent/kernels/kernels.ts';
 import type { ReduceOperation } from '../../../src/agent/kernels/reduction.ts';
 import { referenceKernels } from '../../../src/agent/kernels/reference/reference-kernels.ts';
 import { loadWasmKernels } from '../../../src/agent/kernels/wasm/load.ts';
+import { loadLibc } from '../../../src/agent/transport/libc.ts';
 import { connectMesh, type MeshOptions } from '../../../src/agent/transport/mesh.ts';
 import { listenTcp } from '../../../src/agent/transport/tcp-listener.ts';
-import type { TcpTransport } from '../../../src/agent/transport/tcp-transport.ts';
+import type { MeshTransport } from '../../../src/agent/transport/mesh-transport.ts';
+import {
+  TRANSPORT_KINDS,
+  type TransportKind,
+} from '../../../src/agent/transport/transport-choice.ts';
 import type { Transport } from '../../../src/agent/transport/transport.ts';
 
 export const HOST = '127.0.0.1';
 export const BACKENDS = ['reference', 'wasm'] as const;
 export type Backend = (typeof BACKENDS)[number];
+
+/** Every test of the transport runs on each. */
+export { TRANSPORT_KINDS, type TransportKind };
+
+/** What `connectMesh` needs for it. Ranks of one thread must not spin for one another. */
+export async function meshOf(
+  kind: TransportKind,
+): Promise<Pick<MeshOptions, 'libc' | 'spinMs'>> {
+  return kind === 'native' ? { libc: await loadLibc(), spinMs: 0 } : {};
+}
 
 interface Memory {
   readonly arena: Arena;
@@ -46,13 +63,15 @@ export interface WorldOptions extends Partial<
   Pick<MeshOptions, 'timeoutMs' | 'limits' | 'observer'>
 > {
   readonly backend?: Backend;
+  /** `tcp` where none is given. */
+  readonly transport?: TransportKind;
   /** What the communicators see of a rank's transport. */
-  readonly wrap?: (transport: TcpTransport) => Transport;
+  readonly wrap?: (transport: MeshTransport) => Transport;
 }
 
 export interface World extends AsyncDisposable {
   readonly size: number;
-  readonly transports: readonly TcpTransport[];
+  readonly transports: readonly MeshTransport[];
   /** One per rank, on a stream that no other call has had. */
   communicators(operation?: ReduceOperation): readonly TransportCommunicator[];
 }
@@ -61,7 +80,8 @@ export async function makeWorld(
   size: number,
   options: WorldOptions = {},
 ): Promise<World> {
-  const { backend = 'wasm', wrap = (transport) => transport, ...mesh } = options;
+  const { backend = 'wasm', wrap = (transport) => transport, ...more } = options;
+  const mesh = { ...(await meshOf(more.transport ?? 'tcp')), ...more };
   const secret = randomBytes(32);
   const listeners = await Promise.all(
     Array.from({ length: size }, () => listenTcp(HOST)),
@@ -108,7 +128,37 @@ export async function makeWorld(
   };
 }
 
-/** Sockets that this process has open: none may outlive its world. */
+/**
+ * Sockets that this process has open: none may outlive its world. Those of the native
+ * transport are descriptors of which Node knows nothing: on Linux they are looked up
+ * among the system's TCP connections.
+ */
 export function openSockets(): readonly string[] {
-  return process.getActiveResourcesInfo().filter((name) => name.startsWith('TCP'));
+  const ofNode = process
+    .getActiveResourcesInfo()
+    .filter((name) => name.startsWith('TCP'));
+  return [...ofNode, ...tcpDescriptors()];
+}
+
+function tcpDescriptors(): string[] {
+  if (process.platform !== 'linux') return [];
+  const inodes = new Set(
+    readFileSync('/proc/net/tcp', 'utf8')
+      .split('\n')
+      .slice(1)
+      .map((line) => line.trim().split(/\s+/)[9]),
+  );
+  return readdirSync('/proc/self/fd').flatMap((descriptor) => {
+    const inode = /^socket:\[(\d+)\]$/.exec(linkOf(descriptor))?.[1];
+    return inode !== undefined && inodes.has(inode) ? [`TCP ${descriptor}`] : [];
+  });
+}
+
+/** Where a descriptor leads; the one that listed them all has gone by now. */
+function linkOf(descriptor: string): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${descriptor}`);
+  } catch {
+    return 'closed';
+  }
 }

@@ -18,6 +18,7 @@ interface Read {
 
 class Recorder implements FrameSink {
   readonly frames: Read[] = [];
+  readonly #chunk = Buffer.alloc(7);
   #header: FrameHeader | undefined;
   #pieces: Buffer[] = [];
 
@@ -29,6 +30,14 @@ class Recorder implements FrameSink {
   body(piece: Buffer): void {
     expect(piece.length).toBeGreaterThan(0);
     this.#pieces.push(Buffer.from(piece));
+  }
+
+  room(missing: number): Uint8Array {
+    return this.#chunk.subarray(0, missing);
+  }
+
+  filled(bytes: number): void {
+    this.body(this.#chunk.subarray(0, bytes));
   }
 
   end(): void {
@@ -46,18 +55,26 @@ function frame(stream: number, body: Uint8Array): Buffer {
 }
 
 describe('frames', () => {
-  test('come out the same wherever the stream is cut', () => {
+  test('come out the same wherever the stream is cut, pushed or put in their room', () => {
     fc.assert(
       fc.property(
         fc.array(fc.uint8Array({ maxLength: 100 }), { maxLength: 8 }),
         fc.array(fc.integer({ min: 1, max: 70 }), { minLength: 1 }),
-        (bodies, cuts) => {
+        fc.boolean(),
+        (bodies, cuts, direct) => {
           const recorder = new Recorder();
           const reader = new FrameReader(recorder);
           const stream = Buffer.concat(bodies.map((body, index) => frame(index, body)));
           for (let offset = 0, cut = 0; offset < stream.length; cut++) {
-            const size = cuts[cut % cuts.length]!;
-            reader.push(stream.subarray(offset, offset + size));
+            let size = cuts[cut % cuts.length]!;
+            const room = direct ? reader.room() : undefined;
+            if (room === undefined) {
+              reader.push(stream.subarray(offset, offset + size));
+            } else {
+              size = Math.min(size, room.length);
+              room.set(stream.subarray(offset, offset + size));
+              reader.filled(size);
+            }
             offset += size;
           }
           expect(reader.midFrame).toBe(false);
@@ -67,6 +84,13 @@ describe('frames', () => {
         },
       ),
     );
+  });
+
+  test('have no room for what is not body', () => {
+    const reader = new FrameReader(new Recorder());
+    expect(reader.room()).toBeUndefined();
+    reader.push(frame(1, Buffer.alloc(10)).subarray(0, FRAME_HEADER_BYTES - 1));
+    expect(reader.room()).toBeUndefined();
   });
 
   test('that are cut short are known to be unfinished', () => {

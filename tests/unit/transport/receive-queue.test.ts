@@ -99,6 +99,45 @@ describe('messages', () => {
     expect([...into]).toEqual([1, 2, 3]);
   });
 
+  test('may be put by the reader where they belong, posted or kept, in any mix', () => {
+    const step = fc.record({
+      bytes: fc.integer({ min: 1, max: 9 }),
+      put: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(
+        fc.array(step, { minLength: 1, maxLength: 12 }),
+        fc.nat({ max: 12 }),
+        (steps, postAt) => {
+          const { queue: tested, delivered } = queue();
+          const length = steps.reduce((sum, { bytes }) => sum + bytes, 0);
+          const { receive, into } = expectation(length);
+          tested.begin({ ...base, kind: 'data', length });
+          let sent = 0;
+          for (const [index, { bytes, put }] of steps.entries()) {
+            if (index === postAt) tested.post(receive);
+            const piece = Buffer.from(
+              Array.from({ length: bytes }, () => sent++ & 255),
+            );
+            if (put) {
+              const room = tested.room(length - sent + bytes)!;
+              expect(room.length).toBeGreaterThanOrEqual(bytes);
+              room.set(piece);
+              tested.filled(bytes);
+            } else tested.body(piece);
+          }
+          expect(tested.keptBytes).toBe(receive.begun ? 0 : length);
+          if (postAt >= steps.length) tested.post(receive);
+          expect(tested.expected).toBe(1);
+          tested.end();
+          expect(delivered).toEqual([receive]);
+          expect(tested.expected).toBe(0);
+          expect([...into]).toEqual(Array.from({ length }, (_, index) => index & 255));
+        },
+      ),
+    );
+  });
+
   test('of no bytes are messages', async () => {
     const { queue: tested } = queue();
     const { receive } = expectation(0);

@@ -1,7 +1,7 @@
 /**
- * The portable transport: a full mesh of TCP connections on `node:net`, TCP_NODELAY, one
- * per pair of ranks. The data goes from the arena to the socket and, where its receive is
- * posted, from the socket's chunk to the arena, without other copies.
+ * The transport over a full mesh of connections, one per pair of ranks, whatever they are
+ * made of (`tcp-connection.ts`, `native-connection.ts`): deadlines, failures, counters and
+ * what is told to the observer.
  *
  * A collective that has lost one message cannot go on: the first failure (a peer lost
  * while something was expected of it, a deadline, a frame that is not the one expected)
@@ -13,7 +13,7 @@ import type { ErrorData } from '../../shared/errors.ts';
 import { ACCEPTOR_BYTES, DIALER_BYTES } from './handshake.ts';
 import type { MeshLink } from './mesh-links.ts';
 import { FRAME_HEADER_BYTES } from './message-frame.ts';
-import { PeerConnection, type BacklogLimits } from './peer-connection.ts';
+import type { BacklogLimits, PeerConnection, PeerEvents } from './peer-connection.ts';
 import { PendingList, PendingSend, PendingReceive } from './pending-operation.ts';
 import type {
   MessageHeader,
@@ -35,7 +35,7 @@ const DEFAULT_LIMITS: BacklogLimits = {
 
 const DONE = Promise.resolve();
 
-export interface TcpTransportOptions {
+export interface MeshTransportOptions {
   readonly rank: number;
   readonly size: number;
   /** Deadline of every send and receive, from when it is posted. */
@@ -44,7 +44,14 @@ export interface TcpTransportOptions {
   readonly limits?: BacklogLimits | undefined;
 }
 
-export class TcpTransport implements Transport {
+/** Makes the connection of one rank with one peer; owns the link's socket from then on. */
+export type Connect = (
+  rank: number,
+  link: MeshLink,
+  events: PeerEvents,
+) => PeerConnection;
+
+export class MeshTransport implements Transport {
   readonly rank: number;
   readonly size: number;
   readonly #timeoutMs: number;
@@ -69,7 +76,11 @@ export class TcpTransport implements Transport {
   #framingReceived = 0;
 
   /** @param links the established connections of the mesh, owned from here on. */
-  constructor(options: TcpTransportOptions, links: readonly MeshLink[]) {
+  constructor(
+    options: MeshTransportOptions,
+    links: readonly MeshLink[],
+    connect: Connect,
+  ) {
     this.rank = options.rank;
     this.size = options.size;
     this.#timeoutMs = options.timeoutMs;
@@ -77,15 +88,17 @@ export class TcpTransport implements Transport {
     this.#limits = options.limits ?? DEFAULT_LIMITS;
     this.#waiting = new WaitingState(options.size, options.observer);
     this.#peers = Array.from({ length: options.size }, () => undefined);
-    for (const { peer, socket, role } of links) {
+    for (const link of links) {
+      const { peer, role } = link;
       const sent = role === 'dialer' ? DIALER_BYTES : ACCEPTOR_BYTES;
       const received = role === 'dialer' ? ACCEPTOR_BYTES : DIALER_BYTES;
       this.#sent += sent;
       this.#framingSent += sent;
       this.#received += received;
       this.#framingReceived += received;
-      this.#peers[peer] = new PeerConnection(this.rank, peer, socket, {
+      this.#peers[peer] = connect(this.rank, link, {
         reading: () => this.#work('receive'),
+        writing: () => this.#work('send'),
         read: (connection) => {
           this.#regulate(connection);
           this.#updateWaiting();
@@ -202,7 +215,10 @@ export class TcpTransport implements Transport {
     }
     if (receive.ended) return receive.promise;
     if (peer.gone) this.#fail(this.#lost(peer), true);
-    else this.#regulate(peer);
+    else {
+      this.#regulate(peer);
+      peer.expect();
+    }
     this.#updateWaiting();
     return receive.promise;
   }

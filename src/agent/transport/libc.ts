@@ -1,0 +1,196 @@
+/**
+ * The few functions of libc that the native transport needs, called through koffi: about
+ * 0.2 µs more than the system call itself. Linux and macOS, in any thread.
+ *
+ * koffi is an optional dependency: where it is missing, or the platform is another, there
+ * is no native transport and `loadLibc` says why.
+ */
+import type { LibraryHandle } from 'koffi';
+import os from 'node:os';
+import { failure, type GradwireError } from '../../shared/errors.ts';
+
+/** Told that a descriptor is ready; a turn of the event loop must follow by itself. */
+export interface DescriptorWatch {
+  /** Watch for these from now on; for neither: not at all. */
+  watch(readable: boolean, writable: boolean): void;
+  /** Before the descriptor is closed. */
+  close(): void;
+}
+
+/** All but `address` and `watch` return −1 on failure; `errno` says why, as its name. */
+export interface Libc {
+  recv(descriptor: number, address: number, bytes: number): number;
+  /** `vectors`: the address of `count` pairs of address and length, 64 bits each. */
+  readv(descriptor: number, vectors: number, count: number): number;
+  writev(descriptor: number, vectors: number, count: number): number;
+  /** No more will be sent. */
+  shutdown(descriptor: number): number;
+  close(descriptor: number): number;
+  /** A second descriptor of the same socket, not inherited by child processes. */
+  duplicate(descriptor: number): number;
+  setBufferBytes(descriptor: number, bytes: number): number;
+  /** Let whoever waits for this core have it first. */
+  yield(): void;
+  /**
+   * Move this thread to the place-th of the cores that it may use, and leave it free to
+   * be moved again. Does nothing where there are fewer, or on macOS.
+   */
+  moveToCore(place: number): void;
+  /** Name of the last call's error: `EAGAIN`, `ECONNRESET`, … */
+  errno(): string;
+  /** Where the bytes of a view lie; valid while the view's buffer lives. */
+  address(view: Uint8Array): number;
+  watcher(descriptor: number, ready: () => void): DescriptorWatch;
+}
+
+interface Platform {
+  readonly duplicateCloseOnExec: number;
+  readonly socketLevel: number;
+  readonly sendBuffer: number;
+  readonly receiveBuffer: number;
+}
+
+/** The constants in which the systems differ: fcntl.h and sys/socket.h of each. */
+const PLATFORMS: Partial<Record<NodeJS.Platform, Platform>> = {
+  linux: {
+    duplicateCloseOnExec: 1030,
+    socketLevel: 1,
+    sendBuffer: 7,
+    receiveBuffer: 8,
+  },
+  darwin: {
+    duplicateCloseOnExec: 67,
+    socketLevel: 0xffff,
+    sendBuffer: 0x1001,
+    receiveBuffer: 0x1002,
+  },
+};
+
+const SHUT_WR = 1;
+
+const ERRNO_NAMES = new Map(
+  Object.entries(os.constants.errno).map(([name, value]) => [value as number, name]),
+);
+// Two names of one number on both systems; the first is what everybody looks for.
+ERRNO_NAMES.set(os.constants.errno.EAGAIN, 'EAGAIN');
+
+let loaded: Promise<Libc> | undefined;
+
+/**
+ * libc for this thread, loaded once.
+ * @throws (rejects) GradwireError `NATIVE_UNAVAILABLE`
+ */
+export function loadLibc(): Promise<Libc> {
+  loaded ??= bind();
+  return loaded;
+}
+
+async function bind(): Promise<Libc> {
+  const platform = PLATFORMS[process.platform];
+  if (platform === undefined) throw unavailable(`not on ${process.platform}`);
+  const koffi = await import('koffi').catch((cause: unknown) => {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw unavailable(`koffi cannot be loaded: ${message.split('\n')[0]}`);
+  });
+  const library = koffi.load(null);
+  const recv = library.func('intptr_t recv(int, uintptr_t, size_t, int)');
+  const readv = library.func('intptr_t readv(int, uintptr_t, int)');
+  const writev = library.func('intptr_t writev(int, uintptr_t, int)');
+  const shutdown = library.func('int shutdown(int, int)');
+  const close = library.func('int close(int)');
+  const fcntl = library.func('int fcntl(int, int, ...)');
+  const schedYield = library.func('int sched_yield()');
+  const setsockopt = library.func('int setsockopt(int, int, int, uintptr_t, uint32_t)');
+  const moveToCore = process.platform === 'linux' ? coreMover(library) : undefined;
+  const integer = Buffer.alloc(4);
+  const bases = new WeakMap<ArrayBufferLike, number>();
+
+  const address = (view: Uint8Array): number => {
+    const { buffer } = view;
+    let base = bases.get(buffer);
+    if (base === undefined) {
+      base = Number(koffi.address(buffer));
+      bases.set(buffer, base);
+    }
+    return base + view.byteOffset;
+  };
+  return {
+    recv: (descriptor, to, bytes) => recv(descriptor, to, bytes, 0) as number,
+    readv,
+    writev,
+    shutdown: (descriptor) => shutdown(descriptor, SHUT_WR) as number,
+    close,
+    duplicate: (descriptor) =>
+      fcntl(descriptor, platform.duplicateCloseOnExec, 'int', 3) as number,
+    setBufferBytes: (descriptor, bytes) => {
+      integer.writeInt32LE(bytes);
+      const { socketLevel, sendBuffer, receiveBuffer } = platform;
+      const at = address(integer);
+      const results = [sendBuffer, receiveBuffer].map(
+        (option) => setsockopt(descriptor, socketLevel, option, at, 4) as number,
+      );
+      return Math.min(...results);
+    },
+    yield: () => {
+      schedYield();
+    },
+    moveToCore: (place) => {
+      moveToCore?.(place);
+    },
+    errno: () => {
+      const number = koffi.errno();
+      return ERRNO_NAMES.get(number) ?? `errno ${number}`;
+    },
+    address,
+    watcher: (descriptor, ready) => {
+      // Called by the event loop outside of any scope of Node's: only a turn scheduled
+      // from there runs promises.
+      const handle = koffi.node.poll(descriptor, { readable: true }, ready);
+      let readable = true;
+      let writable = false;
+      return {
+        watch: (wantReadable, wantWritable) => {
+          if (wantReadable === readable && wantWritable === writable) return;
+          readable = wantReadable;
+          writable = wantWritable;
+          if (readable || writable) handle.start({ readable, writable }, ready);
+          else handle.stop();
+        },
+        close: () => {
+          handle.close();
+        },
+      };
+    },
+  };
+}
+
+/** cpu_set_t is a bit mask; the call takes any size that covers the system's cores. */
+const CORE_MASK_BYTES = 128;
+
+function coreMover(library: LibraryHandle): (place: number) => void {
+  const get = library.func(
+    'int sched_getaffinity(int, size_t, _Out_ uint8_t *mask)',
+  ) as (thread: number, bytes: number, mask: Buffer) => number;
+  const set = library.func('int sched_setaffinity(int, size_t, const uint8_t *mask)');
+  const allowed = Buffer.alloc(CORE_MASK_BYTES);
+  const single = Buffer.alloc(CORE_MASK_BYTES);
+  return (place) => {
+    if (get(0, CORE_MASK_BYTES, allowed) < 0) return;
+    let left = place;
+    for (let core = 0; core < 8 * CORE_MASK_BYTES; core++) {
+      const bit = 1 << (core & 7);
+      if ((allowed[core >> 3]! & bit) === 0 || left-- > 0) continue;
+      single.fill(0);
+      single[core >> 3] = bit;
+      set(0, CORE_MASK_BYTES, single);
+      set(0, CORE_MASK_BYTES, allowed);
+      return;
+    }
+  };
+}
+
+function unavailable(why: string): GradwireError {
+  return failure('NATIVE_UNAVAILABLE', `there is no native transport here: ${why}`, {
+    next: 'Use transport tcp, or install the optional dependency koffi.',
+  });
+}

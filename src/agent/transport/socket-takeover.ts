@@ -1,0 +1,50 @@
+/**
+ * A socket out of Node's hands: established and authenticated on `node:net`, then kept as
+ * a bare descriptor. The descriptor is a duplicate, so that Node closes what it opened.
+ */
+import type { Socket } from 'node:net';
+import { failure } from '../../shared/errors.ts';
+import type { Libc } from './libc.ts';
+
+export interface TakenSocket {
+  readonly descriptor: number;
+  /** What Node had read beyond the handshake. */
+  readonly read: Buffer;
+  /** Counted by Node until now. */
+  readonly bytesWritten: number;
+  readonly bytesRead: number;
+}
+
+/**
+ * Undefined where the socket has closed in the meantime: the peer has left.
+ * @throws GradwireError `NATIVE_UNAVAILABLE`
+ */
+export function takeOver(socket: Socket, libc: Libc): TakenSocket | undefined {
+  if (socket.destroyed) return undefined;
+  const source = descriptorOf(socket);
+  if (source === undefined || socket.writableLength > 0) {
+    throw failure('NATIVE_UNAVAILABLE', 'Node did not give a socket’s descriptor', {
+      next: 'Use transport tcp.',
+    });
+  }
+  // All in one go: Node reads nothing between the last read and its close.
+  const read = (socket.read() as Buffer | null) ?? Buffer.alloc(0);
+  const { bytesWritten, bytesRead } = socket;
+  const descriptor = libc.duplicate(source);
+  if (descriptor < 0) {
+    throw failure('NATIVE_UNAVAILABLE', `no second descriptor (${libc.errno()})`, {
+      next: 'Raise the limit of open files (ulimit -n), or use transport tcp.',
+    });
+  }
+  socket.destroy();
+  return { descriptor, read, bytesWritten, bytesRead };
+}
+
+/** Node keeps it in the socket's handle, on every system but Windows. */
+function descriptorOf(socket: Socket): number | undefined {
+  const { _handle: handle } = socket as unknown as {
+    readonly _handle?: { readonly fd?: unknown } | null;
+  };
+  const descriptor = handle?.fd;
+  return typeof descriptor === 'number' && descriptor >= 0 ? descriptor : undefined;
+}

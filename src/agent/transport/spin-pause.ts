@@ -1,0 +1,51 @@
+/**
+ * What a thread does between two looks at its sockets: it lets whoever waits for the core
+ * have it, for that may be the very rank that it waits for. Ranks that are caught on one
+ * core while others are free (the scheduler likes to wake a thread where its waker runs)
+ * would take turns on it for good, at three times the latency: so a thread that is
+ * displaced before most of its messages moves to the core of its place, once in a while,
+ * and is then left to the scheduler again.
+ */
+import type { Libc } from './libc.ts';
+
+/** A yield that took longer has let something else run, ms. */
+const DISPLACED_MS = 0.003;
+/** Messages in a row that came while something else ran. */
+const CAUGHT = 8;
+/** Moves are at least so far apart: each costs some 20 µs. */
+const REST_MS = 10;
+
+export class SpinPause {
+  readonly #libc: Libc;
+  readonly #place: number | undefined;
+  #displaced = false;
+  #caught = 0;
+  #movedAt = 0;
+
+  /** @param place of this rank among those of its node; undefined: more than cores */
+  constructor(libc: Libc, place: number | undefined) {
+    this.#libc = libc;
+    this.#place = place;
+  }
+
+  /** Nothing has come: somebody else may have the core. */
+  pause(now: number): void {
+    this.#libc.yield();
+    this.#displaced = performance.now() - now > DISPLACED_MS;
+  }
+
+  /** Bytes have come. */
+  moved(now: number): void {
+    if (this.#place === undefined) return;
+    if (!this.#displaced) {
+      this.#caught = 0;
+      return;
+    }
+    this.#displaced = false;
+    this.#caught++;
+    if (this.#caught < CAUGHT || now - this.#movedAt < REST_MS) return;
+    this.#libc.moveToCore(this.#place);
+    this.#caught = 0;
+    this.#movedAt = now;
+  }
+}

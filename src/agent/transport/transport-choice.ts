@@ -1,0 +1,30 @@
+/**
+ * What carries the messages of a rank: `native` on libc's sockets where it loads, `tcp` on
+ * `node:net` everywhere. Ranks may differ in it: on the wire both are the same.
+ */
+import { GradwireError } from '../../shared/errors.ts';
+import { loadLibc, type Libc } from './libc.ts';
+
+export const TRANSPORT_KINDS = ['tcp', 'native'] as const;
+export type TransportKind = (typeof TRANSPORT_KINDS)[number];
+
+export interface ChosenTransport {
+  readonly kind: TransportKind;
+  /** For `connectMesh`: what `native` runs on. */
+  readonly libc: Libc | undefined;
+  /** Why `auto` did not take `native`, where it did not. */
+  readonly fallback: string | undefined;
+}
+
+/** @throws GradwireError `NATIVE_UNAVAILABLE`: only where `native` was asked for */
+export async function chooseTransport(
+  wanted: TransportKind | 'auto',
+): Promise<ChosenTransport> {
+  if (wanted === 'tcp') return { kind: 'tcp', libc: undefined, fallback: undefined };
+  try {
+    return { kind: 'native', libc: await loadLibc(), fallback: undefined };
+  } catch (error) {
+    if (wanted === 'native' || !(error instanceof GradwireError)) throw error;
+    return { kind: 'tcp', libc: undefined, fallback: error.message };
+  }
+}
