@@ -28,7 +28,7 @@ const chosen: readonly BenchCase[] = [
   sparse('topk'),
   { ...sparse('topk', { ratio: 0.01 }), name: 'topk 1 %' },
   { ...sparse('topk', { k: 4, bucket: 512 }), name: 'topk 4 of 512' },
-  { ...sparse('topk', { valueBits: 4 }), name: 'topk, 4-bit values' },
+  { ...sparse('topk', { quantize: { bits: 4 } }), name: 'topk, 4-bit values' },
   sparse('randomk'),
   {
     name: 'threshold',

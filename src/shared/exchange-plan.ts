@@ -17,6 +17,16 @@ export interface ExchangePlan {
   readonly collective: string;
   /** Tensors are fused into buckets of at least this many bytes of f32. */
   readonly bucketBytes: number;
+  /** What some tensors have instead: the first whose pattern fits. Absent: nothing. */
+  readonly layers?: readonly LayerPlan[] | undefined;
+}
+
+/** The method of the tensors whose names a pattern fits, its parameters written out. */
+export interface LayerPlan {
+  /** All of the name; `*` stands for any characters. */
+  readonly match: string;
+  readonly method: string;
+  readonly parameters: JsonObject;
 }
 
 export interface PlanSwitch {
@@ -32,7 +42,7 @@ export interface PlanSwitch {
 }
 
 /** Keys of `exchange` that belong to the plan; all others are the method's parameters. */
-export const PLAN_KEYS = ['method', 'collective', 'bucketBytes'] as const;
+export const PLAN_KEYS = ['method', 'collective', 'bucketBytes', 'layers'] as const;
 
 /**
  * `exchange` in a spec, and the change asked for in a switch: plan keys and the method's
@@ -48,15 +58,55 @@ export const exchangeSpecSchema = z.looseObject({
     .max(2 ** 30)
     .default(4 * 2 ** 20)
     .describe('Tensors are fused into buckets of at least this many bytes'),
+  layers: z
+    .array(
+      z.looseObject({
+        match: z
+          .string()
+          .min(1)
+          .max(200)
+          .describe('Names of tensors; * stands for any characters'),
+        method: z.string().optional().describe('Theirs; absent: that of the others'),
+      }),
+    )
+    .max(100)
+    .default([])
+    .describe(
+      'Tensors with a method or parameters of their own, by name: the first that fits',
+    ),
 });
 export type ExchangeSpec = z.infer<typeof exchangeSpecSchema>;
 
-type NamedPlan = Pick<ExchangePlan, 'method'> & {
+interface NamedMethod {
+  readonly method: string;
   readonly parameters: Readonly<Record<string, unknown>>;
-};
+}
+
+/** A plan as records have it: its parameters are whatever JSON the agent wrote. */
+export interface NamedPlan extends NamedMethod {
+  readonly collective: string;
+  readonly bucketBytes: number;
+  readonly layers?: readonly (NamedMethod & Pick<LayerPlan, 'match'>)[] | undefined;
+}
+
+/** A plan as it is written under `exchange`, every parameter given. */
+export function planAsExchange(plan: NamedPlan): ExchangeSpec & JsonObject {
+  const { method, parameters, collective, bucketBytes, layers = [] } = plan;
+  return {
+    method,
+    ...(parameters as JsonObject),
+    collective,
+    bucketBytes,
+    layers: layers.map((layer) => ({
+      match: layer.match,
+      method: layer.method,
+      ...(layer.parameters as JsonObject),
+    })),
+  };
+}
 
 /** A plan in a few words, for markers, lists and buttons: `topk 1 %`, `none`. */
-export function planLabel({ method, parameters }: NamedPlan): string {
+export function planLabel({ method, parameters }: NamedMethod): string {
   const { ratio, k, bits, rank, threshold } = parameters;
   if (typeof k === 'number' && k > 0) return `${method} k=${k}`;
   if (typeof ratio === 'number') {
@@ -68,28 +118,35 @@ export function planLabel({ method, parameters }: NamedPlan): string {
   return method;
 }
 
-/** A plan for a line of text: its label, and the collective where one was chosen. */
+/** A plan for a line of text: its label, the collective and layers where some were chosen. */
 export function describePlan(
-  plan: NamedPlan & Pick<ExchangePlan, 'collective'>,
+  plan: NamedMethod & Pick<NamedPlan, 'collective' | 'layers'>,
 ): string {
   const collective = plan.collective === 'auto' ? '' : ` over ${plan.collective}`;
-  return `${planLabel(plan)}${collective}`;
+  const layers = describeLayers(plan);
+  return `${planLabel(plan)}${collective}${layers === '' ? '' : ` [${layers}]`}`;
 }
 
 /** What a switch changes: the two plans, and between equal methods what differs. */
-export function describeSwitch(
-  from: NamedPlan & Omit<ExchangePlan, 'parameters'>,
-  to: NamedPlan & Omit<ExchangePlan, 'parameters'>,
-): string {
+export function describeSwitch(from: NamedPlan, to: NamedPlan): string {
   const plans = `${describePlan(from)} → ${describePlan(to)}`;
   const before: Record<string, unknown> = { ...from.parameters, ...sizes(from) };
   const after: Record<string, unknown> = { ...to.parameters, ...sizes(to) };
   const changes = Object.keys(after)
-    .filter((key) => key in before && before[key] !== after[key])
-    .map((key) => `${key} ${String(before[key])} → ${String(after[key])}`);
+    .filter((key) => key in before && written(before[key]) !== written(after[key]))
+    .map((key) => `${key} ${written(before[key])} → ${written(after[key])}`);
   return changes.length === 0 ? plans : `${plans} (${changes.join(', ')})`;
 }
 
-function sizes({ bucketBytes }: Pick<ExchangePlan, 'bucketBytes'>): object {
+/** `*.bias: none, conv*: topk 10 %` */
+function describeLayers({ layers = [] }: Pick<NamedPlan, 'layers'>): string {
+  return layers.map((layer) => `${layer.match}: ${planLabel(layer)}`).join(', ');
+}
+
+function sizes({ bucketBytes }: Pick<NamedPlan, 'bucketBytes'>): object {
   return { bucketBytes };
+}
+
+function written(value: unknown): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

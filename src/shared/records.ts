@@ -78,6 +78,16 @@ const planSchema = z.strictObject({
   parameters: z.record(z.string(), z.json()),
   collective: z.string(),
   bucketBytes: count,
+  layers: z
+    .array(
+      z.strictObject({
+        match: z.string(),
+        method: z.string(),
+        parameters: z.record(z.string(), z.json()),
+      }),
+    )
+    .readonly()
+    .optional(),
 });
 
 /** Every rank moved to the next exchange plan before this iteration. Made by rank 0. */

@@ -15,6 +15,9 @@ import type {
   MethodDefinition,
   Payload,
 } from '../compression/method.ts';
+import { none } from '../compression/none.ts';
+import { inIterations } from '../compression/policy/epochs.ts';
+import { travelsApart } from '../compression/policy/small-tensors.ts';
 import { findMethod, validateParameters } from '../compression/registry.ts';
 import type { Vector } from '../kernels/arena.ts';
 import { openCpuBackend, type Backend, type CpuBackendName } from './backend.ts';
@@ -65,7 +68,14 @@ export class LoneRank implements Disposable {
     requireLength(length);
     this.#options = options;
     this.#method = method;
-    this.#parameters = validateParameters(method, options.parameters ?? {});
+    const given = options.parameters ?? {};
+    const parameters = inIterations(
+      validateParameters(method, given),
+      given,
+      undefined,
+    );
+    this.#parameters = parameters;
+    const apart = travelsApart(method, parameters, length);
     this.#backend = typeof backend === 'string' ? openCpuBackend(backend) : backend;
     const { arena, kernels } = this.#backend;
     this.#gradient = { offset: arena.allocateVector(length).offset, length };
@@ -73,10 +83,10 @@ export class LoneRank implements Disposable {
       this.#residual = { offset: arena.allocateVector(length).offset, length };
       kernels.fill(this.#residual, 0);
     }
-    this.#compressor = this.#backend.create(method, {
+    this.#compressor = this.#backend.create(apart ? none : method, {
       length,
       tensors: [{ name: 'x', start: 0, length, shape }],
-      parameters: this.#parameters,
+      parameters: apart ? {} : parameters,
       seed,
       rank,
       world: 1,

@@ -17,8 +17,8 @@ import type {
   MethodDefinition,
   TensorSlice,
 } from './method.ts';
-import { layerParameters, parseRates, rateOf } from './policy/layer-rates.ts';
 import { entriesSent } from './policy/ratio-schedule.ts';
+import { smallTensorParameters } from './policy/small-tensors.ts';
 import { warmUpParameters, withWarmUp } from './policy/warm-up.ts';
 import { packState, unpackState } from './saved-state.ts';
 import { SparseFeedback, type Selection } from './sparse-feedback.ts';
@@ -44,7 +44,7 @@ const parameters = z.strictObject({
     .describe(
       'A threshold is refreshed early when it sends so many times too much, or too little',
     ),
-  ...layerParameters,
+  ...smallTensorParameters,
   ...warmUpParameters,
 });
 type Parameters = z.infer<typeof parameters>;
@@ -88,14 +88,12 @@ class LivingThresholds implements Selection {
   #refreshes = 0;
 
   constructor(context: CompressorContext<Parameters>) {
-    const { ratio, band, layers } = context.parameters;
-    const rates = parseRates(layers) ?? [];
+    const { ratio, band } = context.parameters;
     this.#context = context;
     this.#layers = context.tensors
       .filter(({ length }) => length > 0)
       .map((tensor) => {
-        const own = rateOf(rates, tensor.name) ?? ratio;
-        const k = entriesSent(tensor.length, { ratio: own });
+        const k = entriesSent(tensor.length, { ratio });
         return { ...tensor, k, most: Math.min(tensor.length, Math.floor(band * k)) };
       });
     this.#thresholds = new Float32Array(this.#layers.length);

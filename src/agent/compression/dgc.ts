@@ -20,15 +20,14 @@ import type {
   MethodDefinition,
   Payload,
 } from './method.ts';
-import { layerParameters } from './policy/layer-rates.ts';
-import { ratioParameters } from './policy/ratio-schedule.ts';
+import { rampParameters, ratioParameters } from './policy/ratio-schedule.ts';
+import { smallTensorParameters } from './policy/small-tensors.ts';
 import { packState, unpackState } from './saved-state.ts';
 import { SparseFeedback } from './sparse-feedback.ts';
-import { topkSelection } from './topk-selection.ts';
+import { TopKSelection } from './topk-selection.ts';
 
 const parameters = z.strictObject({
   ...ratioParameters,
-  ...layerParameters,
   momentum: z
     .number()
     .min(0)
@@ -41,6 +40,8 @@ const parameters = z.strictObject({
     .max(1e30)
     .default(0)
     .describe('Limit of the norm of a bucket’s gradient, summed over ranks; 0: none'),
+  ...smallTensorParameters,
+  ...rampParameters,
 });
 type Parameters = z.infer<typeof parameters>;
 
@@ -68,7 +69,7 @@ class MomentumCorrection implements Compressor {
   constructor(context: CompressorContext<Parameters>) {
     const { arena, kernels, length, parameters } = context;
     this.#context = context;
-    const selection = topkSelection({
+    const selection = new TopKSelection({
       ...context,
       parameters: { ...parameters, k: 0, bucket: 0, warmupIterations: 0 },
     });

@@ -20,9 +20,11 @@ import type { CompressorContext, MethodDefinition } from './method.ts';
 import {
   entriesSent,
   largestRatio,
+  rampParameters,
   ratioAt,
   ratioParameters,
 } from './policy/ratio-schedule.ts';
+import { smallTensorParameters } from './policy/small-tensors.ts';
 import { warmUpParameters, withWarmUp } from './policy/warm-up.ts';
 import { SparseFeedback, type Selection } from './sparse-feedback.ts';
 import {
@@ -32,7 +34,12 @@ import {
   searchThreshold,
 } from './threshold-search.ts';
 
-const parameters = z.strictObject({ ...ratioParameters, ...warmUpParameters });
+const parameters = z.strictObject({
+  ...ratioParameters,
+  ...smallTensorParameters,
+  ...rampParameters,
+  ...warmUpParameters,
+});
 type Parameters = z.infer<typeof parameters>;
 
 export const gaussiank: MethodDefinition<typeof parameters> = {

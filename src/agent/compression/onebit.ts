@@ -20,7 +20,7 @@ import type { CompressorContext, MethodDefinition } from './method.ts';
 import { payloadInvalid } from './payload-check.ts';
 import { warmUpParameters, withWarmUp } from './policy/warm-up.ts';
 import { SectionedCompressor, type SectionCodec } from './sectioned-compressor.ts';
-import { minElements } from './small-tensors.ts';
+import { minElements } from './policy/small-tensors.ts';
 
 const parameters = z.strictObject({
   bucket: z

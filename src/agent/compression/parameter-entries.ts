@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { ParameterEntry } from '../../shared/catalogue.ts';
 import type { JsonValue } from '../../shared/json.ts';
 
-/** The parts of JSON Schema that flat parameters are made of. */
+/** The parts of JSON Schema that parameters are made of. */
 interface Property {
   readonly type?: string;
   readonly title?: string;
@@ -17,14 +17,31 @@ interface Property {
   readonly maximum?: number;
   readonly exclusiveMaximum?: number;
   readonly enum?: readonly unknown[];
+  readonly properties?: Properties;
 }
 
-/** One entry for each field, in the schema's order. Exclusive bounds are shown as bounds. */
+type Properties = Readonly<Record<string, Property>>;
+
+/**
+ * One entry for each field, in the schema's order, and for each part of a field that has
+ * parts (`quantize.bits`). Exclusive bounds are shown as bounds.
+ */
 export function parameterEntries(schema: z.ZodObject): ParameterEntry[] {
-  const { properties } = z.toJSONSchema(schema, { io: 'input' }) as {
-    readonly properties?: Readonly<Record<string, Property>>;
-  };
-  return Object.entries(properties ?? {}).map(([key, property]) => ({
+  const { properties } = z.toJSONSchema(schema, { io: 'input' }) as Property;
+  return entriesOf(properties ?? {}, '');
+}
+
+function entriesOf(properties: Properties, prefix: string): ParameterEntry[] {
+  return Object.entries(properties).flatMap(([name, property]) => {
+    const key = prefix + name;
+    return property.properties === undefined
+      ? [entryOf(key, property)]
+      : entriesOf(property.properties, `${key}.`);
+  });
+}
+
+function entryOf(key: string, property: Property): ParameterEntry {
+  return {
     key,
     type: typeOf(key, property),
     title: property.title ?? titleOf(key),
@@ -33,7 +50,7 @@ export function parameterEntries(schema: z.ZodObject): ParameterEntry[] {
     ...bound('minimum', property.minimum ?? property.exclusiveMinimum),
     ...bound('maximum', property.maximum ?? property.exclusiveMaximum),
     ...(property.enum === undefined ? {} : { choices: property.enum.map(String) }),
-  }));
+  };
 }
 
 function typeOf(key: string, property: Property): ParameterEntry['type'] {
@@ -62,8 +79,10 @@ function bound(
     : { [name]: value };
 }
 
-/** `resyncEvery` → `Resync every`. */
+/** `resyncEvery` → `Resync every`, `quantize.bits` → `Quantize bits`. */
 function titleOf(key: string): string {
-  const words = key.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  const words = key
+    .replaceAll('.', ' ')
+    .replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

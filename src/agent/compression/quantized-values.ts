@@ -5,29 +5,32 @@ import { QuantizedFeedback } from './quantized-feedback.ts';
 import { SparseFeedback, type Selection } from './sparse-feedback.ts';
 
 export const valueParameters = {
-  valueBits: z
-    .int()
-    .min(0)
-    .max(8)
-    .refine((bits) => bits !== 1, 'One bit leaves no level: 0 or 2 to 8')
-    .default(0)
-    .describe('Bits of a sent value, randomly rounded as by QSGD; 0: exact values'),
-  valueBucket: z
-    .int()
-    .min(1)
-    .max(2 ** 30)
-    .default(512)
-    .describe('Consecutive sent values that share a scale'),
+  quantize: z
+    .strictObject({
+      bits: z
+        .int()
+        .min(0)
+        .max(8)
+        .refine((bits) => bits !== 1, 'One bit leaves no level: 0 or 2 to 8')
+        .default(0)
+        .describe('Bits of a sent value, randomly rounded as by QSGD; 0: exact values'),
+      bucket: z
+        .int()
+        .min(1)
+        .max(2 ** 30)
+        .default(512)
+        .describe('Consecutive sent values that share a scale'),
+    })
+    .prefault({}),
 };
 
 export interface ValueParameters {
-  readonly valueBits: number;
-  readonly valueBucket: number;
+  readonly quantize: { readonly bits: number; readonly bucket: number };
 }
 
 /** Exact values can be summed on their way, quantised ones only gathered. */
-export function carriageOfValues({ valueBits }: ValueParameters): Carriage {
-  return valueBits === 0
+export function carriageOfValues({ quantize }: ValueParameters): Carriage {
+  return quantize.bits === 0
     ? { payload: 'sparse', reducible: true }
     : { payload: 'quantized', reducible: false };
 }
@@ -38,8 +41,8 @@ export function feedbackOf(
   context: CompressorContext<ValueParameters>,
   selection: Selection,
 ): Compressor {
-  const { valueBits, valueBucket } = context.parameters;
-  if (valueBits === 0) return new SparseFeedback(method, context, selection);
-  const quantizer = { levels: 2 ** (valueBits - 1) - 1, bucket: valueBucket };
+  const { bits, bucket } = context.parameters.quantize;
+  if (bits === 0) return new SparseFeedback(method, context, selection);
+  const quantizer = { levels: 2 ** (bits - 1) - 1, bucket };
   return new QuantizedFeedback(method, context, selection, quantizer);
 }

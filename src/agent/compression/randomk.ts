@@ -20,9 +20,11 @@ import { requireBytes } from './payload-check.ts';
 import {
   entriesSent,
   largestRatio,
+  rampParameters,
   ratioAt,
   ratioParameters,
 } from './policy/ratio-schedule.ts';
+import { smallTensorParameters } from './policy/small-tensors.ts';
 import { warmUpParameters, withWarmUp } from './policy/warm-up.ts';
 import { SharedIndices } from './shared-indices.ts';
 import { noState, requireNoState } from './stateless.ts';
@@ -35,6 +37,8 @@ const parameters = z.strictObject({
     .max(2 ** 30)
     .default(0)
     .describe('Entries sent of each bucket; 0: the ratio decides'),
+  ...smallTensorParameters,
+  ...rampParameters,
   ...warmUpParameters,
 });
 type Parameters = z.infer<typeof parameters>;

@@ -9,6 +9,7 @@ import { dct } from './dct.ts';
 import { dgc } from './dgc.ts';
 import { gaussiank } from './gaussiank.ts';
 import type { MethodDefinition } from './method.ts';
+import { withChanges } from './nested-parameters.ts';
 import { none } from './none.ts';
 import { onebit } from './onebit.ts';
 import { parameterEntries } from './parameter-entries.ts';
@@ -50,10 +51,15 @@ export function findMethod(id: string): MethodDefinition {
 }
 
 /**
- * A method's parameters, checked, with defaults filled in.
+ * A method's parameters, checked, with defaults filled in. A part of one may be named by
+ * itself, as `quantize.bits`.
  * @throws GradwireError `METHOD_PARAMETER_UNKNOWN_KEY`, `METHOD_PARAMETER_INVALID`
  */
-export function validateParameters(method: MethodDefinition, raw: unknown): JsonObject {
+export function validateParameters(
+  method: MethodDefinition,
+  given: Readonly<Record<string, unknown>>,
+): JsonObject {
+  const raw = withChanges({}, given);
   const parsed = method.parameters.safeParse(raw);
   if (parsed.success) return parsed.data as JsonObject;
   throw explainIssue(method.parameters, raw, parsed.error, {

@@ -27,12 +27,12 @@ import {
   type Payload,
 } from './method.ts';
 import { parseSparse, payloadInvalid, requireAscending } from './payload-check.ts';
-import { layerParameters } from './policy/layer-rates.ts';
-import { ratioParameters } from './policy/ratio-schedule.ts';
+import { rampParameters, ratioParameters } from './policy/ratio-schedule.ts';
+import { smallTensorParameters } from './policy/small-tensors.ts';
 import { warmUpParameters, withWarmUp } from './policy/warm-up.ts';
 import { SharedIndices } from './shared-indices.ts';
 import { noState, requireNoState } from './stateless.ts';
-import { topkSelection, type CountedSelection } from './topk-selection.ts';
+import { TopKSelection } from './topk-selection.ts';
 
 const parameters = z.strictObject({
   ...ratioParameters,
@@ -52,7 +52,8 @@ const parameters = z.strictObject({
     .max(2 ** 30)
     .default(0)
     .describe('Entries of a chunk; 0: as many as give one entry each'),
-  ...layerParameters,
+  ...smallTensorParameters,
+  ...rampParameters,
   ...warmUpParameters,
 });
 type Parameters = z.infer<typeof parameters>;
@@ -83,7 +84,7 @@ export function chunkSize({
 class ScaleCom implements Compressor {
   readonly #context: CompressorContext<Parameters>;
   readonly #residual: Vector;
-  readonly #selection: CountedSelection;
+  readonly #selection: TopKSelection;
   readonly #shared: SharedIndices;
 
   constructor(context: CompressorContext<Parameters>) {
@@ -92,7 +93,7 @@ class ScaleCom implements Compressor {
       throw new Error('internal: scalecom without a residual');
     this.#context = context;
     this.#residual = residual;
-    this.#selection = topkSelection({
+    this.#selection = new TopKSelection({
       ...context,
       parameters: { ...parameters, k: 0, bucket: chunkSize(parameters) },
     });
@@ -156,7 +157,6 @@ class ScaleCom implements Compressor {
   }
 
   [Symbol.dispose](): void {
-    this.#selection[Symbol.dispose]?.();
     this.#shared[Symbol.dispose]();
   }
 

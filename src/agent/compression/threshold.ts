@@ -8,6 +8,7 @@
 import { z } from 'zod';
 import { closeStream } from '../kernels/sparsification.ts';
 import type { MethodDefinition } from './method.ts';
+import { smallTensorParameters } from './policy/small-tensors.ts';
 import { warmUpParameters, withWarmUp } from './policy/warm-up.ts';
 import { SparseFeedback, type Selection } from './sparse-feedback.ts';
 
@@ -18,6 +19,7 @@ const parameters = z.strictObject({
     .max(1e30)
     .default(0.001)
     .describe('Entries of at least this magnitude are sent, residual included'),
+  ...smallTensorParameters,
   ...warmUpParameters,
 });
 

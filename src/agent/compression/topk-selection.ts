@@ -1,16 +1,8 @@
-/**
- * The k largest |p|, exactly: of a bucket as a whole, of each run of it, or of each layer
- * that has a ratio of its own and the rest between.
- */
+/** The k largest |p|, exactly: of a bucket as a whole, or of each run of it. */
 import type { Region, Vector } from '../kernels/arena.ts';
-import { sparseBytes, type SparseStream } from '../kernels/kernels.ts';
-import {
-  closeStream,
-  entriesPerRun,
-  type StreamRoom,
-} from '../kernels/sparsification.ts';
+import type { SparseStream } from '../kernels/kernels.ts';
+import { entriesPerRun } from '../kernels/sparsification.ts';
 import type { CompressorContext } from './method.ts';
-import { parseRates, segmentsOf, type Segment } from './policy/layer-rates.ts';
 import {
   entriesSent,
   largestRatio,
@@ -24,26 +16,10 @@ export interface TopKParameters extends RatioSchedule {
   readonly k: number;
   /** Entries of a run; 0: all is one. */
   readonly bucket: number;
-  /** `policy/layer-rates.ts` */
-  readonly layers: string;
 }
 
-/** A selection whose size is known before it is made. */
-export interface CountedSelection extends Selection {
-  count(iteration: number): number;
-}
-
-export function topkSelection(
-  context: CompressorContext<TopKParameters>,
-): CountedSelection {
-  const rates = parseRates(context.parameters.layers) ?? [];
-  const segments = segmentsOf(context.tensors, rates);
-  return segments.some(({ ratio }) => ratio !== undefined)
-    ? new LayeredTopK(context, segments)
-    : new TopKSelection(context);
-}
-
-class TopKSelection implements CountedSelection {
+/** Its size is known before it is made. */
+export class TopKSelection implements Selection {
   readonly capacity: number;
   readonly #context: CompressorContext<TopKParameters>;
   /** Entries of a run, and of the shorter last one: the whole bucket, if `bucket` is 0. */
@@ -82,65 +58,5 @@ class TopKSelection implements CountedSelection {
       entriesSent(this.#run, { ratio, k }),
       entriesSent(this.#tail, { ratio, k }),
     ];
-  }
-}
-
-/** One selection for each segment; a layer with a ratio of its own has neither k nor runs. */
-class LayeredTopK implements CountedSelection {
-  readonly capacity: number;
-  readonly #context: CompressorContext<TopKParameters>;
-  readonly #parts: readonly {
-    readonly segment: Segment;
-    readonly selection: TopKSelection;
-  }[];
-  /** For the selection of one segment, with indices of its own. */
-  readonly #scratch: Region;
-
-  constructor(
-    context: CompressorContext<TopKParameters>,
-    segments: readonly Segment[],
-  ) {
-    const { arena, parameters } = context;
-    this.#context = context;
-    this.#parts = segments.map((segment) => {
-      const own =
-        segment.ratio === undefined
-          ? parameters
-          : { ...parameters, ratio: segment.ratio, rampIterations: 0, k: 0, bucket: 0 };
-      const part = { ...context, length: segment.length, parameters: own };
-      return { segment, selection: new TopKSelection(part) };
-    });
-    const capacities = this.#parts.map(({ selection }) => selection.capacity);
-    this.capacity = capacities.reduce((sum, capacity) => sum + capacity, 0);
-    this.#scratch = arena.allocate(sparseBytes(Math.max(...capacities)));
-  }
-
-  select(p: Vector, iteration: number, { offset }: Region): SparseStream {
-    const { arena } = this.#context;
-    const room: StreamRoom = { offset, capacity: this.capacity };
-    let count = 0;
-    for (const { segment, selection } of this.#parts) {
-      const x = { offset: p.offset + 4 * segment.start, length: segment.length };
-      const part = selection.select(x, iteration, this.#scratch);
-      const from = arena.u32(part.offset, 2 * part.count);
-      const indices = arena.u32(offset + 4 * count, part.count);
-      for (let i = 0; i < part.count; i++) indices[i] = segment.start + from[i]!;
-      arena
-        .u32(offset + 4 * (room.capacity + count), part.count)
-        .set(from.subarray(part.count));
-      count += part.count;
-    }
-    return closeStream(arena, room, count);
-  }
-
-  count(iteration: number): number {
-    return this.#parts.reduce(
-      (sum, { selection }) => sum + selection.count(iteration),
-      0,
-    );
-  }
-
-  [Symbol.dispose](): void {
-    this.#context.arena.release(this.#scratch);
   }
 }

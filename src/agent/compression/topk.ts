@@ -1,17 +1,17 @@
 /**
  * Top-k with error feedback: the k entries of p with the largest |p| are sent. Exactly k,
  * ties by lower index. Of the whole bucket in about two passes, or of each run of `bucket`
- * entries in one. The values travel exactly, or quantised (`valueBits`).
+ * entries in one. The values travel exactly, or quantised (`quantize`).
  *
  * Source: SparCML (Renggli et al., SC 2019), Algorithm 1; section 8 for k of each 512.
  */
 import { z } from 'zod';
 import type { MethodDefinition } from './method.ts';
-import { layerParameters } from './policy/layer-rates.ts';
-import { ratioParameters } from './policy/ratio-schedule.ts';
+import { rampParameters, ratioParameters } from './policy/ratio-schedule.ts';
+import { smallTensorParameters } from './policy/small-tensors.ts';
 import { warmUpParameters, withWarmUp } from './policy/warm-up.ts';
 import { carriageOfValues, feedbackOf, valueParameters } from './quantized-values.ts';
-import { topkSelection } from './topk-selection.ts';
+import { TopKSelection } from './topk-selection.ts';
 
 const parameters = z.strictObject({
   ...ratioParameters,
@@ -27,8 +27,9 @@ const parameters = z.strictObject({
     .max(2 ** 30)
     .default(0)
     .describe('Select from each run of so many entries; 0: from the bucket as a whole'),
-  ...layerParameters,
   ...valueParameters,
+  ...smallTensorParameters,
+  ...rampParameters,
   ...warmUpParameters,
 });
 
@@ -44,5 +45,5 @@ export const topk: MethodDefinition<typeof parameters> = {
   residual: 'gradient',
   replicas: 'identical',
   create: (context) =>
-    withWarmUp(feedbackOf(topk.id, context, topkSelection(context)), context),
+    withWarmUp(feedbackOf(topk.id, context, new TopKSelection(context)), context),
 };

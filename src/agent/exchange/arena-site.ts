@@ -2,11 +2,14 @@
  * The gradient in the arena, compressed by the CPU's kernels. Everything is done when its
  * call returns.
  */
+import type { ExchangeStatistics } from '../compression/method.ts';
 import type { Arena, Region, Vector } from '../kernels/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import type { PhaseClock } from '../profile/phase-clock.ts';
+import { BucketVector } from './bucket-vector.ts';
 import type { BucketSetup, GradientBucket, GradientSite } from './gradient-site.ts';
 import { ResidualMemory, type VectorMemory } from './residual-memory.ts';
+import type { FlatRange } from './residual-transition.ts';
 
 export interface ArenaSiteOptions {
   readonly arena: Arena;
@@ -28,11 +31,11 @@ export class ArenaSite implements GradientSite {
   open({ bucket, method, ...rest }: BucketSetup): GradientBucket {
     const { arena, clock, kernels } = this.#options;
     const { length, tensors } = bucket;
-    const at = ({ offset }: Vector): Vector => ({
-      offset: offset + 4 * bucket.start,
-      length,
-    });
-    const gradient = at(this.#options.gradient);
+    const at = (flat: Vector): BucketVector =>
+      new BucketVector(arena, kernels, flat, bucket);
+    const within = at(this.#options.gradient);
+    const gradient = within.vector;
+    const kept = method.residual === 'none' ? undefined : at(this.residual.keep());
     const compressor = method.create({
       ...rest,
       bucket: bucket.index,
@@ -40,25 +43,37 @@ export class ArenaSite implements GradientSite {
       tensors,
       arena,
       kernels,
-      residual: method.residual === 'none' ? undefined : at(this.residual.keep()),
+      residual: kept?.vector,
       measure: (phase, work) => clock.measure(phase, work),
     });
     const exchange = compressor.exchange?.bind(compressor);
+    const store = (statistics: ExchangeStatistics): ExchangeStatistics => {
+      within.store();
+      kept?.store();
+      return statistics;
+    };
     return {
       firstNotFinite: () => {
+        within.load();
+        kept?.load();
         const index = kernels.firstNonFinite(gradient);
         return index < 0 ? undefined : { index, value: arena.f32(gradient)[index]! };
       },
       encode: (iteration) => compressor.encode(gradient, iteration),
-      decode: (combined, iteration) => compressor.decode(combined, gradient, iteration),
+      decode: (combined, iteration) => {
+        const decoded = compressor.decode(combined, gradient, iteration);
+        return decoded instanceof Promise ? decoded.then(store) : store(decoded);
+      },
       ...(exchange === undefined
         ? {}
         : {
-            exchange: (iteration, communicate) =>
-              exchange(gradient, iteration, communicate),
+            exchange: async (iteration, communicate) =>
+              store(await exchange(gradient, iteration, communicate)),
           }),
       [Symbol.dispose]: () => {
         compressor[Symbol.dispose]();
+        within[Symbol.dispose]();
+        kept?.[Symbol.dispose]();
       },
     };
   }
@@ -85,6 +100,16 @@ function memoryBeside(options: ArenaSiteOptions): VectorMemory<Region & Vector> 
     },
     add: (out, x) => {
       kernels.add(out, x);
+    },
+    move: (out, x, ranges) => {
+      const at = ({ offset }: Vector, { start, length }: FlatRange): Vector => ({
+        offset: offset + 4 * start,
+        length,
+      });
+      for (const range of ranges) {
+        if (out !== undefined) kernels.add(at(out, range), at(x, range));
+        kernels.fill(at(x, range), 0);
+      }
     },
     norm: (x) => Math.sqrt(kernels.squaredNorm(x)),
     inArena: (vector, work) => work(vector),

@@ -1,9 +1,12 @@
 /**
- * Bucketing (fusion): tensors become runs of at least `bucketBytes`, in the order in
- * which backpropagation makes gradients ready, last tensor first. A bucket is a
- * contiguous range of the flat gradient; a tensor is never split.
+ * Bucketing (fusion): tensors of equal method and parameters become buckets of at least
+ * `bucketBytes`, in the order in which backpropagation makes gradients ready, last tensor
+ * first. A tensor is never split. Where all have the same method a bucket is a contiguous
+ * range of the flat gradient; else its tensors may lie apart there.
  */
+import type { ExchangePlan } from '../../shared/exchange-plan.ts';
 import type { TensorSlice } from '../compression/method.ts';
+import { policyKey, policyOf, type TensorPolicy } from './tensor-policy.ts';
 
 export interface FlatTensor {
   readonly name: string;
@@ -13,39 +16,66 @@ export interface FlatTensor {
   readonly length: number;
 }
 
-export interface Bucket {
-  readonly index: number;
+/** A contiguous range of the flat gradient, and where it lies in a bucket. */
+export interface BucketRun {
   /** First element in the flat gradient. */
+  readonly flat: number;
+  /** First element in the bucket. */
   readonly start: number;
   readonly length: number;
+}
+
+export interface Bucket {
+  readonly index: number;
+  readonly length: number;
+  readonly policy: TensorPolicy;
+  /** Ascending, as few as there can be: one where the bucket is contiguous. */
+  readonly runs: readonly BucketRun[];
   /** Ascending by start, positions from the start of the bucket. */
   readonly tensors: readonly TensorSlice[];
 }
 
+interface OpenBucket {
+  readonly policy: TensorPolicy;
+  readonly tensors: FlatTensor[];
+  bytes: number;
+}
+
 export function planBuckets(
   tensors: readonly FlatTensor[],
-  bucketBytes: number,
+  plan: ExchangePlan,
 ): readonly Bucket[] {
   const buckets: Bucket[] = [];
-  let run: FlatTensor[] = [];
-  let bytes = 0;
-  const close = (): void => {
-    if (run.length === 0) return;
-    const start = run[0]!.start;
-    buckets.push({
-      index: buckets.length,
-      start,
-      length: bytes / 4,
-      tensors: run.map((tensor) => ({ ...tensor, start: tensor.start - start })),
-    });
-    run = [];
-    bytes = 0;
-  };
+  const open = new Map<string, OpenBucket>();
   for (const tensor of tensors.toReversed()) {
-    run.unshift(tensor);
-    bytes += 4 * tensor.length;
-    if (bytes >= bucketBytes) close();
+    const policy = policyOf(plan, tensor);
+    const key = policyKey(policy);
+    let bucket = open.get(key);
+    if (bucket === undefined)
+      open.set(key, (bucket = { policy, tensors: [], bytes: 0 }));
+    bucket.tensors.unshift(tensor);
+    bucket.bytes += 4 * tensor.length;
+    if (bucket.bytes < plan.bucketBytes) continue;
+    buckets.push(close(bucket, buckets.length));
+    open.delete(key);
   }
-  close();
+  for (const bucket of open.values()) buckets.push(close(bucket, buckets.length));
   return buckets;
+}
+
+function close({ policy, tensors, bytes }: OpenBucket, index: number): Bucket {
+  const runs: BucketRun[] = [];
+  const slices: TensorSlice[] = [];
+  let start = 0;
+  for (const { name, shape, length, start: flat } of tensors) {
+    slices.push({ name, shape, length, start });
+    const last = runs.at(-1);
+    if (last !== undefined && last.flat + last.length === flat) {
+      runs[runs.length - 1] = { ...last, length: last.length + length };
+    } else {
+      runs.push({ flat, start, length });
+    }
+    start += length;
+  }
+  return { index, length: bytes / 4, policy, runs, tensors: slices };
 }

@@ -8,8 +8,7 @@
 import type { ErrorData } from '../../shared/errors.ts';
 import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
 import type { SmallOperation } from '../collectives/small-allreduce.ts';
-import type { ExchangeStatistics, MethodDefinition } from '../compression/method.ts';
-import { findMethod } from '../compression/registry.ts';
+import type { ExchangeStatistics } from '../compression/method.ts';
 import type { Arena, Vector } from '../kernels/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import { ByteLedger, type LedgerLine } from '../profile/byte-ledger.ts';
@@ -20,7 +19,7 @@ import { CollectiveGroup } from './collective-group.ts';
 import type { GradientSite } from './gradient-site.ts';
 import { PlanExecution } from './plan-execution.ts';
 import { PlanSchedule } from './plan-schedule.ts';
-import { planTransition, type Transition } from './residual-transition.ts';
+import { transitionOf, type Transition } from './residual-transition.ts';
 import {
   CONTROL_STREAM,
   RESIDUAL_STREAM,
@@ -68,7 +67,6 @@ export class ExchangeEngine {
   readonly #schedule: PlanSchedule;
   readonly #ledger: ByteLedger;
   readonly #group: CollectiveGroup;
-  #method: MethodDefinition;
   #execution: PlanExecution;
   #stopRequested = false;
 
@@ -81,12 +79,7 @@ export class ExchangeEngine {
       ledger: this.#ledger,
       epoch: () => this.#schedule.epoch,
     });
-    this.#method = findMethod(options.plan.method);
     this.#execution = this.#execute(options.plan);
-  }
-
-  get method(): MethodDefinition {
-    return this.#method;
   }
 
   get plan(): ExchangePlan {
@@ -109,13 +102,12 @@ export class ExchangeEngine {
   fence(iteration: number): readonly Fence[] {
     let from = this.#schedule.plan;
     return this.#schedule.advance(iteration).map((planSwitch) => {
-      const next = findMethod(planSwitch.plan.method);
-      const transition = planTransition(this.#method, next, planSwitch.residual);
+      const { plan, residual } = planSwitch;
+      const transition = transitionOf(from, plan, this.#options.tensors, residual);
       this.#retire(transition);
-      this.#method = next;
-      this.#execution = this.#execute(planSwitch.plan);
+      this.#execution = this.#execute(plan);
       const fence = { planSwitch, from, transition };
-      from = planSwitch.plan;
+      from = plan;
       return fence;
     });
   }
@@ -148,7 +140,7 @@ export class ExchangeEngine {
       statistics,
       residualNorm,
       epoch: this.#schedule.epoch,
-      method: this.#method.id,
+      method: this.#schedule.plan.method,
       collective: this.#execution.largestCollective,
       stop,
     };

@@ -14,7 +14,6 @@ import {
   type CommunicationRequest,
   type ExchangeStatistics,
 } from '../compression/method.ts';
-import { findMethod } from '../compression/registry.ts';
 import type { PhaseClock } from '../profile/phase-clock.ts';
 import { planBuckets, type Bucket, type FlatTensor } from './buckets.ts';
 import { carrierOf, collectiveOfBucket } from './collective-choice.ts';
@@ -27,6 +26,7 @@ import type {
 } from './gradient-site.ts';
 import { notFiniteError } from './not-finite.ts';
 import { bucketStream } from './streams.ts';
+import { planOf } from './tensor-policy.ts';
 
 export interface ExecutionOptions {
   readonly clock: PhaseClock;
@@ -55,15 +55,17 @@ export class PlanExecution implements Disposable {
     const { group, plan, seed, site, tensors } = options;
     this.#options = options;
     const { rank, size: world } = group;
-    const method = findMethod(plan.method);
-    const { parameters } = plan;
-    const carriage = carriageOf(method, parameters);
-    this.#exchanges = planBuckets(tensors, plan.bucketBytes).map((bucket) => ({
-      bucket,
-      carriage,
-      collective: collectiveOfBucket(plan, carriage, bucket, world),
-      part: site.open({ bucket, method, parameters, seed, rank, world }),
-    }));
+    this.#exchanges = planBuckets(tensors, plan).map((bucket) => {
+      const { method, parameters } = bucket.policy;
+      const carriage = carriageOf(method, parameters);
+      const own = planOf(plan, bucket.policy);
+      return {
+        bucket,
+        carriage,
+        collective: collectiveOfBucket(own, carriage, bucket, world),
+        part: site.open({ bucket, method, parameters, seed, rank, world }),
+      };
+    });
   }
 
   /** Payload bytes of this rank in the last exchange. */
@@ -96,7 +98,14 @@ export class PlanExecution implements Disposable {
       exchanged.catch(awaitedBelow);
       running.push(exchanged);
     }
-    return addStatistics(await Promise.all(running));
+    const all = await Promise.all(running);
+    return addStatistics(
+      all.map((statistics, index) => {
+        const { length, policy } = this.#exchanges[index]!.bucket;
+        const whole = policy.method.id === 'none' ? length : undefined;
+        return { statistics, whole };
+      }),
+    );
   }
 
   [Symbol.dispose](): void {

@@ -4,7 +4,7 @@
  * cannot use waits here until one dense exchange flushes it.
  */
 import type { Vector } from '../kernels/arena.ts';
-import type { Transition } from './residual-transition.ts';
+import type { FlatRange, Transition } from './residual-transition.ts';
 
 /** Vectors as long as the gradient, where the gradient lives. */
 export interface VectorMemory<V> {
@@ -13,6 +13,8 @@ export interface VectorMemory<V> {
   release(vector: V): void;
   /** out ← out + x */
   add(out: V, x: V): void;
+  /** In the ranges: out ← out + x, where there is an out, and x ← 0. */
+  move(out: V | undefined, x: V, ranges: readonly FlatRange[]): void;
   /** ‖x‖ */
   norm(x: V): number | Promise<number>;
   /** Work on the vector's values in the arena, which become the vector's. */
@@ -48,6 +50,13 @@ export class ResidualMemory<V> {
   retire(transition: Transition): void {
     const residual = this.#vector;
     if (residual === undefined || transition.residual === 'kept') return;
+    const { leaving } = transition;
+    if (leaving !== undefined) {
+      if (transition.residual === 'flushed') this.#leftover ??= this.#memory.allocate();
+      const out = transition.residual === 'flushed' ? this.#leftover : undefined;
+      this.#memory.move(out, residual, leaving);
+      return;
+    }
     this.#vector = undefined;
     if (transition.residual === 'dropped') {
       this.#memory.release(residual);

@@ -1,5 +1,6 @@
 /**
- * What becomes of the residual and of the weights when one method follows another.
+ * What becomes of the residual and of the weights when one plan follows another, tensor by
+ * tensor, for a plan may have several methods.
  *
  *   old residual   new method keeps one   residual
  *   none           any                    nothing to do
@@ -9,16 +10,28 @@
  * Leaving a method whose replicas drift averages weights and optimiser state over the
  * ranks at the fence, for the next method's replicas must start from equal bits.
  */
-import type { ResidualPolicy } from '../../shared/exchange-plan.ts';
+import type { ExchangePlan, ResidualPolicy } from '../../shared/exchange-plan.ts';
 import type { MethodDefinition } from '../compression/method.ts';
+import type { FlatTensor } from './buckets.ts';
+import { policyOf } from './tensor-policy.ts';
 
 export interface Transition {
+  /** Of the whole: what became of any tensor's, flushed or dropped before kept. */
   readonly residual: 'none' | 'kept' | 'flushed' | 'dropped';
   readonly resynchronize: boolean;
+  /** What is flushed or dropped, if not all that there is. */
+  readonly leaving?: readonly FlatRange[] | undefined;
+}
+
+/** Elements of the flat gradient. */
+export interface FlatRange {
+  readonly start: number;
+  readonly length: number;
 }
 
 type Side = Pick<MethodDefinition, 'residual' | 'replicas'>;
 
+/** Of tensors that have one method before and one after. */
 export function planTransition(
   from: Side,
   to: Side,
@@ -28,4 +41,35 @@ export function planTransition(
   if (from.residual === 'none') return { residual: 'none', resynchronize };
   if (from.residual === to.residual) return { residual: 'kept', resynchronize };
   return { residual: policy === 'flush' ? 'flushed' : 'dropped', resynchronize };
+}
+
+/** Of all tensors, from one plan to the next. */
+export function transitionOf(
+  from: ExchangePlan,
+  to: ExchangePlan,
+  tensors: readonly FlatTensor[],
+  policy: ResidualPolicy,
+): Transition {
+  let residual: Transition['residual'] = 'none';
+  let resynchronize = false;
+  let stays = false;
+  const leaving: FlatRange[] = [];
+  for (const tensor of tensors) {
+    const before = policyOf(from, tensor).method;
+    const after = policyOf(to, tensor).method;
+    const own = planTransition(before, after, policy);
+    resynchronize ||= own.resynchronize;
+    if (own.residual === 'flushed' || own.residual === 'dropped') {
+      residual = own.residual;
+      leaving.push({ start: tensor.start, length: tensor.length });
+    } else if (own.residual === 'kept') {
+      stays = true;
+      if (residual === 'none') residual = 'kept';
+    }
+  }
+  return {
+    residual,
+    resynchronize,
+    ...(stays && leaving.length > 0 ? { leaving } : {}),
+  };
 }

@@ -9,38 +9,51 @@ import {
   exchangeSpecSchema,
   PLAN_KEYS,
   type ExchangePlan,
+  type ExchangeSpec,
+  type LayerPlan,
 } from '../../shared/exchange-plan.ts';
 import { explainIssue } from '../../shared/experiment-spec.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { assertFits, collectivesFor, findCollective } from '../collectives/registry.ts';
-import { carriageOf } from '../compression/method.ts';
+import { carriageOf, type MethodDefinition } from '../compression/method.ts';
+import { withChanges } from '../compression/nested-parameters.ts';
+import { inIterations } from '../compression/policy/epochs.ts';
+import { fitsName } from '../compression/policy/name-pattern.ts';
 import { findMethod, validateParameters } from '../compression/registry.ts';
+
+/** The run that a plan is for, in as far as it is known. */
+export interface PlanSetting {
+  /** Names of the model's tensors: a pattern has to fit one of them. */
+  readonly tensors?: readonly string[] | undefined;
+  /** What `warmupEpochs` and its like are counted by. */
+  readonly iterationsPerEpoch?: number | undefined;
+}
 
 const planKeys: ReadonlySet<string> = new Set(PLAN_KEYS);
 
 /**
  * @param change keys of `exchange`; what is not named is taken from `base`, a method's
- * parameters only where the method stays the same
+ * parameters and the layers' own only where the method stays the same
  * @throws GradwireError `EXCHANGE_INVALID`, `METHOD_UNKNOWN`, `METHOD_PARAMETER_…`,
- * `COLLECTIVE_UNKNOWN`, `COLLECTIVE_MISFIT`
+ * `COLLECTIVE_UNKNOWN`, `COLLECTIVE_MISFIT`, `LAYER_UNKNOWN`
  */
 export function resolvePlan(
   change: Readonly<Record<string, unknown>>,
   base?: ExchangePlan,
+  setting: PlanSetting = {},
 ): ExchangePlan {
-  try {
-    return resolve(change, base);
-  } catch (error) {
-    if (!(error instanceof GradwireError) || error.place !== undefined) throw error;
-    // Registries do not know where a name was written: here it is known.
-    const place = base === undefined ? 'exchange' : 'switch';
-    throw new GradwireError({ ...error.toData(), place });
-  }
+  // Registries do not know where a name was written: here it is known.
+  const place = base === undefined ? 'exchange' : 'switch';
+  return placed(
+    (known = place) => known,
+    () => resolve(change, base, setting),
+  );
 }
 
 function resolve(
   change: Readonly<Record<string, unknown>>,
   base: ExchangePlan | undefined,
+  setting: PlanSetting,
 ): ExchangePlan {
   if (base !== undefined && Object.keys(change).length === 0) {
     throw inputError('SWITCH_EMPTY', 'the switch changes nothing', {
@@ -60,12 +73,22 @@ function resolve(
     });
   }
   const method = findMethod(parsed.data.method);
-  const kept = base?.method === method.id ? base.parameters : {};
+  const kept = base?.method === method.id ? base : undefined;
+  const own = resolveParameters(method, kept?.parameters ?? {}, parameters, setting);
+  const layers =
+    given.layers === undefined && kept !== undefined
+      ? kept.layers
+      : resolveLayers(
+          parsed.data.layers,
+          { method: method.id, parameters: own },
+          setting,
+        );
   const resolved: ExchangePlan = {
     method: method.id,
-    parameters: validateParameters(method, { ...kept, ...parameters }) as JsonObject,
+    parameters: own,
     collective: parsed.data.collective,
     bucketBytes: parsed.data.bucketBytes,
+    ...(layers === undefined || layers.length === 0 ? {} : { layers }),
   };
   if (resolved.collective === 'auto') return resolved;
   const collective = findCollective(resolved.collective);
@@ -85,6 +108,41 @@ function resolve(
   return resolved;
 }
 
+function resolveParameters(
+  method: MethodDefinition,
+  base: JsonObject,
+  given: Readonly<Record<string, unknown>>,
+  { iterationsPerEpoch }: PlanSetting,
+): JsonObject {
+  const valid = validateParameters(method, withChanges(base, given));
+  return inIterations(valid, given, iterationsPerEpoch);
+}
+
+/** A layer of the plan's method has its parameters, but for those that it names. */
+function resolveLayers(
+  written: ExchangeSpec['layers'],
+  base: Pick<ExchangePlan, 'method' | 'parameters'>,
+  setting: PlanSetting,
+): readonly LayerPlan[] {
+  return written.map(({ match, method: id = base.method, ...given }) => {
+    const place = `layers: ${match}`;
+    const where = (known?: string): string =>
+      known === undefined ? place : `${place}, ${known}`;
+    return placed(where, () => {
+      const { tensors } = setting;
+      if (tensors !== undefined && !tensors.some((name) => fitsName(match, name))) {
+        throw inputError('LAYER_UNKNOWN', `no tensor has a name like "${match}"`, {
+          next: `There are: ${tensors.join(', ')}.`,
+        });
+      }
+      const method = findMethod(id);
+      const inherited = method.id === base.method ? base.parameters : {};
+      const parameters = resolveParameters(method, inherited, given, setting);
+      return { match, method: method.id, parameters };
+    });
+  });
+}
+
 /** Ids of the collectives that can carry a method's payload. */
 export function collectivesOfMethod(id: string): readonly string[] {
   const method = findMethod(id);
@@ -93,5 +151,16 @@ export function collectivesOfMethod(id: string): readonly string[] {
 
 function pickPlanKeys(base: ExchangePlan | undefined): Record<string, unknown> {
   if (base === undefined) return {};
-  return Object.fromEntries(PLAN_KEYS.map((key) => [key, base[key]]));
+  const { method, collective, bucketBytes } = base;
+  return { method, collective, bucketBytes };
+}
+
+/** What is thrown says where the fault was written. */
+function placed<T>(where: (known: string | undefined) => string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof GradwireError)) throw error;
+    throw new GradwireError({ ...error.toData(), place: where(error.place) });
+  }
 }

@@ -99,7 +99,7 @@ export class RunTable {
     if (this.#runs.has(request.run)) {
       throw inputError('RUN_EXISTS', `run "${request.run}" exists already`);
     }
-    const { spec, plan, switches, notice } = validateLaunch(
+    const { spec, plan, switches, setting, notice } = validateLaunch(
       request.spec,
       request.switches,
     );
@@ -110,6 +110,7 @@ export class RunTable {
       spec,
       plan,
       switches,
+      setting,
       ranks: request.ranks,
       secret: request.secret,
       notice,

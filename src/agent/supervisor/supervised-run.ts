@@ -24,7 +24,7 @@ import {
   type JournalEntry,
   type RunRecord,
 } from '../../shared/records.ts';
-import { resolvePlan } from '../exchange/resolve-plan.ts';
+import { resolvePlan, type PlanSetting } from '../exchange/resolve-plan.ts';
 import type { Journal } from './journal.ts';
 import { PlanForecast } from './plan-forecast.ts';
 import { rootCause, isConsequence, type FailureReport } from './root-cause.ts';
@@ -35,6 +35,8 @@ export interface RunOptions {
   readonly run: string;
   readonly spec: ExperimentSpec;
   readonly plan: ExchangePlan;
+  /** What switches are resolved for. */
+  readonly setting: PlanSetting;
   readonly switches: readonly PlanSwitch[];
   readonly ranks: readonly number[];
   readonly secret: Uint8Array;
@@ -149,7 +151,8 @@ export class SupervisedRun {
     }
     const { change, at: notBefore = 0, residual = 'flush' } = request;
     assertReached(notBefore, this.#options.spec.iterations);
-    const plan = resolvePlan(change, this.#forecast.before(notBefore));
+    const { setting } = this.#options;
+    const plan = resolvePlan(change, this.#forecast.before(notBefore), setting);
     const planSwitch = { epoch: ++this.#epoch, notBefore, plan, residual };
     this.#forecast.add(planSwitch);
     for (const worker of this.#workers.values()) {

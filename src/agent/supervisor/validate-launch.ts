@@ -3,13 +3,17 @@
  * process is started: structure, names, parameters, the data directory.
  */
 import { inputError } from '../../shared/errors.ts';
-import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
+import {
+  planAsExchange,
+  type ExchangePlan,
+  type PlanSwitch,
+} from '../../shared/exchange-plan.ts';
 import {
   parseExperimentSpec,
   type ExperimentSpec,
 } from '../../shared/experiment-spec.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
-import { resolvePlan } from '../exchange/resolve-plan.ts';
+import { resolvePlan, type PlanSetting } from '../exchange/resolve-plan.ts';
 import { checkWorkload } from '../training/create-trainer.ts';
 
 export interface Launch {
@@ -17,6 +21,8 @@ export interface Launch {
   readonly plan: ExchangePlan;
   /** In the order in which they take effect; epochs 1, 2, … */
   readonly switches: readonly PlanSwitch[];
+  /** What later switches are resolved for. */
+  readonly setting: PlanSetting;
   /** What the user should know of the data, if anything. */
   readonly notice?: string | undefined;
 }
@@ -26,37 +32,31 @@ export function validateLaunch(
   requests: readonly SwitchRequest[] = [],
 ): Launch {
   const parsed = parseExperimentSpec(raw);
-  const plan = resolvePlan(parsed.exchange);
-  const { notice } = checkWorkload(
+  const { notice, tensors, iterationsPerEpoch } = checkWorkload(
     parsed.workload,
     parsed.optimizer,
     parsed.world.ranks,
   );
+  const setting = { tensors, iterationsPerEpoch };
+  const plan = resolvePlan(parsed.exchange, undefined, setting);
   // The spec as it will run: every parameter of the method is written out.
-  const spec: ExperimentSpec = {
-    ...parsed,
-    exchange: {
-      method: plan.method,
-      ...plan.parameters,
-      collective: plan.collective,
-      bucketBytes: plan.bucketBytes,
-    },
-  };
-  const switches = resolveSchedule(plan, requests, spec.iterations);
-  return { spec, plan, switches, notice };
+  const spec: ExperimentSpec = { ...parsed, exchange: planAsExchange(plan) };
+  const switches = resolveSchedule(plan, requests, spec.iterations, setting);
+  return { spec, plan, switches, setting, notice };
 }
 
 function resolveSchedule(
   plan: ExchangePlan,
   requests: readonly SwitchRequest[],
   iterations: number,
+  setting: PlanSetting,
 ): readonly PlanSwitch[] {
   let before = plan;
   return requests
     .toSorted((a, b) => (a.at ?? 0) - (b.at ?? 0))
     .map(({ change, at = 0, residual = 'flush' }, index) => {
       assertReached(at, iterations);
-      before = resolvePlan(change, before);
+      before = resolvePlan(change, before, setting);
       return { epoch: index + 1, notBefore: at, plan: before, residual };
     });
 }

@@ -80,6 +80,14 @@ export function findWorkload(names: WorkloadNames): WorkloadParts {
   return { model, dataset, optimizer };
 }
 
+/** What there is to know of a workload before it runs. */
+export interface CheckedWorkload extends DatasetSize {
+  /** The model's tensors, in the order of the flat gradient. */
+  readonly tensors: readonly string[];
+  /** In which every rank sees all of its shard once; no whole number, in general. */
+  readonly iterationsPerEpoch: number;
+}
+
 /**
  * Everything about a workload that can be checked without running it; reads file
  * headers at most.
@@ -90,15 +98,19 @@ export function checkWorkload(
   workload: ExperimentSpec['workload'],
   optimizer: ExperimentSpec['optimizer'],
   ranks = 1,
-): DatasetSize {
-  const { dataset } = findWorkload({
+): CheckedWorkload {
+  const { dataset, model } = findWorkload({
     model: workload.model,
     dataset: workload.dataset,
     optimizer: optimizer.kind,
   });
   const size = dataset.inspect(workload.data);
-  trainShard(size.train, 0, ranks);
-  return size;
+  const { count } = trainShard(size.train, 0, ranks);
+  return {
+    ...size,
+    tensors: model.tensors.map(({ name }) => name),
+    iterationsPerEpoch: count / workload.batchPerRank,
+  };
 }
 
 function unknown(

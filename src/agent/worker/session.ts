@@ -6,7 +6,6 @@
 import { toErrorData, type ErrorData } from '../../shared/errors.ts';
 import type { PlanSwitch } from '../../shared/exchange-plan.ts';
 import type { ToWorker } from '../../shared/protocol/worker.ts';
-import { findMethod } from '../compression/registry.ts';
 import { Arena } from '../kernels/arena.ts';
 import { createTrainer } from '../training/create-trainer.ts';
 import type { Trainer } from '../training/trainer.ts';
@@ -145,22 +144,19 @@ export class WorkerSession {
       backend: trainer.backend,
       parameters: trainer.length,
     });
-    const loop = new TrainingLoop(
-      {
-        rank,
-        spec,
-        trainer,
-        engine,
-        arena: new Arena(this.#memory),
-        gradient,
-        fences,
-        report: (record) => {
-          this.#records.push(record);
-        },
-        room: () => this.#options.reports.room(),
+    const loop = new TrainingLoop({
+      rank,
+      spec,
+      trainer,
+      engine,
+      arena: new Arena(this.#memory),
+      gradient,
+      fences,
+      report: (record) => {
+        this.#records.push(record);
       },
-      (method) => findMethod(method).replicas === 'drift',
-    );
+      room: () => this.#options.reports.room(),
+    });
     await loop.run(configuration.plan);
     this.#records.flush();
     await engine.close();

@@ -4,9 +4,11 @@
  * same order; whatever decides a branch is agreed on by all ranks first.
  */
 import { createHash } from 'node:crypto';
+import type { ExchangePlan } from '../../shared/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { RunRecord } from '../../shared/records.ts';
 import type { Fence } from '../exchange/exchange-engine.ts';
+import { driftOf, STILL, type Drift } from '../exchange/tensor-policy.ts';
 import type { Arena, Vector } from '../kernels/arena.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
 import type { StepResult, Trainer } from '../training/trainer.ts';
@@ -28,37 +30,23 @@ export interface LoopOptions {
   readonly room: () => Promise<void> | undefined;
 }
 
-/** What the plan's parameters ask of the loop, for methods whose replicas drift. */
-interface DriftSettings {
-  readonly drifts: boolean;
-  readonly divergenceEvery: number;
-  readonly resyncEvery: number;
-}
-
-/** Iterations between two records of the drift, unless the method says otherwise. */
-const DIVERGENCE_EVERY = 50;
-
 export class TrainingLoop {
   readonly #options: LoopOptions;
   readonly #gradient: Float32Array;
   #weights: Vector | undefined;
   #state: Vector | undefined;
-  #drift: DriftSettings;
+  #drift: Drift = STILL;
   #lastEvaluation: { iteration: number; metric: number } | undefined;
 
-  constructor(options: LoopOptions, drifts: (method: string) => boolean) {
+  constructor(options: LoopOptions) {
     this.#options = options;
     this.#gradient = options.arena.f32(options.gradient);
-    this.#drifts = drifts;
-    this.#drift = this.#driftSettings(options.spec.exchange.method, {});
   }
 
-  readonly #drifts: (method: string) => boolean;
-
   /** @param plan the plan before the first fence */
-  async run(plan: { method: string; parameters: object }): Promise<void> {
+  async run(plan: ExchangePlan): Promise<void> {
     const { spec, trainer, engine, rank } = this.#options;
-    this.#drift = this.#driftSettings(plan.method, plan.parameters);
+    this.#drift = driftOf(plan, trainer.tensors);
     let { fences } = this.#options;
     for (let iteration = 0; ; iteration++) {
       const at = Date.now();
@@ -114,7 +102,7 @@ export class TrainingLoop {
         averages.push(...(await this.#resynchronize()));
       }
       const { plan } = planSwitch;
-      this.#drift = this.#driftSettings(plan.method, plan.parameters);
+      this.#drift = driftOf(plan, this.#options.trainer.tensors);
       if (this.#options.rank === 0) {
         this.#options.report({
           type: 'switch',
@@ -249,14 +237,6 @@ export class TrainingLoop {
 
   async #allocate(length: number): Promise<Vector> {
     return (await this.#options.engine.call('allocate', { length })).vector;
-  }
-
-  #driftSettings(method: string, parameters: object): DriftSettings {
-    const {
-      divergenceEvery = DIVERGENCE_EVERY,
-      resyncEvery = 0,
-    }: { divergenceEvery?: number; resyncEvery?: number } = parameters;
-    return { drifts: this.#drifts(method), divergenceEvery, resyncEvery };
   }
 
   #reportImbalance(bytes: number, iteration: number): void {

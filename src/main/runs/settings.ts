@@ -16,7 +16,8 @@ interface Setting {
 
 /**
  * The raw spec with all settings applied; the given one is left as it is. Naming another
- * method drops the parameters of the one that the spec had: they are not the new one's.
+ * method drops the parameters and layers of the one that the spec had: they are not the
+ * new one's.
  * @throws GradwireError `SETTING_INVALID`
  */
 export function applySettings(raw: unknown, settings: readonly string[]): unknown {
@@ -141,8 +142,8 @@ function dropParameters(raw: Record<string, unknown>, method: JsonValue): void {
   const exchange = raw['exchange'];
   if (!isRecord(exchange) || exchange['method'] === method) return;
   raw['exchange'] = Object.fromEntries(
-    Object.entries(exchange).filter(([key]) =>
-      (PLAN_KEYS as readonly string[]).includes(key),
+    Object.entries(exchange).filter(
+      ([key]) => key !== 'layers' && (PLAN_KEYS as readonly string[]).includes(key),
     ),
   );
 }

@@ -3,38 +3,31 @@
  * plan in force as the same keys, for "Switch back".
  */
 import type { Catalogue, MethodEntry } from '../../shared/catalogue.ts';
-import type { ExchangePlan } from '../../shared/exchange-plan.ts';
+import {
+  planAsExchange,
+  type ExchangePlan,
+  type NamedPlan,
+} from '../../shared/exchange-plan.ts';
 import type { JsonValue } from '../../shared/json.ts';
+import { valueAt, withValue, type Draft } from './spec-form.ts';
 
 export type PlanChange = Readonly<Record<string, JsonValue>>;
 
 /** A plan as it is written in a spec's `exchange`. */
-export function planAsChange(
-  plan: Omit<ExchangePlan, 'parameters'> & {
-    readonly parameters: Readonly<Record<string, unknown>>;
-  },
-): PlanChange {
-  return {
-    method: plan.method,
-    ...(plan.parameters as Record<string, JsonValue>),
-    collective: plan.collective,
-    bucketBytes: plan.bucketBytes,
-  };
-}
+export const planAsChange: (plan: NamedPlan) => PlanChange = planAsExchange;
 
 /** Another method with its defaults; what the plan in force already says is kept. */
 export function changeToMethod(
   method: MethodEntry,
   plan: ExchangePlan | undefined,
 ): PlanChange {
-  const change: Record<string, JsonValue> = { method: method.id };
-  for (const parameter of method.parameters) {
-    const value = plan?.parameters[parameter.key] ?? parameter.default;
-    if (value !== undefined) change[parameter.key] = value;
+  let change: Draft = { method: method.id };
+  for (const { key, default: usual } of method.parameters) {
+    const value = valueAt(plan?.parameters ?? {}, key) ?? usual;
+    if (value !== undefined) change = withValue(change, key, value);
   }
-  change['collective'] =
-    plan !== undefined && plan.method === method.id ? plan.collective : 'auto';
-  return change;
+  const same = plan !== undefined && plan.method === method.id;
+  return { ...change, collective: same ? plan.collective : 'auto' };
 }
 
 /** What becomes of the residual at the fence, in one line; undefined: there is none. */

@@ -13,7 +13,7 @@ import type { JsonValue } from '../../shared/json.ts';
 /** A spec in the making. */
 export type Draft = { readonly [key: string]: JsonValue };
 
-export type FieldKind = 'number' | 'integer' | 'boolean' | 'choice' | 'text';
+export type FieldKind = 'number' | 'integer' | 'boolean' | 'choice' | 'text' | 'json';
 
 export interface FormChoice {
   readonly value: string;
@@ -84,8 +84,8 @@ export function withValue(
 }
 
 /**
- * What was typed, as a value: a number where the field takes one and the text is one,
- * else the text itself, which the validator then names. Empty: absent.
+ * What was typed, as a value: a number, or JSON, where the field takes it and the text is
+ * one, else the text itself, which the validator then names. Empty: absent.
  */
 export function readField(kind: FieldKind, text: string): JsonValue | undefined {
   const trimmed = text.trim();
@@ -94,26 +94,39 @@ export function readField(kind: FieldKind, text: string): JsonValue | undefined 
     const value = Number(trimmed);
     return Number.isNaN(value) ? trimmed : value;
   }
+  if (kind === 'json') return parsed(trimmed) ?? trimmed;
   return text;
+}
+
+function parsed(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    // Not yet JSON: the validator will say what it should be.
+    return undefined;
+  }
 }
 
 /**
  * Another method: its own parameters with their defaults, and a collective that takes
- * its payload. Parameters that both methods have keep their value.
+ * its payload. Parameters that both methods have keep their value; layers, which go by
+ * the method, are left behind.
  */
 export function withMethod(draft: Draft, method: MethodEntry): Draft {
   const old = isObject(draft['exchange']) ? draft['exchange'] : {};
   const exchange: Record<string, JsonValue> = { method: method.id };
   for (const key of PLAN_KEYS) {
     const value = old[key];
-    if (key !== 'method' && value !== undefined) exchange[key] = value;
+    if (key === 'method' || key === 'layers' || value === undefined) continue;
+    exchange[key] = value;
   }
   if (!accepts(method, exchange['collective'])) exchange['collective'] = 'auto';
-  for (const parameter of method.parameters) {
-    const value = old[parameter.key] ?? parameter.default;
-    if (value !== undefined) exchange[parameter.key] = value;
+  let result: Draft = { ...draft, exchange };
+  for (const { key, default: usual } of method.parameters) {
+    const value = valueAt(old, key) ?? usual;
+    if (value !== undefined) result = withValue(result, `exchange.${key}`, value);
   }
-  return { ...draft, exchange };
+  return result;
 }
 
 export function accepts(method: MethodEntry, collective: unknown): boolean {
@@ -144,6 +157,18 @@ export function parameterField(parameter: ParameterEntry, prefix: string): FormF
     minimum: parameter.minimum,
     maximum: parameter.maximum,
     choices: parameter.choices?.map((choice) => ({ value: choice, label: choice })),
+  };
+}
+
+/** Tensors with a method of their own, as JSON. */
+export function layersField(path: string): FormField {
+  const { description = '' } = schemaAt('exchange.layers');
+  const example = '[{"match": "*.bias", "method": "none"}]';
+  return {
+    path,
+    kind: 'json',
+    title: 'Layers',
+    description: `${description}, as ${example}`,
   };
 }
 
@@ -193,6 +218,7 @@ export function formSections(catalogue: Catalogue, draft: Draft): FormSection[] 
           'Collective',
           collectiveChoices(catalogue, method),
         ),
+        layersField('exchange.layers'),
       ],
     },
     {

@@ -38,7 +38,7 @@ async function exchangeThrice(
       method: 'topk',
       parameters: validateParameters(findMethod('topk'), {
         ratio: 0.01,
-        valueBits: 4,
+        quantize: { bits: 4 },
       }),
       collective: 'auto',
       bucketBytes: 64 * 2 ** 20,

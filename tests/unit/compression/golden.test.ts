@@ -78,18 +78,7 @@ const GOLDEN: readonly Golden[] = [
   },
   {
     method: 'topk',
-    parameters: { ratio: 0.25, layers: 'b=1' },
-    forms: ['dense', 'sparse', 'gathered'],
-    payload: u32(3, 4, 5, 6, 7) + f32(4, -8, 2, -0.25, 0.5),
-    oracle: errorFeedback((p) => {
-      const half = p.length >>> 1;
-      const chosen = largest(p.slice(0, half), half / 4);
-      return new Set([...chosen, ...Array.from(p.keys()).slice(half)]);
-    }),
-  },
-  {
-    method: 'topk',
-    parameters: { k: 3, valueBits: 4, valueBucket: 2 },
+    parameters: { k: 3, quantize: { bits: 4, bucket: 2 } },
     forms: ['gathered'],
     payload: u32(3) + u32(1, 3, 4) + f32(4, 8) + '7c0f0000',
     oracle: quantizedTopKOracle(3, 7, 2),

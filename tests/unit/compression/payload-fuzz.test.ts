@@ -18,8 +18,8 @@ const LENGTH = 100;
 const DECODERS: readonly (readonly [method: string, parameters: JsonObject])[] = [
   ['none', {}],
   ['topk', { k: 9 }],
-  ['topk', { k: 9, valueBits: 4, valueBucket: 4 }],
-  ['topk', { k: 9, valueBits: 8 }],
+  ['topk', { k: 9, quantize: { bits: 4, bucket: 4 } }],
+  ['topk', { k: 9, quantize: { bits: 8 } }],
   ['a2sgd', {}],
   ['a2sgd', { granularity: 'tensor' }],
   ['qsgd', { minElements: 10, bucket: 16 }],
@@ -105,7 +105,7 @@ describe('a gathered payload that nobody has parsed', () => {
     ['qsgd', { minElements: 0, coding: 'elias' }],
     ['terngrad', { minElements: 0 }],
     ['onebit', { minElements: 0 }],
-    ['topk', { k: 9, valueBits: 4 }],
+    ['topk', { k: 9, quantize: { bits: 4 } }],
   ])('of %s %j is refused by decode as well', async (method, parameters) => {
     const lone = new LoneCompressor({ method, parameters, tensors: TENSORS });
     const valid = await lone.encode(bellShaped(LENGTH));

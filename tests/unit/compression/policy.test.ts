@@ -1,11 +1,8 @@
-/** The ratio's schedule, and the dense warm-up of every method that has one. */
+/** The ratio's schedule, patterns of names, epochs, and the dense warm-up of every method that has one. */
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { TensorSlice } from '../../../src/agent/compression/method.ts';
-import {
-  parseRates,
-  rateOf,
-  segmentsOf,
-} from '../../../src/agent/compression/policy/layer-rates.ts';
+import { inIterations } from '../../../src/agent/compression/policy/epochs.ts';
+import { fitsName } from '../../../src/agent/compression/policy/name-pattern.ts';
 import {
   largestRatio,
   ratioAt,
@@ -15,6 +12,7 @@ import {
   methods,
   validateParameters,
 } from '../../../src/agent/compression/registry.ts';
+import type { JsonObject } from '../../../src/shared/json.ts';
 import { bellShaped } from '../kernels/adversarial-inputs.ts';
 import { backends } from '../kernels/backends.ts';
 import { SimulatedWorld } from './simulated-world.ts';
@@ -66,14 +64,7 @@ describe('the ratio', () => {
   );
 });
 
-describe('ratios of layers', () => {
-  const layer = (name: string, start: number, length: number): TensorSlice => ({
-    name,
-    start,
-    length,
-    shape: [length],
-  });
-
+describe('a pattern of names', () => {
   it.each([
     ['*.bias', 'layer1.bias', true],
     ['*.bias', 'layer1.biases', false],
@@ -81,80 +72,66 @@ describe('ratios of layers', () => {
     ['conv.1', 'conv.1', true],
     ['conv.1', 'convX1', false],
     ['a*c*e', 'abcde', true],
+    ['a*c*e', 'ace', true],
+    ['a*c*e', 'aec', false],
+    ['aa*aa', 'aaa', false],
+    ['a*b*b', 'ab', false],
     ['*', 'anything', true],
+    ['**', '', true],
   ])('%s fits %s: %s', (pattern, name, fits) => {
-    const rates = parseRates(`${pattern}=0.5`)!;
-    expect(rateOf(rates, name)).toBe(fits ? 0.5 : undefined);
+    expect(fitsName(pattern, name)).toBe(fits);
   });
 
-  it('takes the first that fits', () => {
-    const rates = parseRates(' a*=0.5,  *b=1e-3 ')!;
-    expect(['ab', 'cb', 'c'].map((name) => rateOf(rates, name))).toEqual([
-      0.5,
-      0.001,
-      undefined,
-    ]);
+  it('fits what a regular expression would', () => {
+    const letters = fc.string({ unit: fc.constantFrom('a', 'b', '*'), maxLength: 6 });
+    const names = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 8 });
+    fc.assert(
+      fc.property(letters, names, (pattern, name) => {
+        const expression = new RegExp(`^${pattern.replaceAll('*', '.*')}$`);
+        expect(fitsName(pattern, name)).toBe(expression.test(name));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe('lengths in epochs', () => {
+  const topk = (given: JsonObject): JsonObject =>
+    validateParameters(findMethod('topk'), given);
+
+  it('become iterations, rounded to whole ones', () => {
+    const given = { warmupEpochs: 2, rampEpochs: 0.5 };
+    expect(inIterations(topk(given), given, 46.875)).toMatchObject({
+      warmupEpochs: 0,
+      warmupIterations: 94,
+      rampEpochs: 0,
+      rampIterations: 23,
+    });
   });
 
-  it.each(['a', 'a=', '=1', 'a=0', 'a=1.5', 'a=x', 'a=b=1', 'a=1 b', 'a=-1', 'a=NaN'])(
-    'refuses "%s", and says what it wants',
-    (layers) => {
-      expect(() => validateParameters(findMethod('topk'), { layers })).toThrow(
-        expect.objectContaining({
-          code: 'METHOD_PARAMETER_INVALID',
-          message: expect.stringContaining('"layers"'),
-        }),
-      );
-    },
-  );
-
-  it('cuts a bucket where ratios change, and nowhere else', () => {
-    const tensors = [
-      layer('w1', 0, 5),
-      layer('w2', 5, 2),
-      layer('b1', 7, 3),
-      layer('b2', 10, 1),
-      layer('w3', 11, 9),
-    ];
-    expect(segmentsOf(tensors, parseRates('b*=0.5')!)).toEqual([
-      { start: 0, length: 7 },
-      { start: 7, length: 3, ratio: 0.5 },
-      { start: 10, length: 1, ratio: 0.5 },
-      { start: 11, length: 9 },
-    ]);
-    expect(segmentsOf(tensors, [])).toEqual([{ start: 0, length: 20 }]);
+  it('leave iterations as they are where there are none', () => {
+    const given = { warmupIterations: 7 };
+    expect(inIterations(topk(given), given, undefined)).toEqual(topk(given));
   });
 
-  it.each(['topk', 'scalecom', 'dgc', 'dct'])(
-    'gives %s entries by layer',
-    async (id) => {
-      const length = 2000;
-      const world = new SimulatedWorld({
-        method: id,
-        parameters: { ratio: 0.05, layers: 'small=1 sparse=0.002' },
-        ranks: 2,
-        length,
-        tensors: [
-          layer('first', 0, 400),
-          layer('small', 400, 10),
-          layer('sparse', 410, 1000),
-          layer('last', 1410, 590),
-        ],
-        makeKernels: (arena) => backends.wasm(arena).kernels,
-      });
-      const gradients = [bellShaped(length, 1), bellShaped(length, 2)];
-      await world.exchange(0, gradients);
-      // 5 % of 400 and of 590 to the nearest, all of 10, 0.2 % of 1000.
-      expect(
-        Math.abs(world.statistics[0]!.nnzLocal! - (20 + 10 + 2 + 29.5)),
-      ).toBeLessThan(1);
-      if (id === 'scalecom') return;
-      const residual = world.residual(0);
-      const sent = (from: number, to: number): number =>
-        residual.subarray(from, to).filter((value) => value === 0).length;
-      expect([sent(0, 400), sent(400, 410), sent(410, 1410)]).toEqual([20, 10, 2]);
-    },
-  );
+  it('replace the iterations of the plan before', () => {
+    const both = topk({ warmupIterations: 7, warmupEpochs: 1 });
+    const given = { warmupEpochs: 1 };
+    expect(inIterations(both, given, 10)).toMatchObject({ warmupIterations: 10 });
+  });
+
+  it.each([
+    [{ warmupEpochs: 1, warmupIterations: 5 }, 10, '"warmupIterations" is 5'],
+    [{ rampEpochs: 1 }, undefined, 'no epochs here'],
+  ])('are refused: %j', (given, perEpoch, message) => {
+    expect(() => inIterations(topk(given), given, perEpoch)).toThrow(
+      expect.objectContaining({
+        code: 'METHOD_PARAMETER_INVALID',
+        kind: 'input',
+        message: expect.stringContaining(message),
+      }),
+    );
+  });
 });
 
 const warming = [...methods.values()].filter(

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { planTransition } from '../../../src/agent/exchange/residual-transition.ts';
+import {
+  planTransition,
+  transitionOf,
+  type Transition,
+} from '../../../src/agent/exchange/residual-transition.ts';
+import { resolvePlan } from '../../../src/agent/exchange/resolve-plan.ts';
 
 const none = { residual: 'none', replicas: 'identical' } as const;
 const feedback = { residual: 'gradient', replicas: 'identical' } as const;
@@ -33,5 +38,57 @@ describe('the transition from one method to the next', () => {
     ['from drift to drift: they are not', drifting, drifting, 'flush', 'none', false],
   ] as const)('%s', (_, from, to, policy, residual, resynchronize) => {
     expect(planTransition(from, to, policy)).toEqual({ residual, resynchronize });
+  });
+});
+
+describe('the transition of a plan with layers', () => {
+  const tensors = [
+    { name: 'w', shape: [5], start: 0, length: 5 },
+    { name: 'b', shape: [2], start: 5, length: 2 },
+  ];
+  const transition = (
+    from: Record<string, unknown>,
+    to: Record<string, unknown>,
+    policy: 'flush' | 'drop' = 'flush',
+  ): Transition => transitionOf(resolvePlan(from), resolvePlan(to), tensors, policy);
+  const dense = { layers: [{ match: 'b', method: 'none' }] };
+  const leaving = [{ start: 5, length: 2 }];
+
+  it('gives up what is kept of the tensors that go dense, and of no other', () => {
+    const from = { method: 'topk' };
+    const to = { method: 'topk', ...dense };
+    const resynchronize = false;
+    expect(transition(from, to)).toEqual({
+      residual: 'flushed',
+      resynchronize,
+      leaving,
+    });
+    expect(transition(from, to, 'drop')).toEqual({
+      residual: 'dropped',
+      resynchronize,
+      leaving,
+    });
+    expect(transition(to, from)).toEqual({ residual: 'kept', resynchronize });
+  });
+
+  it('gives up small tensors alike', () => {
+    const to = { method: 'topk', minElements: 3 };
+    expect(transition({ method: 'topk' }, to)).toMatchObject({ leaving });
+  });
+
+  it('gives up the whole where nothing stays', () => {
+    const to = { method: 'none' };
+    expect(transition({ method: 'topk', ...dense }, to)).toEqual({
+      residual: 'flushed',
+      resynchronize: false,
+    });
+  });
+
+  it('averages weights where any tensor comes out of drift', () => {
+    const drifting = { method: 'topk', layers: [{ match: 'b', method: 'a2sgd' }] };
+    const other = { method: 'topk', layers: [{ match: 'w', method: 'a2sgd' }] };
+    expect(transition(drifting, { method: 'topk' }).resynchronize).toBe(true);
+    expect(transition(drifting, other).resynchronize).toBe(true);
+    expect(transition(drifting, { method: 'a2sgd' }).resynchronize).toBe(false);
   });
 });

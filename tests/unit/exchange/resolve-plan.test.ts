@@ -3,6 +3,7 @@ import {
   collectivesOfMethod,
   resolvePlan,
 } from '../../../src/agent/exchange/resolve-plan.ts';
+import { planAsExchange } from '../../../src/shared/exchange-plan.ts';
 import { GradwireError } from '../../../src/shared/errors.ts';
 
 const base = resolvePlan({ method: 'topk', ratio: 0.05 });
@@ -47,7 +48,7 @@ describe('resolving an exchange plan', () => {
   it('knows that quantised values cannot be summed on the way', () => {
     const summed = resolvePlan({ method: 'topk', collective: 'sparse-allgather' });
     expect(resolvePlan({ ratio: 0.1 }, summed).collective).toBe('sparse-allgather');
-    expect(resolvePlan({ valueBits: 4 }, summed).collective).toBe('auto');
+    expect(resolvePlan({ 'quantize.bits': 4 }, summed).collective).toBe('auto');
   });
 
   it.each([
@@ -58,7 +59,7 @@ describe('resolving an exchange plan', () => {
     [{ collective: 'rign' }, 'COLLECTIVE_UNKNOWN', 'rign', 'ring'],
     [{ collective: 'ring' }, 'COLLECTIVE_MISFIT', 'topk', 'sparse-allgather'],
     [
-      { valueBits: 4, collective: 'sparse-allgather' },
+      { quantize: { bits: 4 }, collective: 'sparse-allgather' },
       'COLLECTIVE_MISFIT',
       'gathered',
       'auto',
@@ -82,5 +83,67 @@ describe('resolving an exchange plan', () => {
     expect(collectivesOfMethod('none')).toEqual(
       expect.arrayContaining(['ring', 'recursive-doubling']),
     );
+  });
+
+  it('gives a layer the plan’s parameters, but for those that it names', () => {
+    const plan = resolvePlan({
+      method: 'topk',
+      ratio: 0.05,
+      'quantize.bits': 4,
+      layers: [
+        { match: 'conv*', ratio: 0.1 },
+        { match: '*.bias', method: 'none' },
+        { match: 'fc', method: 'qsgd', bits: 8 },
+      ],
+    });
+    const [conv, bias, fc] = plan.layers!;
+    expect(conv).toEqual({
+      match: 'conv*',
+      method: 'topk',
+      parameters: { ...plan.parameters, ratio: 0.1 },
+    });
+    expect(bias).toEqual({ match: '*.bias', method: 'none', parameters: {} });
+    expect(fc).toMatchObject({ method: 'qsgd', parameters: { bits: 8 } });
+    expect(resolvePlan(planAsExchange(plan))).toEqual(plan);
+  });
+
+  it('keeps layers while the method stays, and clears them when asked', () => {
+    const plan = resolvePlan({ layers: [{ match: 'b', method: 'none' }] }, base);
+    expect(resolvePlan({ ratio: 0.2 }, plan).layers).toEqual(plan.layers);
+    expect(resolvePlan({ layers: [] }, plan)).not.toHaveProperty('layers');
+    expect(resolvePlan({ method: 'qsgd' }, plan)).not.toHaveProperty('layers');
+  });
+
+  it('counts epochs by the run', () => {
+    const change = { warmupEpochs: 2, layers: [{ match: 'w', rampEpochs: 1 }] };
+    const plan = resolvePlan(change, base, { iterationsPerEpoch: 12.5 });
+    expect(plan.parameters).toMatchObject({ warmupIterations: 25, warmupEpochs: 0 });
+    expect(plan.layers![0]!.parameters).toMatchObject({
+      warmupIterations: 25,
+      rampIterations: 13,
+    });
+  });
+
+  it.each([
+    [[{ match: 'convv*', ratio: 0.1 }], 'LAYER_UNKNOWN', '"convv*"', 'conv1.weight, b'],
+    [[{ match: 'b', ratoi: 0.1 }], 'METHOD_PARAMETER_UNKNOWN_KEY', 'ratoi', 'ratio'],
+    [[{ match: 'b', method: 'topkk' }], 'METHOD_UNKNOWN', 'topkk', 'topk'],
+    [[{ match: 'b', collective: 'ring' }], 'METHOD_PARAMETER_UNKNOWN_KEY', 'ring', ''],
+    [[{ ratio: 0.1 }], 'EXCHANGE_INVALID', 'match', ''],
+    ['*.bias=1', 'EXCHANGE_INVALID', '*.bias=1', ''],
+  ])('refuses layers %j: %s', (layers, code, message, next) => {
+    const setting = { tensors: ['conv1.weight', 'b'] };
+    let thrown: unknown;
+    try {
+      resolvePlan({ layers }, base, setting);
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toMatchObject({ code, kind: 'input' });
+    const error = thrown as GradwireError;
+    expect(`${error.message} ${error.place}`).toContain(
+      message === 'ring' ? 'collective' : message,
+    );
+    expect(error.next ?? '').toContain(next);
   });
 });

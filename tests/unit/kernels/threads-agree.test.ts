@@ -231,7 +231,7 @@ describe.each([2, 3])('%i threads', (count) => {
       id,
       SMALLEST[id] ?? {},
     ]),
-    ['topk', { ratio: 0.01, valueBits: 4 }],
+    ['topk', { ratio: 0.01, quantize: { bits: 4 } }],
     ['topk', { k: 4, bucket: 512 }],
     ['qsgd', { bits: 4, coding: 'elias' }],
     ['qsgd', { bits: 2, bucket: 128, scale: 'l2' }],

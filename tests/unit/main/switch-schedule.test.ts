@@ -17,11 +17,17 @@ test('switches happen again at their fences, with all that they set', () => {
         ratio: 0.01,
         collective: 'sparse-allgather',
         bucketBytes: 4 * 2 ** 20,
+        layers: [],
       },
     },
     {
       at: 30,
-      change: { method: 'none', collective: 'ring', bucketBytes: 4 * 2 ** 20 },
+      change: {
+        method: 'none',
+        collective: 'ring',
+        bucketBytes: 4 * 2 ** 20,
+        layers: [],
+      },
       residual: 'drop',
     },
   ]);

@@ -26,6 +26,7 @@ describe('a change of plan', () => {
       ratio: 0.02,
       collective: 'sparse-allgather',
       bucketBytes: 4096,
+      layers: [],
     });
   });
 

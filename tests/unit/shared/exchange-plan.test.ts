@@ -24,12 +24,14 @@ describe('a plan in words', () => {
   it('says what a switch changes where the labels do not', () => {
     const from = {
       method: 'topk',
-      parameters: { ratio: 0.01, valueBits: 0 },
+      parameters: { ratio: 0.01, quantize: { bits: 0 } },
       collective: 'auto',
       bucketBytes: 4096,
     };
-    const to = { ...from, parameters: { ratio: 0.01, valueBits: 4 } };
-    expect(describeSwitch(from, to)).toBe('topk 1 % → topk 1 % (valueBits 0 → 4)');
+    const to = { ...from, parameters: { ratio: 0.01, quantize: { bits: 4 } } };
+    expect(describeSwitch(from, to)).toBe(
+      'topk 1 % → topk 1 % (quantize {"bits":0} → {"bits":4})',
+    );
     expect(describeSwitch(from, { ...from, method: 'a2sgd', parameters: {} })).toBe(
       'topk 1 % → a2sgd',
     );

@@ -28,7 +28,12 @@ test('the catalogue lists what there is', () => {
 });
 
 test('a sound workload passes and tells its sizes', () => {
-  expect(check({})).toEqual({ train: 8000, test: 2000 });
+  expect(check({})).toEqual({
+    train: 8000,
+    test: 2000,
+    tensors: [1, 2, 3].flatMap((n) => [`layer${n}.weight`, `layer${n}.bias`]),
+    iterationsPerEpoch: 62.5,
+  });
 });
 
 test.each([

@@ -10,7 +10,6 @@ import type { DeviceSelection } from '../../kernels/webgpu/device-selection.ts';
 import type { GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
 import type { Combined, ExchangeStatistics, Payload } from '../method.ts';
 import { parseSparse } from '../payload-check.ts';
-import { parseRates, segmentsOf } from '../policy/layer-rates.ts';
 import {
   entriesSent,
   largestRatio,
@@ -29,19 +28,15 @@ import type {
 interface TopKParameters extends RatioSchedule {
   readonly k: number;
   readonly bucket: number;
-  readonly layers: string;
-  readonly valueBits: number;
+  readonly quantize: { readonly bits: number };
   readonly warmupIterations: number;
 }
 
 export const topkOnDevice: CreateOnDevice = (context) => {
   const typed = context as DeviceContext<TopKParameters>;
-  const { length, parameters, tensors } = typed;
-  const { bucket, k, layers, valueBits } = parameters;
-  const layered = segmentsOf(tensors, parseRates(layers) ?? []).some(
-    ({ ratio }) => ratio !== undefined,
-  );
-  if (valueBits > 0 || layered || (bucket > 0 && bucket < length)) return undefined;
+  const { length, parameters } = typed;
+  const { bucket, k, quantize } = parameters;
+  if (quantize.bits > 0 || (bucket > 0 && bucket < length)) return undefined;
   const capacity = entriesSent(length, { ratio: largestRatio(parameters), k });
   return withDeviceWarmUp(typed, () =>
     SparseOnDevice.create('topk', typed, capacity, (selection, p, iteration) =>

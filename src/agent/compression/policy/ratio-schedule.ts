@@ -6,6 +6,7 @@
  * Source of the ramp: Deep Gradient Compression (Lin et al., ICLR 2018), section 3.3.
  */
 import { z } from 'zod';
+import { epochsParameter } from './epochs.ts';
 
 export const ratioParameters = {
   ratio: z
@@ -14,6 +15,9 @@ export const ratioParameters = {
     .lte(1)
     .default(0.01)
     .describe('Share of the entries that is sent, k/N; at least one of each bucket'),
+};
+
+export const rampParameters = {
   rampIterations: z
     .int()
     .min(0)
@@ -22,6 +26,7 @@ export const ratioParameters = {
     .describe(
       'Iterations in which the ratio falls exponentially to its value; 0: none',
     ),
+  rampEpochs: epochsParameter('rampIterations'),
   rampFrom: z
     .number()
     .min(0)

@@ -18,6 +18,7 @@ import type {
   Payload,
 } from '../method.ts';
 import { requireBytes } from '../payload-check.ts';
+import { epochsParameter } from './epochs.ts';
 
 export const warmUpParameters = {
   warmupIterations: z
@@ -26,6 +27,7 @@ export const warmUpParameters = {
     .max(1_000_000_000)
     .default(0)
     .describe('Iterations at the start of the run that travel uncompressed'),
+  warmupEpochs: epochsParameter('warmupIterations'),
 };
 
 interface WarmUp {

@@ -1,0 +1,57 @@
+/**
+ * Lengths in passes over the data, for what is also given in iterations. A method counts
+ * iterations only: where a plan is resolved, which knows the run, epochs become so many.
+ */
+import { z } from 'zod';
+import { inputError } from '../../../shared/errors.ts';
+import type { JsonObject } from '../../../shared/json.ts';
+
+const LENGTHS = [
+  { epochs: 'warmupEpochs', iterations: 'warmupIterations' },
+  { epochs: 'rampEpochs', iterations: 'rampIterations' },
+] as const;
+
+/** The parameter beside one of iterations. */
+export function epochsParameter(instead: string): z.ZodDefault<z.ZodNumber> {
+  return z
+    .number()
+    .min(0)
+    .max(1_000_000)
+    .default(0)
+    .describe(`The same in passes over the data; 0: ${instead} says how long`);
+}
+
+/**
+ * Parameters with every length in iterations, rounded to whole ones.
+ * @param given what was written, which says whether both were
+ * @param iterationsPerEpoch undefined where there are no epochs
+ * @throws GradwireError `METHOD_PARAMETER_INVALID`
+ */
+export function inIterations(
+  parameters: JsonObject,
+  given: Readonly<Record<string, unknown>>,
+  iterationsPerEpoch: number | undefined,
+): JsonObject {
+  const result = { ...parameters };
+  for (const { epochs, iterations } of LENGTHS) {
+    const length = result[epochs];
+    if (typeof length !== 'number' || length === 0) continue;
+    if (typeof given[iterations] === 'number' && given[iterations] > 0) {
+      throw inputError(
+        'METHOD_PARAMETER_INVALID',
+        `"${epochs}" is ${length} and "${iterations}" is ${given[iterations]}`,
+        { next: 'Give one of them.' },
+      );
+    }
+    if (iterationsPerEpoch === undefined) {
+      throw inputError(
+        'METHOD_PARAMETER_INVALID',
+        `"${epochs}" is ${length}, but there are no epochs here`,
+        { next: `Give "${iterations}".` },
+      );
+    }
+    result[iterations] = Math.round(length * iterationsPerEpoch);
+    result[epochs] = 0;
+  }
+  return result;
+}

@@ -1,0 +1,89 @@
+/**
+ * What a plan says of each tensor: its method and parameters, by the first pattern that
+ * fits its name, dense if it is small. Pure functions of what all ranks share.
+ */
+import type { ExchangePlan } from '../../shared/exchange-plan.ts';
+import type { JsonObject } from '../../shared/json.ts';
+import { findCollective } from '../collectives/registry.ts';
+import { carriageOf, type MethodDefinition } from '../compression/method.ts';
+import { fitsName } from '../compression/policy/name-pattern.ts';
+import { travelsApart } from '../compression/policy/small-tensors.ts';
+import { findMethod } from '../compression/registry.ts';
+
+export interface TensorPolicy {
+  readonly method: MethodDefinition;
+  readonly parameters: JsonObject;
+}
+
+/** Of a tensor that travels as it is. */
+const DENSE = { method: 'none', parameters: {} };
+
+export function policyOf(
+  plan: ExchangePlan,
+  { name, length }: { readonly name: string; readonly length: number },
+): TensorPolicy {
+  const own = plan.layers?.find(({ match }) => fitsName(match, name)) ?? plan;
+  const method = findMethod(own.method);
+  if (!travelsApart(method, own.parameters, length)) {
+    return { method, parameters: own.parameters };
+  }
+  return { method: findMethod(DENSE.method), parameters: DENSE.parameters };
+}
+
+/** Equal for policies by which tensors can share a bucket. */
+export function policyKey({ method, parameters }: TensorPolicy): string {
+  return JSON.stringify([method.id, parameters]);
+}
+
+/** The plan of the tensors of one policy, with a collective that can carry them. */
+export function planOf(plan: ExchangePlan, policy: TensorPolicy): ExchangePlan {
+  const { method, parameters } = policy;
+  const named =
+    plan.collective === 'auto' ? undefined : findCollective(plan.collective);
+  const { payload } = carriageOf(method, parameters);
+  const fits = named === undefined || named.takes.includes(payload);
+  return {
+    ...plan,
+    method: method.id,
+    parameters,
+    layers: undefined,
+    collective: fits ? plan.collective : 'auto',
+  };
+}
+
+/** What a plan asks of the training loop where replicas drift. */
+export interface Drift {
+  readonly drifts: boolean;
+  /** Iterations between two records of the drift; 0: none. */
+  readonly divergenceEvery: number;
+  /** Iterations between two averages of the weights; 0: none. */
+  readonly resyncEvery: number;
+}
+
+/** Replicas stay identical. */
+export const STILL: Drift = { drifts: false, divergenceEvery: 0, resyncEvery: 0 };
+
+/** Iterations between two records of the drift, unless the method says otherwise. */
+const DIVERGENCE_EVERY = 50;
+
+/** Replicas drift if any tensor's do; what is asked for most often counts. */
+export function driftOf(
+  plan: ExchangePlan,
+  tensors: readonly { readonly name: string; readonly length: number }[],
+): Drift {
+  const drifting = tensors
+    .map((tensor) => policyOf(plan, tensor))
+    .filter(({ method }) => method.replicas === 'drift');
+  const least = (key: string, otherwise: number): number => {
+    const given = drifting.map(({ parameters }) =>
+      Number(parameters[key] ?? otherwise),
+    );
+    const asked = given.filter((every) => every > 0);
+    return asked.length === 0 ? 0 : Math.min(...asked);
+  };
+  return {
+    drifts: drifting.length > 0,
+    divergenceEvery: least('divergenceEvery', DIVERGENCE_EVERY),
+    resyncEvery: least('resyncEvery', 0),
+  };
+}

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { resolvePlan } from '../../../src/agent/exchange/resolve-plan.ts';
+import {
+  driftOf,
+  planOf,
+  policyOf,
+} from '../../../src/agent/exchange/tensor-policy.ts';
+
+const tensor = (name: string, length = 100): { name: string; length: number } => ({
+  name,
+  length,
+});
+
+describe('what a plan says of a tensor', () => {
+  const plan = resolvePlan({
+    method: 'topk',
+    ratio: 0.05,
+    minElements: 50,
+    collective: 'sparse-allgather',
+    layers: [
+      { match: '*.bias', method: 'a2sgd', resyncEvery: 20 },
+      { match: 'conv*', ratio: 0.1, minElements: 0 },
+    ],
+  });
+  const said = (name: string, length?: number): unknown[] => {
+    const { method, parameters } = policyOf(plan, tensor(name, length));
+    return [method.id, parameters['ratio']];
+  };
+
+  it('is what the first pattern that fits says, else what the plan does', () => {
+    expect(said('conv1.bias')).toEqual(['a2sgd', undefined]);
+    expect(said('conv1.weight')).toEqual(['topk', 0.1]);
+    expect(said('fc')).toEqual(['topk', 0.05]);
+  });
+
+  it('is dense below the size that its method asks for', () => {
+    expect(said('fc', 50)).toEqual(['topk', 0.05]);
+    expect(said('fc', 49)).toEqual(['none', undefined]);
+    expect(said('conv1.weight', 1)).toEqual(['topk', 0.1]);
+  });
+
+  it('leaves small tensors to a quantiser', () => {
+    const { method } = policyOf(resolvePlan({ method: 'qsgd' }), tensor('b', 1));
+    expect(method.id).toBe('qsgd');
+  });
+
+  it('names the collective where it can carry the tensor', () => {
+    const collective = (name: string): string =>
+      planOf(plan, policyOf(plan, tensor(name))).collective;
+    expect(collective('fc')).toBe('sparse-allgather');
+    expect(collective('a.bias')).toBe('auto');
+  });
+
+  it('drifts if any tensor does, as often as the busiest asks', () => {
+    expect(driftOf(plan, [tensor('fc'), tensor('conv1')])).toMatchObject({
+      drifts: false,
+    });
+    expect(driftOf(plan, [tensor('fc'), tensor('a.bias')])).toEqual({
+      drifts: true,
+      divergenceEvery: 50,
+      resyncEvery: 20,
+    });
+    const still = resolvePlan({ method: 'a2sgd', divergenceEvery: 0 });
+    expect(driftOf(still, [tensor('w')])).toEqual({
+      drifts: true,
+      divergenceEvery: 0,
+      resyncEvery: 0,
+    });
+  });
+});
