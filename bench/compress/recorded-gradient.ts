@@ -1,14 +1,22 @@
 /**
- * A real gradient: FNN-3's after fifty iterations of training on one rank. On MNIST where
+ * Real gradients: FNN-3's after fifty iterations of training on one rank. On MNIST where
  * its files are ($GRADWIRE_DATA, or ../shared/data), else on the embedded digits; the note
  * says which.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { createTrainer } from '../../src/agent/training/create-trainer.ts';
+import type { ParameterTensor } from '../../src/agent/training/trainer.ts';
 
 const ITERATIONS = 50;
 const root = path.join(import.meta.dirname, '../..');
+
+export interface RecordedGradients {
+  /** Of one batch each, by the same weights, as the ranks of a run have them. */
+  readonly gradients: readonly Float32Array[];
+  readonly tensors: readonly ParameterTensor[];
+  readonly note: string;
+}
 
 let recorded: Promise<{ values: Float32Array; note: string }> | undefined;
 
@@ -16,10 +24,14 @@ export async function recordGradient(): Promise<{
   values: Float32Array;
   note: string;
 }> {
-  return await (recorded ??= train());
+  recorded ??= recordGradients(1).then(({ gradients: [values], note }) => ({
+    values: values!,
+    note,
+  }));
+  return await recorded;
 }
 
-async function train(): Promise<{ values: Float32Array; note: string }> {
+export async function recordGradients(count: number): Promise<RecordedGradients> {
   const dataDirectory = findMnist();
   const dataset = dataDirectory === undefined ? 'digits' : 'mnist';
   const trainer = await createTrainer({
@@ -36,13 +48,16 @@ async function train(): Promise<{ values: Float32Array; note: string }> {
     iterations: ITERATIONS,
   });
   try {
-    const values = new Float32Array(trainer.length);
-    for (let iteration = 0; iteration < ITERATIONS; iteration++) {
+    const gradients: Float32Array[] = [];
+    for (let iteration = 0; gradients.length < count; iteration++) {
+      const values = new Float32Array(trainer.length);
       trainer.loadBatch(iteration);
       await trainer.computeGradient(values);
       if (iteration < ITERATIONS - 1) await trainer.applyGradient(values, iteration);
+      else gradients.push(values);
     }
-    return { values, note: `FNN-3 on ${dataset}, iteration ${ITERATIONS}` };
+    const { tensors } = trainer;
+    return { gradients, tensors, note: `FNN-3 on ${dataset}, iteration ${ITERATIONS}` };
   } finally {
     trainer.close();
   }

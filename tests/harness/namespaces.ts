@@ -5,8 +5,8 @@
  *
  *   namespace r: eth0 ── tbf ══ veth ══ tbf ── bridge ── the other ranks' links
  *
- * Linux, root, iproute2. Names carry this process's id; everything is taken down on
- * disposal and, whatever happens, when the process exits. A signal that ends the process
+ * Linux, root, iproute2. Names carry this process's id; everything, processes included, is
+ * taken down on disposal and, whatever happens, when the process exits. A signal that ends the process
  * without `exit` handlers would leave them: turn signals into `process.exit`.
  */
 import { execFileSync } from 'node:child_process';
@@ -71,6 +71,7 @@ export class RankNamespaces implements Disposable {
     if (!this.#standing) return;
     this.#standing = false;
     process.off('exit', this.#takeDown);
+    for (const name of this.names) endProcesses(name);
     // A link goes with either of its ends.
     for (const name of this.names) attempt('link', 'delete', name);
     for (const name of this.names) attempt('netns', 'delete', name);
@@ -102,6 +103,23 @@ export function namespacesMissing(): string | undefined {
   );
   if (tools.length > 0) return `no ${tools.join(', ')}: install Debian's iproute2`;
   return undefined;
+}
+
+/** What still lives in a namespace would outlive its links, and wait on them for ever. */
+function endProcesses(name: string): void {
+  let pids: string;
+  try {
+    pids = run(['ip', 'netns', 'pids', name]);
+  } catch {
+    return; // the namespace never came to be
+  }
+  for (const pid of pids.split('\n').filter((line) => line !== '')) {
+    try {
+      process.kill(Number(pid), 'SIGKILL');
+    } catch {
+      // It ended by itself in between.
+    }
+  }
 }
 
 function shape(command: readonly string[], device: string, rate: number): void {

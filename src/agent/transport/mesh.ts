@@ -28,6 +28,8 @@ export interface MeshOptions extends Omit<MeshLinkOptions, 'listener'> {
    * where every rank of this node can have a core of its own.
    */
   readonly spinMs?: number | undefined;
+  /** The ranks on this machine; absent: those at this rank's host. */
+  readonly here?: readonly number[] | undefined;
   readonly observer?: TransportObserver | undefined;
   readonly limits?: BacklogLimits | undefined;
 }
@@ -59,7 +61,9 @@ const connectTcp: Connect = (rank, { peer, socket }, events) =>
 function native(libc: Libc, options: MeshOptions): Connect {
   const { rank, addresses, spinMs = SPIN_MS } = options;
   const { host } = addresses[rank]!;
-  const here = [...addresses.keys()].filter((peer) => addresses[peer]!.host === host);
+  const here =
+    options.here ??
+    [...addresses.keys()].filter((peer) => addresses[peer]!.host === host);
   const crowded = here.length > availableParallelism();
   const pause = new SpinPause(libc, crowded ? undefined : here.indexOf(rank));
   const loop = new ProgressLoop(spinMs, pause);

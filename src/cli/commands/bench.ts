@@ -22,6 +22,24 @@ export function addBenchCommand(program: Command): void {
     .option('--json', JSON_LINES)
     .action((options) => runBenchmark('app', options));
   bench
+    .command('collectives')
+    .description(
+      'the collectives between real processes; without a section: sweep, exchange',
+    )
+    .option('--sweep', 'dense vectors of all sizes')
+    .option('--sparse', "SparCML's microbenchmark, and time against density")
+    .option('--grid', 'sparse vectors, for what auto chooses')
+    .option('--exchange', 'one iteration of FNN-3, and what its time goes to')
+    .option('--memory', 'the arena of a rank at its peak')
+    .option('--ranks <counts>', 'processes, as 2,4,8')
+    .option('--sizes <bytes>', 'of the dense vectors, as 8,64K,4M')
+    .option('--transport <name>', 'auto, tcp or native')
+    .option('--links <names>', 'of loopback,1gbit,10gbit; shaped ones need root')
+    .option('--peers', 'OpenMPI and Gloo beside ours, where they are installed')
+    .option('--quick', 'a few repetitions of a few sizes: whether it works')
+    .option('--json', JSON_LINES)
+    .action((options) => runBenchmark('collectives', options));
+  bench
     .command('compress')
     .description('what compressing costs, by every method')
     .option('--n <lengths>', 'elements of the vectors, as 1M,25M')

@@ -1,0 +1,154 @@
+/**
+ * One shape of vectors, every algorithm on it, ours and theirs, in turns: the machine is
+ * noisy, and what is compared must have met the same noise. What `auto` would choose is
+ * one of them.
+ */
+import type { ExchangeShape } from '../../src/agent/collectives/collective.ts';
+import {
+  chooseCollective,
+  collectivesFor,
+  findCollective,
+} from '../../src/agent/collectives/registry.ts';
+import type { NetworkCost } from '../../src/shared/cost-model/network-cost.ts';
+import type { PeerWorld } from './peer-world.ts';
+import type { CellResult, RankWorld } from './rank-world.ts';
+
+export interface VectorShape {
+  /** N, elements. */
+  readonly length: number;
+  /** k, entries a rank; undefined: dense vectors alone. */
+  readonly count?: number | undefined;
+}
+
+export interface Schedule {
+  readonly rounds: number;
+  /** Of each algorithm in each round. */
+  readonly repetitions: number;
+  /** Exchanges in a row within a repetition. */
+  readonly batch: number;
+  /** The same of dense vectors beside sparse ones, which take long and vary less. */
+  readonly denseRepetitions?: number | undefined;
+  /** Sets of random indices, taken in turns by round. */
+  readonly dataSets: number;
+}
+
+export interface Stage {
+  readonly world: RankWorld;
+  readonly peers: readonly PeerWorld[];
+  /** What predictions are computed from. */
+  readonly network: NetworkCost;
+}
+
+export interface Contestant {
+  readonly collective: string;
+  readonly payload: 'dense' | 'sparse';
+  /** Milliseconds, the slowest rank's, of all repetitions. */
+  readonly times: readonly number[];
+  readonly result: Omit<CellResult, 'times'>;
+  readonly predictedMs: number;
+  readonly predictedBytes: number;
+  /** Whether `auto` takes it for payloads of this kind. */
+  readonly auto: boolean;
+}
+
+export interface PeerTimes {
+  readonly peer: PeerWorld;
+  readonly times: readonly number[];
+}
+
+export interface Outcome {
+  readonly shape: VectorShape;
+  readonly contestants: readonly Contestant[];
+  readonly peers: readonly PeerTimes[];
+}
+
+/** The algorithms of this shape: of sparse vectors, with the dense one that `auto` takes. */
+export function entrants(
+  { length, count }: VectorShape,
+  { world, network }: Stage,
+): readonly string[] {
+  if (count === undefined) return collectivesFor('dense').map(({ id }) => id);
+  const dense = chooseCollective('dense', costShape({ length }, world.size), network);
+  return [...collectivesFor('sparse').map(({ id }) => id), dense.id];
+}
+
+/** Below this code is warmed up as well as memory. */
+const SHORT_BYTES = 2 ** 20;
+
+/** @throws GradwireError of a rank or a peer, `RESULT_WRONG` */
+export async function contest(
+  stage: Stage,
+  shape: VectorShape,
+  schedule: Schedule,
+  collectives = entrants(shape, stage),
+): Promise<Outcome> {
+  const { world, peers } = stage;
+  const { rounds, repetitions, batch, dataSets } = schedule;
+  const denseRepetitions = schedule.denseRepetitions ?? repetitions;
+  const warmUp = 4 * shape.length <= SHORT_BYTES ? 5 : 1;
+  const times = new Map(collectives.map((id) => [id, [] as number[]]));
+  const last = new Map<string, CellResult>();
+  const peerTimes = peers.map((peer) => ({ peer, times: [] as number[] }));
+  for (let round = 0; round < rounds; round++) {
+    for (const collective of collectives) {
+      const sparse = kindOf(collective) === 'sparse';
+      const result = await world.measure({
+        ...{
+          collective,
+          length: shape.length,
+          warmUp,
+          batch,
+          dataSet: round % dataSets,
+        },
+        count: sparse ? shape.count : undefined,
+        repetitions: sparse ? repetitions : denseRepetitions,
+      });
+      times.get(collective)!.push(...result.times);
+      last.set(collective, result);
+    }
+    for (const { peer, times } of peerTimes) {
+      const bytes = 4 * shape.length;
+      const cell = { bytes, repetitions: denseRepetitions, batch };
+      times.push(...(await peer.measure(cell)));
+    }
+  }
+  return {
+    shape,
+    contestants: collectives.map((id) =>
+      contestant(stage, shape, id, times.get(id)!, last.get(id)!),
+    ),
+    peers: peerTimes,
+  };
+}
+
+function contestant(
+  { world, network }: Stage,
+  shape: VectorShape,
+  id: string,
+  times: readonly number[],
+  result: CellResult,
+): Contestant {
+  const payload = kindOf(id);
+  const cost = costShape(
+    payload === 'dense' ? { length: shape.length } : shape,
+    world.size,
+  );
+  const collective = findCollective(id);
+  return {
+    collective: id,
+    payload,
+    times,
+    result,
+    predictedMs: 1e3 * collective.cost(cost, network),
+    predictedBytes: collective.wireBytes(cost),
+    auto: chooseCollective(payload, cost, network).id === id,
+  };
+}
+
+const kindOf = (id: string): 'dense' | 'sparse' =>
+  findCollective(id).takes.includes('sparse') ? 'sparse' : 'dense';
+
+function costShape({ length, count }: VectorShape, ranks: number): ExchangeShape {
+  if (count === undefined) return { ranks, length, payloadBytes: 4 * length };
+  return { ranks, length, payloadBytes: 8 * count, nnz: count };
+}

@@ -1,0 +1,32 @@
+/** Gloo's allreduce, as PyTorch has it: bench/peers/gloo_allreduce.py, a process a rank. */
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import type { Peer, PeerPlace } from './peer-world.ts';
+
+const script = path.join(import.meta.dirname, '../peers/gloo_allreduce.py');
+const python = '/usr/bin/python3';
+
+export const gloo: Peer = { name: 'gloo', missing, commands };
+
+async function missing(): Promise<string | undefined> {
+  try {
+    await promisify(execFile)(python, ['-c', 'import torch.distributed']);
+    return undefined;
+  } catch {
+    return `${python} has no torch: install Debian's python3-torch`;
+  }
+}
+
+function commands(place: PeerPlace): Promise<readonly (readonly string[])[]> {
+  const { ranks, links, socket, folder } = place;
+  const rendezvous = path.join(folder, 'rendezvous');
+  const device = links.namespaces === undefined ? 'lo' : 'eth0';
+  return Promise.resolve(
+    Array.from({ length: ranks }, (_, rank) => [
+      ...links.prefix(rank),
+      ...['env', `GLOO_SOCKET_IFNAME=${device}`, python, script],
+      ...[socket, rendezvous, String(rank), String(ranks)],
+    ]),
+  );
+}

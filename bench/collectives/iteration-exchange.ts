@@ -1,0 +1,135 @@
+/**
+ * The exchange of one iteration of FNN-3's gradients, each rank its own, by the engine of
+ * a run: top-k 1 % beside the dense ring, with what the time goes to. Both worlds stand at
+ * once and take turns.
+ */
+import { resolvePlan } from '../../src/agent/exchange/resolve-plan.ts';
+import { textTable } from '../../src/cli/text-table.ts';
+import { PHASES, type Phase } from '../../src/shared/phases.ts';
+import { formatBytes, formatDuration } from '../../src/shared/units.ts';
+import {
+  recordGradients,
+  type RecordedGradients,
+} from '../compress/recorded-gradient.ts';
+import { median } from '../quantiles.ts';
+import { Links, type LinkName } from './links.ts';
+import type { IterationProfile } from './rank-protocol.ts';
+import { RankWorld } from './rank-world.ts';
+import type { Session } from './stage.ts';
+
+const RANKS = 4;
+const BLOCKS = 5;
+const ITERATIONS = 40;
+/** Of each block: what the first find cold, and how they settle. */
+const WARM_UP = 10;
+
+const EXCHANGES = [
+  { name: 'dense ring', exchange: { method: 'none', collective: 'ring' } },
+  { name: 'dense auto', exchange: { method: 'none' } },
+  { name: 'top-k 1 %', exchange: { method: 'topk', ratio: 0.01 } },
+] as const;
+
+export interface ExchangeLine {
+  readonly type: 'exchange';
+  readonly links: string;
+  readonly transport: string;
+  readonly ranks: number;
+  readonly name: string;
+  readonly collective: string;
+  /** The slowest rank's, median over iterations. */
+  readonly ms: number;
+  /** Medians over iterations and ranks; those that never ran are left out. */
+  readonly phases: Readonly<Partial<Record<Phase, number>>>;
+  readonly overlapped: number;
+  /** Of one rank, an iteration. */
+  readonly payload: number;
+  readonly wireSent: number;
+  readonly note: string;
+}
+
+export async function measureExchange(
+  session: Session,
+  report: (lines: readonly ExchangeLine[]) => void,
+): Promise<void> {
+  const recorded = await recordGradients(RANKS);
+  for (const links of session.links) {
+    report(await measureOn(session, links, recorded));
+  }
+}
+
+async function measureOn(
+  { quick, transport }: Session,
+  name: LinkName,
+  { gradients, tensors, note }: RecordedGradients,
+): Promise<readonly ExchangeLine[]> {
+  using links = new Links(name, RANKS);
+  await using stack = new AsyncDisposableStack();
+  const contestants = [];
+  for (const { name, exchange } of EXCHANGES) {
+    const world = await RankWorld.start({
+      ...{ ranks: RANKS, links, transport, profiled: true },
+    });
+    stack.use(world);
+    contestants.push({ name, world, plan: resolvePlan(exchange), seen: newlySeen() });
+  }
+  for (let block = 0; block < (quick ? 1 : BLOCKS); block++) {
+    for (const { world, plan, seen } of contestants) {
+      const profiles = await world.iterate((rank) => ({
+        ...{ plan, tensors, gradient: gradients[rank]!, iterations: ITERATIONS },
+      }));
+      // By iteration, of all ranks.
+      for (let iteration = WARM_UP; iteration < ITERATIONS; iteration++) {
+        seen.push(profiles.map((ofRank) => ofRank[iteration]!));
+      }
+    }
+  }
+  return contestants.map(({ name, world, seen }) =>
+    lineOf(name, world, seen, `${note}; ${gradients[0]!.length} elements`),
+  );
+}
+
+const newlySeen = (): (readonly IterationProfile[])[] => [];
+
+function lineOf(
+  name: string,
+  world: RankWorld,
+  seen: readonly (readonly IterationProfile[])[],
+  note: string,
+): ExchangeLine {
+  const all = seen.flat();
+  const middle = (of: (profile: IterationProfile) => number): number =>
+    median(all.map(of));
+  const phases = PHASES.map((phase) => [phase, middle((one) => one.phases[phase])]);
+  return {
+    ...{ type: 'exchange', links: world.links.name, transport: world.transport },
+    ...{ ranks: world.size, name, collective: all[0]!.collective },
+    ms: median(seen.map((ranks) => Math.max(...ranks.map(({ wall }) => wall)))),
+    phases: Object.fromEntries(
+      phases.filter(([, ms]) => ms !== 0),
+    ) as ExchangeLine['phases'],
+    overlapped: middle((one) => one.overlapped),
+    payload: middle((one) => one.payloadBytes),
+    wireSent: middle((one) => one.wireSent),
+    note,
+  };
+}
+
+export function exchangeTable(lines: readonly ExchangeLine[]): string {
+  const shown = PHASES.filter((phase) =>
+    lines.some((line) => line.phases[phase] !== undefined),
+  );
+  const header = ['exchange', 'by', 'time', ...shown, 'overlapped', 'payload', 'sent'];
+  const rows = lines.map((line) => [
+    line.name,
+    line.collective,
+    formatDuration(line.ms),
+    ...shown.map((phase) => formatDuration(line.phases[phase])),
+    formatDuration(line.overlapped),
+    formatBytes(line.payload),
+    formatBytes(line.wireSent),
+  ]);
+  return textTable(
+    [header, ...rows],
+    header.map((_, column) => (column < 2 ? 'left' : 'right')),
+  );
+}

@@ -1,0 +1,67 @@
+/**
+ * OpenMPI's `MPI_Allreduce` over TCP: bench/peers/mpi_allreduce.c, built by mpicc into a
+ * temporary folder. Shared memory is switched off: what is compared is the network path.
+ *
+ * Where every rank has a network of its own, each namespace is a host to mpirun, and what
+ * takes ssh's place enters it.
+ */
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { failure } from '../../src/shared/errors.ts';
+import type { Peer, PeerPlace } from './peer-world.ts';
+
+const run = promisify(execFile);
+const source = path.join(import.meta.dirname, '../peers/mpi_allreduce.c');
+
+/** mpirun calls it as `agent HOST COMMAND…`, the command a piece of shell. */
+const AGENT = '#!/bin/sh\nhost=$1\nshift\nexec ip netns exec "$host" sh -c "$*"\n';
+
+export const openMpi: Peer = { name: 'openmpi', missing, commands };
+
+async function missing(): Promise<string | undefined> {
+  for (const [tool, debian] of [
+    ['mpicc', 'libopenmpi-dev'],
+    ['mpirun', 'openmpi-bin'],
+  ] as const) {
+    try {
+      await run(tool, ['--version']);
+    } catch {
+      return `there is no ${tool}: install Debian's ${debian}`;
+    }
+  }
+  return undefined;
+}
+
+async function commands(place: PeerPlace): Promise<readonly (readonly string[])[]> {
+  const { ranks, links, socket, folder } = place;
+  const program = path.join(folder, 'mpi_allreduce');
+  try {
+    await run('mpicc', ['-O2', '-o', program, source]);
+  } catch (cause) {
+    throw failure('BENCH_PEER_FAILED', `mpicc: ${(cause as Error).message}`, {
+      next: "Install Debian's libopenmpi-dev, or leave out --peers.",
+    });
+  }
+  const { namespaces } = links;
+  const options = ['-np', String(ranks), '--oversubscribe', '--bind-to', 'none'];
+  options.push('--mca', 'btl', 'tcp,self');
+  // It sees one rank a host where each is in a namespace, and would spin against the rest.
+  if (ranks > availableParallelism()) options.push('--mca', 'mpi_yield_when_idle', '1');
+  if (process.getuid?.() === 0) options.push('--allow-run-as-root');
+  if (namespaces === undefined) {
+    options.push('--mca', 'btl_tcp_if_include', 'lo');
+  } else {
+    const agent = path.join(folder, 'agent');
+    await writeFile(agent, AGENT, { mode: 0o700 });
+    const { names, subnet } = namespaces;
+    options.push('--host', names.map((name) => `${name}:1`).join(','));
+    options.push('--mca', 'plm', 'rsh', '--mca', 'plm_rsh_agent', agent);
+    options.push('--mca', 'plm_rsh_no_tree_spawn', '1');
+    options.push('--mca', 'oob_tcp_if_include', subnet);
+    options.push('--mca', 'btl_tcp_if_include', subnet);
+  }
+  return [['mpirun', ...options, program, socket]];
+}

@@ -1,0 +1,202 @@
+/**
+ * A world of somebody else's ranks (bench/peers), kept alive from cell to cell so that
+ * theirs and ours can alternate. Its ranks come to a Unix socket, say which they are, and
+ * sleep there between orders: one that waits inside its library would take a core from
+ * what is measured next. Unix sockets reach across network namespaces.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { failure } from '../../src/shared/errors.ts';
+import type { Links } from './links.ts';
+
+export interface Peer {
+  readonly name: PeerName;
+  /** Why it cannot be had here, or undefined. */
+  missing(): Promise<string | undefined>;
+  /** The commands that make its ranks, given the socket and a folder of their own. */
+  commands(world: PeerPlace): Promise<readonly (readonly string[])[]>;
+}
+
+export const PEER_NAMES = ['openmpi', 'gloo'] as const;
+export type PeerName = (typeof PEER_NAMES)[number];
+
+export interface PeerPlace {
+  readonly ranks: number;
+  readonly links: Links;
+  readonly socket: string;
+  readonly folder: string;
+}
+
+export interface PeerCell {
+  readonly bytes: number;
+  readonly repetitions: number;
+  readonly batch: number;
+}
+
+/** Imports of PyTorch by many processes on few cores take their time. */
+const START_MS = 120_000;
+/** Of one answer: the longest cell on the slowest links fits. */
+const ANSWER_MS = 300_000;
+const OUTPUT_TAIL = 2048;
+
+export class PeerWorld implements AsyncDisposable {
+  readonly name: PeerName;
+  readonly #folder = mkdtempSync(path.join(tmpdir(), 'gradwire-peer-'));
+  readonly #server: Server;
+  readonly #failure = Promise.withResolvers<never>();
+  readonly #present = Promise.withResolvers<undefined>();
+  readonly #ranks: Socket[] = [];
+  readonly #children: ChildProcess[] = [];
+  readonly #waiting: ((line: string) => void)[] = [];
+  readonly #onExit = (): void => {
+    this.#kill();
+    rmSync(this.#folder, { recursive: true, force: true });
+  };
+  #version = '';
+  #output = '';
+  #closing = false;
+
+  /** @throws GradwireError `BENCH_PEER_FAILED` */
+  static async start(peer: Peer, ranks: number, links: Links): Promise<PeerWorld> {
+    const world = new PeerWorld(peer.name, ranks);
+    try {
+      await world.#start(peer, ranks, links);
+      return world;
+    } catch (error) {
+      await world[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  private constructor(name: PeerName, ranks: number) {
+    this.name = name;
+    this.#failure.promise.catch(() => undefined);
+    this.#server = createServer((socket) => {
+      this.#welcome(socket, ranks);
+    });
+    process.on('exit', this.#onExit);
+  }
+
+  /** As its ranks call themselves. */
+  get version(): string {
+    return this.#version;
+  }
+
+  /**
+   * Milliseconds of one allreduce by repetition, the slowest rank's.
+   * @throws GradwireError `BENCH_PEER_FAILED`
+   */
+  async measure({ bytes, batch, repetitions }: PeerCell): Promise<readonly number[]> {
+    const answers = this.#ranks.map((socket, rank) => {
+      const { promise, resolve } = Promise.withResolvers<string>();
+      this.#waiting[rank] = resolve;
+      socket.write(`${bytes} ${batch} ${repetitions}\n`);
+      return promise;
+    });
+    const lines = await this.#within(Promise.all(answers), ANSWER_MS);
+    const results = lines.map((line) => line.split(' ').map(Number));
+    const wrong = results.reduce((sum, [errors]) => sum + errors!, 0);
+    if (wrong !== 0) throw this.#failed(`got ${wrong} entries wrong`);
+    return Array.from({ length: repetitions }, (_, repetition) =>
+      Math.max(...results.map((result) => result[repetition + 1]!)),
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing = true;
+    for (const socket of this.#ranks) socket.end();
+    if (this.#ranks.length === 0) this.#kill();
+    await Promise.all(
+      this.#children.map(
+        (child) =>
+          new Promise<void>((resolve) => {
+            if (child.exitCode !== null || child.signalCode !== null) resolve();
+            else child.once('close', () => resolve());
+          }),
+      ),
+    );
+    this.#server.close();
+    rmSync(this.#folder, { recursive: true, force: true });
+    process.off('exit', this.#onExit);
+  }
+
+  async #start(peer: Peer, ranks: number, links: Links): Promise<void> {
+    const socket = path.join(this.#folder, 'bench.sock');
+    await new Promise<void>((resolve) => this.#server.listen(socket, resolve));
+    const folder = this.#folder;
+    for (const [command, ...args] of await peer.commands({
+      ...{ ranks, links, socket, folder },
+    })) {
+      this.#spawn(command!, args);
+    }
+    await this.#within(this.#present.promise, START_MS);
+  }
+
+  #spawn(command: string, args: readonly string[]): void {
+    const child = spawn(command, args, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, OMP_NUM_THREADS: '1', MKL_NUM_THREADS: '1' },
+    });
+    this.#children.push(child);
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        this.#output = (this.#output + text).slice(-OUTPUT_TAIL);
+      });
+    }
+    child.on('error', (error) => {
+      this.#fail(`did not start: ${error.message}`);
+    });
+    child.on('close', (code) => {
+      this.#fail(`ended with code ${code}`);
+    });
+  }
+
+  #welcome(socket: Socket, ranks: number): void {
+    let rank: number | undefined;
+    socket.on('error', (error) => {
+      this.#fail(`lost a rank: ${error.message}`);
+    });
+    createInterface({ input: socket }).on('line', (line) => {
+      if (rank !== undefined) {
+        this.#waiting[rank]?.(line);
+        return;
+      }
+      const [, number, version] = /^rank (\d+) (.*)$/.exec(line) ?? [];
+      rank = Number(number);
+      this.#version = version!;
+      this.#ranks[rank] = socket;
+      if (Object.keys(this.#ranks).length === ranks) this.#present.resolve(undefined);
+    });
+  }
+
+  async #within<T>(answer: Promise<T>, limit: number): Promise<T> {
+    const timer = setTimeout(() => {
+      this.#fail(`was silent for ${limit / 1000} s`);
+    }, limit);
+    try {
+      return await Promise.race([answer, this.#failure.promise]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #fail(how: string): void {
+    if (!this.#closing) this.#failure.reject(this.#failed(how));
+  }
+
+  #failed(how: string): Error {
+    const said = this.#output.trim();
+    return failure('BENCH_PEER_FAILED', `${this.name} ${how}`, {
+      next: said === '' ? 'Leave out --peers.' : `It said: ${said}`,
+    });
+  }
+
+  /** Asked and not forced: mpirun then ends its ranks. */
+  #kill(): void {
+    for (const child of this.#children) child.kill('SIGTERM');
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * Between `RankWorld` and its rank processes, over Node's channel between parent and
+ * child: one order at a time, one answer each. The end of the channel is the rank's end.
+ */
+import type { ErrorData } from '../../src/shared/errors.ts';
+import type { ExchangePlan } from '../../src/shared/exchange-plan.ts';
+import type { Phase } from '../../src/shared/phases.ts';
+import type { RankAddress } from '../../src/shared/protocol/supervisor.ts';
+import type { FlatTensor } from '../../src/agent/exchange/buckets.ts';
+import type { RankTimings } from '../../src/agent/probe/probe-rank.ts';
+import type { TransportChoice } from './rank-transport.ts';
+
+export type ToRank =
+  | {
+      readonly type: 'listen';
+      readonly rank: number;
+      readonly host: string;
+      readonly transport: TransportChoice;
+    }
+  | {
+      readonly type: 'connect';
+      readonly addresses: readonly RankAddress[];
+      readonly secret: Uint8Array;
+      /** Whether phases are timed, as a run does, which costs some clock readings. */
+      readonly profiled: boolean;
+    }
+  | { readonly type: 'probe' }
+  | { readonly type: 'measure'; readonly cell: Cell }
+  | { readonly type: 'iterate'; readonly exchange: IteratedExchange };
+
+/** One collective on one kind of vectors, so many times. */
+export interface Cell {
+  readonly collective: string;
+  /** N, elements. */
+  readonly length: number;
+  /** k, entries of a sparse payload; undefined: a dense one. */
+  readonly count?: number | undefined;
+  /** Which random indices: ranks and numbers have their own, the same in every run. */
+  readonly dataSet: number;
+  /** Repetitions that are not counted, before those that are. */
+  readonly warmUp: number;
+  readonly repetitions: number;
+  /** Exchanges in a row within a repetition, whose mean it reports. */
+  readonly batch: number;
+}
+
+export interface Listening {
+  readonly type: 'listening';
+  readonly address: RankAddress;
+}
+
+export interface Connected {
+  readonly type: 'connected';
+  /** The transport in use: `auto` has been resolved. */
+  readonly transport: string;
+}
+
+export interface Probed {
+  readonly type: 'probed';
+  readonly timings: RankTimings;
+}
+
+export interface Measured {
+  readonly type: 'measured';
+  /** Milliseconds an exchange, by repetition. */
+  readonly times: readonly number[];
+  /** Bytes that this rank sent in one exchange. */
+  readonly payloadBytes: number;
+  readonly framingBytes: number;
+  /** Entries of the result: N where it is dense. */
+  readonly entries: number;
+  /** Peak of the arena since the process began. */
+  readonly arenaBytes: number;
+}
+
+/** Iterations of the exchange engine on one gradient. */
+export interface IteratedExchange {
+  readonly plan: ExchangePlan;
+  readonly tensors: readonly FlatTensor[];
+  /** This rank's, flat. */
+  readonly gradient: Float32Array;
+  readonly iterations: number;
+}
+
+export interface Iterated {
+  readonly type: 'iterated';
+  readonly iterations: readonly IterationProfile[];
+}
+
+export interface IterationProfile {
+  readonly wall: number;
+  readonly phases: Readonly<Record<Phase, number>>;
+  readonly overlapped: number;
+  readonly payloadBytes: number;
+  readonly wireSent: number;
+  readonly collective: string;
+}
+
+export interface Failed {
+  readonly type: 'failed';
+  readonly error: ErrorData;
+}
+
+export type FromRank = Listening | Connected | Probed | Measured | Iterated | Failed;

@@ -1,0 +1,282 @@
+/**
+ * One rank: a cell is run once to see that its result is right and what it sends, then
+ * timed. Ranks meet at a barrier before each repetition, or the times would be of waiting.
+ */
+import type { CollectiveDefinition } from '../../src/agent/collectives/collective.ts';
+import { TransportCommunicator } from '../../src/agent/collectives/communicator.ts';
+import { findCollective } from '../../src/agent/collectives/registry.ts';
+import { smallAllreduce } from '../../src/agent/collectives/small-allreduce.ts';
+import type { Combined, Payload } from '../../src/agent/compression/method.ts';
+import { ArenaSite } from '../../src/agent/exchange/arena-site.ts';
+import { ExchangeEngine } from '../../src/agent/exchange/exchange-engine.ts';
+import { Arena, type Region } from '../../src/agent/kernels/arena.ts';
+import { sparseBytes, type Kernels } from '../../src/agent/kernels/kernels.ts';
+import { loadWasmKernels } from '../../src/agent/kernels/wasm/load.ts';
+import { timeKernels } from '../../src/agent/probe/kernel-timing.ts';
+import { timeLinks } from '../../src/agent/probe/link-timing.ts';
+import { PhaseClock } from '../../src/agent/profile/phase-clock.ts';
+import type { Transport } from '../../src/agent/transport/transport.ts';
+import { failure } from '../../src/shared/errors.ts';
+import { sparseData, valueAt, type SparseData } from './data-set.ts';
+import type {
+  Cell,
+  Connected,
+  Iterated,
+  IteratedExchange,
+  Listening,
+  Measured,
+  Probed,
+  ToRank,
+} from './rank-protocol.ts';
+import { listenOn, type ListeningRank } from './rank-transport.ts';
+
+type Order<Type extends ToRank['type']> = Extract<ToRank, { readonly type: Type }>;
+
+const BARRIER_STREAM = 1000;
+const PROBE_STREAM = 1001;
+/** A stream of its own for each collective. */
+const streamOf = ({ code }: CollectiveDefinition): number => 1100 + code;
+
+export class BenchRank {
+  readonly #arena = new Arena();
+  readonly #kernels: Kernels = loadWasmKernels(this.#arena);
+  readonly #clock = new PhaseClock();
+  readonly #communicators = new Map<number, TransportCommunicator>();
+  readonly #dataSets = new Map<string, SparseData>();
+  #rank = 0;
+  #listening: ListeningRank | undefined;
+  #transport: Transport | undefined;
+  #payload: Region | undefined;
+
+  async listen({ rank, host, transport }: Order<'listen'>): Promise<Listening> {
+    this.#rank = rank;
+    this.#listening = await listenOn(host, transport);
+    return { type: 'listening', address: this.#listening.address };
+  }
+
+  /** @throws GradwireError of the transport */
+  async connect({ addresses, secret, profiled }: Order<'connect'>): Promise<Connected> {
+    if (this.#listening === undefined) throw new Error('internal: not listening');
+    this.#transport = await this.#listening.connect({
+      rank: this.#rank,
+      addresses,
+      secret,
+      observer: profiled ? this.#clock : undefined,
+    });
+    return { type: 'connected', transport: this.#listening.transport };
+  }
+
+  /**
+   * What messages cost on this mesh and what the kernels take, for predictions.
+   * @throws GradwireError of the transport
+   */
+  async probe(): Promise<Probed> {
+    const communicator = this.#communicator(PROBE_STREAM);
+    communicator.begin({ epoch: 0, operation: 0, dtype: 0 });
+    const links = await timeLinks(communicator);
+    const kernels = await timeKernels(this.#arena, this.#kernels, () =>
+      this.#barrier(),
+    );
+    communicator[Symbol.dispose]();
+    return { type: 'probed', timings: { ...links, kernels } };
+  }
+
+  /** @throws GradwireError of the transport, `RESULT_WRONG` */
+  async measure(cell: Cell): Promise<Measured> {
+    const collective = findCollective(cell.collective);
+    const communicator = this.#communicator(streamOf(collective));
+    const run = (payload: Payload): Promise<Combined> => {
+      communicator.begin({ epoch: 0, operation: collective.code, dtype: 1 });
+      return collective.run(communicator, payload);
+    };
+    const before = this.#connected().counters;
+    const { framingSent } = before;
+    const combined = await run(this.#prepare(cell, valueAt));
+    const { framingSent: after } = this.#connected().counters;
+    const payloadBytes = communicator.sentBytes;
+    const entries = await this.#check(cell, combined);
+    const times: number[] = [];
+    for (let repetition = -cell.warmUp; repetition < cell.repetitions; repetition++) {
+      const payload = this.#prepare(cell, () => 0);
+      await this.#barrier();
+      const start = performance.now();
+      for (let i = 0; i < cell.batch; i++) await run(payload);
+      const elapsed = (performance.now() - start) / cell.batch;
+      if (repetition >= 0) times.push(elapsed);
+    }
+    communicator[Symbol.dispose]();
+    return {
+      type: 'measured',
+      times,
+      payloadBytes,
+      framingBytes: after - framingSent,
+      entries,
+      arenaBytes: this.#arena.buffer.byteLength,
+    };
+  }
+
+  /** @throws GradwireError of the exchange */
+  async iterate(exchange: IteratedExchange): Promise<Iterated> {
+    const { plan, tensors, gradient: values } = exchange;
+    const gradient = this.#arena.allocateVector(values.length);
+    const shared = {
+      arena: this.#arena,
+      kernels: this.#kernels,
+      clock: this.#clock,
+    };
+    const engine = new ExchangeEngine({
+      ...shared,
+      transport: this.#connected(),
+      tensors,
+      site: new ArenaSite({
+        ...shared,
+        gradient: { offset: gradient.offset, length: gradient.length },
+      }),
+      seed: 1,
+      plan,
+      switches: [],
+    });
+    const iterations = [];
+    for (let iteration = 0; iteration < exchange.iterations; iteration++) {
+      this.#arena.f32(gradient).set(values);
+      engine.fence(iteration);
+      // It ends on all ranks together.
+      await engine.summarize([0], ['max']);
+      const { profile, bytes, collective } = await engine.exchange(iteration);
+      iterations.push({
+        wall: profile.wall,
+        phases: profile.phases,
+        overlapped: profile.overlapped,
+        payloadBytes: bytes.payload,
+        wireSent: bytes.wireSent,
+        collective,
+      });
+    }
+    return { type: 'iterated', iterations };
+  }
+
+  async close(): Promise<void> {
+    await this.#transport?.close();
+  }
+
+  #connected(): Transport {
+    if (this.#transport === undefined) throw new Error('internal: not connected');
+    return this.#transport;
+  }
+
+  #communicator(stream: number): TransportCommunicator {
+    let communicator = this.#communicators.get(stream);
+    if (communicator === undefined) {
+      communicator = new TransportCommunicator({
+        arena: this.#arena,
+        kernels: this.#kernels,
+        transport: this.#connected(),
+        stream,
+      });
+      this.#communicators.set(stream, communicator);
+    }
+    return communicator;
+  }
+
+  async #barrier(): Promise<void> {
+    await this.#agree([0]);
+  }
+
+  /** Sums over the ranks. */
+  #agree(values: readonly number[]): Promise<Float64Array> {
+    const communicator = this.#communicator(BARRIER_STREAM);
+    communicator.begin({ epoch: 0, operation: 0, dtype: 0 });
+    return smallAllreduce(
+      communicator,
+      Float64Array.from(values),
+      values.map(() => 'sum'),
+    );
+  }
+
+  /**
+   * The payload anew: a collective may overwrite it. Dense values that are to be timed are
+   * 0, or several exchanges in a row would leave f32's range.
+   */
+  #prepare(cell: Cell, value: (index: number) => number): Payload {
+    const { length, count } = cell;
+    if (count === undefined) {
+      const data = this.#memory(4 * length);
+      const values = this.#arena.f32({ offset: data.offset, length });
+      if (value(1) === 0) values.fill(0);
+      else for (let i = 0; i < length; i++) values[i] = value(i);
+      return { kind: 'dense', length, data };
+    }
+    const data = this.#memory(sparseBytes(count));
+    const { indices, values } = this.#dataSet(cell, count);
+    this.#arena.u32(data.offset, count).set(indices);
+    this.#arena.f32({ offset: data.offset + 4 * count, length: count }).set(values);
+    return { kind: 'sparse', length, count, data };
+  }
+
+  /** Of exactly so many bytes, kept between cells. */
+  #memory(bytes: number): Region {
+    if (this.#payload !== undefined && this.#payload.bytes < bytes) {
+      this.#arena.release(this.#payload);
+      this.#payload = undefined;
+    }
+    this.#payload ??= this.#arena.allocate(bytes);
+    return { offset: this.#payload.offset, bytes };
+  }
+
+  #dataSet({ length, dataSet }: Cell, count: number): SparseData {
+    const shape = `${length}/${count}/`;
+    const key = `${shape}${dataSet}`;
+    let data = this.#dataSets.get(key);
+    if (data === undefined) {
+      // Cells of one shape follow one another.
+      if (![...this.#dataSets.keys()][0]?.startsWith(shape)) this.#dataSets.clear();
+      data = sparseData({ rank: this.#rank, length, count, dataSet });
+      this.#dataSets.set(key, data);
+    }
+    return data;
+  }
+
+  /**
+   * The entries of the result, of which the sum must be that of all payloads: values are
+   * positive integers, so nothing cancels and nothing is rounded.
+   * @throws GradwireError `RESULT_WRONG`
+   */
+  async #check(cell: Cell, combined: Combined): Promise<number> {
+    if (combined.form === 'gathered') throw new Error('internal: no reduction');
+    const { length, count } = cell;
+    const given =
+      count === undefined
+        ? Array.from({ length: 8 }, (_, residue) =>
+            residue < length % 8
+              ? valueAt(residue) * Math.ceil(length / 8)
+              : valueAt(residue) * Math.floor(length / 8),
+          ).reduce((sum, value) => sum + value, 0)
+        : sumOf(this.#dataSet(cell, count).values).sum;
+    const { offset } = combined.data;
+    const result =
+      combined.form === 'sparse'
+        ? { offset: offset + 4 * combined.count, length: combined.count }
+        : { offset, length };
+    const { sum, entries } = sumOf(this.#arena.f32(result));
+    const [expected, allEntries] = await this.#agree([given, entries]);
+    const { size } = this.#connected();
+    if (sum === expected && allEntries === size * entries) return entries;
+    throw failure(
+      'RESULT_WRONG',
+      `${cell.collective} of ${length} elements on ${size} ranks: entries add up to ` +
+        `${sum}, ${expected} went in`,
+      { rank: this.#rank, next: 'This is a bug: run the tests of the collectives.' },
+    );
+  }
+}
+
+function sumOf(values: Float32Array): { sum: number; entries: number } {
+  let sum = 0;
+  let entries = 0;
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i]!;
+    sum += value;
+    if (value !== 0) entries++;
+  }
+  return { sum, entries };
+}

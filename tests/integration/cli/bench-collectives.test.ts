@@ -1,0 +1,169 @@
+/** `gradwire bench collectives`: what it prints, and that it leaves nothing behind. */
+import { execFileSync } from 'node:child_process';
+import { afterAll, expect, test } from 'vitest';
+import { collectives } from '../../../src/agent/collectives/registry.ts';
+import { GradwireHome } from '../../harness/gradwire.ts';
+import { namespacesMissing } from '../../harness/namespaces.ts';
+import { processesMatching, until } from '../../harness/processes.ts';
+
+const home = new GradwireHome();
+afterAll(() => home[Symbol.asyncDispose]());
+
+interface Line {
+  readonly type: string;
+  readonly [key: string]: unknown;
+}
+
+async function bench(...options: readonly string[]): Promise<readonly Line[]> {
+  const { code, stdout, stderr } = await home.run([
+    ...['bench', 'collectives', '--quick', '--json', ...options],
+  ]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
+}
+
+const taking = (kind: 'dense' | 'sparse'): readonly string[] =>
+  [...collectives.values()].filter(({ takes }) => takes.includes(kind)).map(idOf);
+const idOf = ({ id }: { readonly id: string }): string => id;
+
+test('every collective on its kind of vectors, and which of them auto takes', async () => {
+  const lines = await bench('--sweep', '--grid', '--sizes', '8,64K');
+  const measured = lines.filter(({ type }) => type === 'collective');
+  for (const line of measured) {
+    expect(line).toMatchObject({
+      ...{ ranks: 2, links: 'loopback', n: Number(line['bytes']) / 4 },
+      transport: expect.stringMatching(/^(tcp|native)$/),
+      wire: { payload: expect.any(Number), framing: expect.any(Number) },
+      predicted: { ms: expect.any(Number), payload: expect.any(Number) },
+      auto: expect.any(Boolean),
+    });
+    const { ms, p25, p75, algbw, busbw, bytes } = line as unknown as Record<
+      string,
+      number
+    >;
+    expect(p25).toBeGreaterThan(0);
+    expect(ms).toBeGreaterThanOrEqual(p25!);
+    expect(p75).toBeGreaterThanOrEqual(ms!);
+    // In 10⁹ bytes a second; of two ranks busbw is algbw.
+    expect(algbw! * ms! * 1e6).toBeCloseTo(bytes!, 3);
+    expect(busbw).toBe(algbw);
+  }
+  const of = (section: string, bytes: number): readonly Line[] =>
+    measured.filter((line) => line['section'] === section && line['bytes'] === bytes);
+  for (const bytes of [8, 65_536]) {
+    const dense = of('sweep', bytes);
+    expect(dense.map((line) => line['collective']).sort()).toEqual(
+      [...taking('dense')].sort(),
+    );
+    // Two ranks cannot exchange less than the vector.
+    for (const line of dense) expect(line).toMatchObject({ wire: { payload: bytes } });
+    expect(dense.filter((line) => line['auto'])).toHaveLength(1);
+  }
+  const sparse = of('grid', 65_536).filter((line) => line['payload'] === 'sparse');
+  expect(sparse.map((line) => line['collective']).sort()).toEqual(
+    [...taking('sparse')].sort(),
+  );
+  expect(new Set(sparse.map((line) => line['entries'])).size).toBe(1);
+  for (const line of sparse) {
+    expect(line['k']).toBe(164);
+    expect(line['entries']).toBeGreaterThan(164);
+    expect(line['entries']).toBeLessThanOrEqual(328);
+  }
+  const choices = lines.filter(({ type }) => type === 'auto');
+  for (const choice of choices) expect(choice['ratio']).toBeGreaterThanOrEqual(1);
+  expect(lines.at(-1)).toMatchObject({
+    ...{ type: 'auto-summary', cells: choices.length },
+    within10: expect.any(Number),
+    medianPredictionError: expect.any(Number),
+  });
+  // Ranks end with the world that they were started for.
+  expect(processesMatching('bench/collectives/rank-main.ts')).toEqual([]);
+});
+
+test("SparCML's data sets, the exchange of FNN-3 and the arena's peak", async () => {
+  const lines = await bench('--sparse', '--exchange', '--memory', '--ranks', '2');
+  const of = (type: string): readonly Line[] =>
+    lines.filter((line) => line.type === type);
+  expect(new Set(of('collective').map((line) => line['section']))).toEqual(
+    new Set(['sparse', 'density']),
+  );
+  const [ring, ...others] = of('exchange');
+  // 199,210 gradients of four ranks: 2·3/4 of the vector leaves each rank.
+  expect(ring).toMatchObject({
+    ...{ name: 'dense ring', collective: 'ring', payload: 796_840 },
+    wireSent: expect.any(Number),
+    phases: { compress: expect.any(Number), reduce: expect.any(Number) },
+  });
+  expect(ring!['wireSent']).toBeGreaterThan(1.5 * 796_000);
+  const topk = others.find((line) => line['name'] === 'top-k 1 %')!;
+  expect(topk['wireSent']).toBeLessThan(Number(ring!['wireSent']) / 10);
+  expect(of('memory')).toHaveLength(2);
+  for (const line of of('memory')) {
+    expect(line['arenaBytes']).toBeGreaterThan(0);
+    expect(line['arenaBytes']).toBeLessThanOrEqual(Number(line['limit']));
+  }
+});
+
+test('a peer is measured where it is installed, and named where it is missing', async () => {
+  const { code, stdout, stderr } = await home.run([
+    ...['bench', 'collectives', '--quick', '--json', '--peers'],
+    ...['--sweep', '--sizes', '64K'],
+  ]);
+  expect(code).toBe(0);
+  const lines = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
+  for (const peer of ['openmpi', 'gloo']) {
+    const line = lines.find((one) => one['peer'] === peer);
+    if (line === undefined) {
+      expect(stderr).toMatch(new RegExp(`^no ${peer}: .*install Debian's`, 'm'));
+      continue;
+    }
+    expect(line).toMatchObject({ type: 'peer', ranks: 2, bytes: 65_536 });
+    const { auto, best } = line['ratio'] as { auto: number; best: number };
+    expect(best).toBeGreaterThan(0);
+    expect(auto).toBeGreaterThanOrEqual(best);
+  }
+});
+
+test.each([
+  [['--ranks', '1'], /"1".*2 to/],
+  [['--sizes', '6'], /"6".*multiple of 4/],
+  [['--transport', 'pigeon'], /pigeon.*auto, tcp/],
+  [['--links', 'string'], /string.*loopback, 1gbit/],
+])('bench collectives %j: refused', async (options, message) => {
+  const { code: exit, stderr } = await home.run(['bench', 'collectives', ...options]);
+  expect(stderr).toMatch(/^gradwire: BENCH_OPTION_INVALID: .*\n$/);
+  expect(stderr).toMatch(message);
+  expect(exit).toBe(2);
+});
+
+test.skipIf(namespacesMissing() !== undefined)(
+  'an interrupted benchmark takes its shaped links down',
+  async () => {
+    const namespaces = (): string =>
+      execFileSync('ip', ['netns', 'list'], { encoding: 'utf8' });
+    const before = namespaces();
+    const command = home.start([
+      ...['bench', 'collectives', '--sweep', '--links', '1gbit', '--ranks', '2'],
+    ]);
+    await until(
+      () => namespaces().length,
+      (length) => length > before.length,
+      'namespaces to stand',
+    );
+    const [bench] = processesMatching('bench/collectives.ts --sweep --links 1gbit');
+    process.kill(bench!.pid, 'SIGINT');
+    expect(await command.finished).toMatchObject({ code: 130 });
+    expect(namespaces()).toBe(before);
+    await until(
+      () => processesMatching('bench/collectives/rank-main.ts'),
+      (left) => left.length === 0,
+      'ranks to end',
+    );
+  },
+);
