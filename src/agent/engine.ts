@@ -56,6 +56,7 @@ export {
 } from './allreduce/allreduce-files.ts';
 export { measureNetwork } from './probe/measure-network.ts';
 export type { ReduceOperation, ReductionKernels } from './kernels/reduction.ts';
+export { VALUE_TYPES, type ValueBytes, type ValueType } from './kernels/value-type.ts';
 export {
   BACKENDS,
   openBackend,

@@ -6,10 +6,20 @@
 import { randomBytes } from 'node:crypto';
 import { LOOPBACK } from '../../shared/cost-model/network-cost.ts';
 import { inputError } from '../../shared/errors.ts';
-import type { CollectiveDefinition } from '../collectives/collective.ts';
-import { chooseCollective, findCollective } from '../collectives/registry.ts';
+import type { PayloadKind } from '../../shared/catalogue.ts';
+import type { Quantization } from '../../shared/quantization.ts';
+import type { CollectiveDefinition, ExchangeShape } from '../collectives/collective.ts';
+import {
+  assertQuantizes,
+  chooseCollective,
+  findCollective,
+  quantizingFor,
+} from '../collectives/registry.ts';
+import { sparseBytes } from '../kernels/kernels.ts';
 import type { ReduceOperation } from '../kernels/reduction.ts';
+import { valueBytesOf, type ValueType } from '../kernels/value-type.ts';
 import type { Loaded, Reduced, Written } from './rank-protocol.ts';
+import type { TransportKind } from '../transport/transport-choice.ts';
 import { RankWorld } from './rank-world.ts';
 import { vectorLength } from './vector-file.ts';
 
@@ -18,7 +28,15 @@ export interface AllreduceTask {
   /** A collective's id, or `auto`. */
   readonly algorithm: string;
   readonly operation: ReduceOperation;
-  /** Raw little-endian float32, by rank, all of one length; exact zeros are absent. */
+  /** Type of all values; absent: f32. */
+  readonly values?: ValueType | undefined;
+  /** What carries the messages; absent: `auto`. */
+  readonly transport?: TransportKind | 'auto' | undefined;
+  /** Of sums of f32; absent: values travel as they are. */
+  readonly quantization?: Quantization | undefined;
+  /** Of random rounding; absent: 1. */
+  readonly seed?: number | undefined;
+  /** Raw little-endian values, by rank, all of one length; exact zeros are absent. */
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
 }
@@ -27,8 +45,13 @@ export interface AllreduceTask {
 export interface AllreduceReport {
   readonly algorithm: string;
   readonly op: ReduceOperation;
+  readonly dtype: ValueType;
+  /** Absent: nothing was quantised. */
+  readonly quantize?: Quantization | undefined;
   readonly ranks: number;
   readonly n: number;
+  /** What carried the messages, where `auto` was asked for too. */
+  readonly transport: TransportKind;
   /** The slowest rank's, of the collective alone. */
   readonly ms: number;
   /** Bytes on the wire by rank, framing included, handshakes not. */
@@ -41,18 +64,21 @@ export interface AllreduceReport {
 }
 
 /**
- * @throws GradwireError `COLLECTIVE_UNKNOWN`, `FILE_UNREADABLE`, `VECTOR_SIZE_INVALID`,
- * `VECTOR_LENGTHS_DIFFER`, `OUTPUT_NOT_WRITABLE`, `WORKER_DIED`, the transport's errors
+ * @throws GradwireError `COLLECTIVE_UNKNOWN`, `QUANTIZE_MISFIT`, `FILE_UNREADABLE`, `VECTOR_SIZE_INVALID`,
+ * `VECTOR_LENGTHS_DIFFER`, `VECTOR_NOT_FINITE`, `OUTPUT_NOT_WRITABLE`, `WORKER_DIED`, the transport's errors
  */
 export async function allreduceFiles(task: AllreduceTask): Promise<AllreduceReport> {
-  const { ranks, algorithm, operation, inputs, outputs } = task;
+  const { ranks, algorithm, operation, inputs, outputs, quantization } = task;
+  const { values = 'f32', seed = 1, transport = 'auto' } = task;
   if (algorithm !== 'auto') findCollective(algorithm);
-  const n = await commonLength(inputs);
+  if (quantization !== undefined) requireQuantizable(task);
+  const n = await commonLength(inputs, values);
   await using world = new RankWorld(ranks);
   const loaded = await world.all<Loaded>((rank) => ({
     type: 'load',
     rank,
     file: inputs[rank]!,
+    values,
   }));
   requireSame(
     inputs,
@@ -60,7 +86,7 @@ export async function allreduceFiles(task: AllreduceTask): Promise<AllreduceRepo
   );
   const nnz = Math.max(...loaded.map((report) => report.nnz));
   const collective =
-    algorithm === 'auto' ? cheapest(ranks, n, nnz) : findCollective(algorithm);
+    algorithm === 'auto' ? cheapest(task, n, nnz) : findCollective(algorithm);
   const addresses = loaded.map(({ address }) => address);
   const secret = randomBytes(32);
   const reduced = await world.all<Reduced>(() => ({
@@ -70,14 +96,20 @@ export async function allreduceFiles(task: AllreduceTask): Promise<AllreduceRepo
     secret,
     collective: collective.id,
     operation,
+    transport,
+    quantization,
+    seed,
   }));
   await world.all<Written>((rank) => ({ type: 'write', file: outputs[rank]! }));
   const sparse = collective.takes.includes('sparse');
   return {
     algorithm: collective.id,
     op: operation,
+    dtype: values,
+    ...(quantization === undefined ? {} : { quantize: quantization }),
     ranks,
     n,
+    transport: reduced[0]!.transport,
     ms: Math.max(...reduced.map(({ milliseconds }) => milliseconds)),
     wireSent: reduced.map(({ wireSent }) => wireSent),
     wireReceived: reduced.map(({ wireReceived }) => wireReceived),
@@ -87,19 +119,44 @@ export async function allreduceFiles(task: AllreduceTask): Promise<AllreduceRepo
 }
 
 /** What `auto` means where the vector may go as it is or as a stream. */
-function cheapest(ranks: number, length: number, nnz: number): CollectiveDefinition {
-  const dense = { ranks, length, payloadBytes: 4 * length };
-  const sparse = { ranks, length, payloadBytes: 8 * nnz, nnz };
-  const best = chooseCollective('dense', dense);
-  const bestSparse = chooseCollective('sparse', sparse);
+function cheapest(
+  { ranks, values = 'f32', quantization }: AllreduceTask,
+  length: number,
+  nnz: number,
+): CollectiveDefinition {
+  const valueBytes = valueBytesOf(values);
+  const shape = { ranks, length, valueBytes, quantization };
+  const dense = { ...shape, payloadBytes: valueBytes * length };
+  const sparse = { ...shape, payloadBytes: sparseBytes(nnz, valueBytes), nnz };
+  const choose = (kind: PayloadKind, of: ExchangeShape): CollectiveDefinition =>
+    quantization === undefined ? chooseCollective(kind, of) : quantizingFor(kind);
+  const best = choose('dense', dense);
+  const bestSparse = choose('sparse', sparse);
   return bestSparse.cost(sparse, LOOPBACK) < best.cost(dense, LOOPBACK)
     ? bestSparse
     : best;
 }
 
-async function commonLength(files: readonly string[]): Promise<number> {
+/** Only sums of f32 are quantised, by collectives that can. */
+function requireQuantizable(task: AllreduceTask): void {
+  const { algorithm, operation, values = 'f32' } = task;
+  if (algorithm !== 'auto') assertQuantizes(findCollective(algorithm));
+  if (operation === 'sum' && values === 'f32') return;
+  throw inputError(
+    'QUANTIZE_MISFIT',
+    `a ${operation} of ${values} values cannot be quantised`,
+    { next: 'Quantise sums of f32 values only.' },
+  );
+}
+
+async function commonLength(
+  files: readonly string[],
+  values: ValueType,
+): Promise<number> {
   const lengths = [];
-  for (const file of files) lengths.push(await vectorLength(file));
+  for (const file of files) {
+    lengths.push(await vectorLength(file, valueBytesOf(values)));
+  }
   return requireSame(files, lengths);
 }
 

@@ -5,11 +5,19 @@
  */
 import type { ErrorData } from '../../shared/errors.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
+import type { Quantization } from '../../shared/quantization.ts';
 import type { ReduceOperation } from '../kernels/reduction.ts';
+import type { ValueType } from '../kernels/value-type.ts';
+import type { TransportKind } from '../transport/transport-choice.ts';
 import type { ProbeOrder, RankTimings } from '../probe/probe-rank.ts';
 
 export type ToRank =
-  | { readonly type: 'load'; readonly rank: number; readonly file: string }
+  | {
+      readonly type: 'load';
+      readonly rank: number;
+      readonly file: string;
+      readonly values: ValueType;
+    }
   | {
       readonly type: 'reduce';
       readonly addresses: readonly RankAddress[];
@@ -17,6 +25,10 @@ export type ToRank =
       readonly secret: Uint8Array;
       readonly collective: string;
       readonly operation: ReduceOperation;
+      readonly transport: TransportKind | 'auto';
+      readonly quantization?: Quantization | undefined;
+      /** Of random rounding. */
+      readonly seed: number;
     }
   | { readonly type: 'write'; readonly file: string }
   | { readonly type: 'listen'; readonly rank: number }
@@ -39,6 +51,8 @@ export interface Reduced {
   /** Bytes of the collective on the wire, framing included. */
   readonly wireSent: number;
   readonly wireReceived: number;
+  /** What `auto` came to. */
+  readonly transport: TransportKind;
   readonly form: 'dense' | 'sparse';
   /** Elements of the result other than 0. */
   readonly nnz: number;

@@ -8,12 +8,19 @@ import { TransportCommunicator } from '../collectives/communicator.ts';
 import { findCollective } from '../collectives/registry.ts';
 import { smallAllreduce } from '../collectives/small-allreduce.ts';
 import type { Combined, Payload } from '../compression/method.ts';
+import { inputError } from '../../shared/errors.ts';
 import { Arena, type Vector } from '../kernels/arena.ts';
 import { sparseBytes, type Kernels } from '../kernels/kernels.ts';
 import { ABSENT_BITS, type ReduceOperation } from '../kernels/reduction.ts';
+import {
+  valueBytesOf,
+  type ValueBytes,
+  type ValueType,
+} from '../kernels/value-type.ts';
 import { loadWasmKernels } from '../kernels/wasm/load.ts';
 import { connectMesh } from '../transport/mesh.ts';
 import { FRAME_HEADER_BYTES } from '../transport/message-frame.ts';
+import { chooseTransport } from '../transport/transport-choice.ts';
 import { listenTcp, type TcpListener } from '../transport/tcp-listener.ts';
 import type { Loaded, Reduced, ToRank, Written } from './rank-protocol.ts';
 import { loadVector, storeVector } from './vector-file.ts';
@@ -22,7 +29,10 @@ import { loadVector, storeVector } from './vector-file.ts';
 const HOST = '127.0.0.1';
 /** How long a peer may be silent. */
 const TIMEOUT_MS = 30_000;
-const DTYPES = { dense: 1, sparse: 2 } as const;
+const DTYPES = {
+  f32: { dense: 1, sparse: 2 },
+  f64: { dense: 17, sparse: 18 },
+} as const;
 
 type Order<Type extends ToRank['type']> = Extract<ToRank, { readonly type: Type }>;
 
@@ -30,29 +40,35 @@ export class AllreduceRank {
   readonly #arena = new Arena();
   readonly #kernels: Kernels = loadWasmKernels(this.#arena);
   #rank = 0;
+  #values: ValueType = 'f32';
   #listener: TcpListener | undefined;
   #vector: Vector | undefined;
 
   /** @throws GradwireError of the file, `LISTEN_FAILED` */
-  async load({ rank, file }: Order<'load'>): Promise<Loaded> {
+  async load({ rank, file, values }: Order<'load'>): Promise<Loaded> {
     this.#rank = rank;
-    this.#vector = await loadVector(this.#arena, file);
+    this.#values = values;
+    this.#vector = await loadVector(this.#arena, file, this.#bytes);
     this.#listener = await listenTcp(HOST);
     return {
       type: 'loaded',
       address: this.#listener.address,
       length: this.#vector.length,
-      nnz: countNonZero(this.#arena, this.#vector),
+      nnz: this.#countNonZero(),
     };
   }
 
-  /** @throws GradwireError of the transport, `PAYLOAD_INVALID` */
+  /** @throws GradwireError of the transport, `VECTOR_NOT_FINITE`, `PAYLOAD_INVALID`,
+   * `NATIVE_UNAVAILABLE` */
   async reduce(order: Order<'reduce'>): Promise<Reduced> {
-    const { addresses, run, secret, operation } = order;
+    const { addresses, run, secret, operation, quantization, seed } = order;
     const collective = findCollective(order.collective);
+    if (quantization !== undefined) this.#requireFinite();
     const payload = this.#payload(collective, operation);
+    const { kind, libc } = await chooseTransport(order.transport);
     const transport = await connectMesh({
       listener: this.#listener,
+      libc,
       rank: this.#rank,
       addresses,
       runId: run,
@@ -65,6 +81,8 @@ export class AllreduceRank {
       transport,
       stream: 0,
       operation,
+      values: this.#values,
+      seed,
     });
     const before = transport.counters;
     communicator.begin({ epoch: 0, operation: 0, dtype: 0 });
@@ -78,7 +96,8 @@ export class AllreduceRank {
     communicator.begin({
       epoch: 0,
       operation: collective.code,
-      dtype: DTYPES[payload.kind === 'sparse' ? 'sparse' : 'dense'],
+      dtype: DTYPES[this.#values][payload.kind === 'sparse' ? 'sparse' : 'dense'],
+      quantization,
     });
     const start = performance.now();
     const combined = await collective.run(communicator, payload);
@@ -91,38 +110,69 @@ export class AllreduceRank {
       milliseconds,
       wireSent: after.sent - before.sent - barrier.sent,
       wireReceived: after.received - before.received - barrier.received,
+      transport: kind,
       form: combined.form === 'sparse' ? 'sparse' : 'dense',
-      nnz: countNonZero(this.#arena, this.#vector),
+      nnz: this.#countNonZero(),
     };
   }
 
   /** @throws GradwireError `OUTPUT_NOT_WRITABLE` */
   async write({ file }: Order<'write'>): Promise<Written> {
     if (this.#vector === undefined) throw new Error('internal: nothing was reduced');
-    await storeVector(this.#arena, this.#vector, file);
+    await storeVector(this.#arena, this.#vector, file, this.#bytes);
     return { type: 'written' };
   }
 
-  #payload(collective: CollectiveDefinition, operation: ReduceOperation): Payload {
+  get #bytes(): ValueBytes {
+    return valueBytesOf(this.#values);
+  }
+
+  /** The vector's elements; exact zeros are absent entries. */
+  get #elements(): Float32Array | Float64Array {
     const vector = this.#vector;
     if (vector === undefined) throw new Error('internal: nothing was loaded');
-    const { offset, length } = vector;
-    const bits = this.#arena.u32(offset, length);
+    return this.#values === 'f32' ? this.#arena.f32(vector) : this.#arena.f64(vector);
+  }
+
+  /** A scale of NaN or infinity would tell the other ranks nothing. */
+  #requireFinite(): void {
+    const elements = this.#elements;
+    const index = elements.findIndex((value) => !Number.isFinite(value));
+    if (index < 0) return;
+    throw inputError(
+      'VECTOR_NOT_FINITE',
+      `element ${index} of rank ${this.#rank} is ${elements[index]}`,
+      { rank: this.#rank, next: 'Reduce it without quantisation, or mend the vector.' },
+    );
+  }
+
+  #payload(collective: CollectiveDefinition, operation: ReduceOperation): Payload {
+    const elements = this.#elements;
+    const { length } = elements;
+    const offset = elements.byteOffset;
+    const bytes = this.#bytes;
+    const words = bytes / 4;
+    const bits = this.#arena.u32(offset, words * length);
     if (collective.takes.includes('dense')) {
       if (operation !== 'sum') {
-        for (let i = 0; i < length; i++) if (isZero(bits[i]!)) bits[i] = ABSENT_BITS;
+        for (let i = 0; i < length; i++) {
+          if (elements[i] === 0) bits.fill(ABSENT_BITS, words * i, words * (i + 1));
+        }
       }
-      return { kind: 'dense', length, data: { offset, bytes: 4 * length } };
+      return { kind: 'dense', length, data: { offset, bytes: bytes * length } };
     }
-    const count = countNonZero(this.#arena, vector);
-    const data = this.#arena.allocate(sparseBytes(count));
+    const count = this.#countNonZero();
+    const data = this.#arena.allocate(sparseBytes(count, bytes));
     const indices = this.#arena.u32(data.offset, count);
-    const values = this.#arena.u32(data.offset + 4 * count, count);
+    // By words: an f64 of a stream lies at any multiple of 4 bytes.
+    const values = this.#arena.u32(data.offset + 4 * count, words * count);
     let entry = 0;
     for (let i = 0; i < length; i++) {
-      if (isZero(bits[i]!)) continue;
+      if (elements[i] === 0) continue;
       indices[entry] = i;
-      values[entry] = bits[i]!;
+      for (let word = 0; word < words; word++) {
+        values[words * entry + word] = bits[words * i + word]!;
+      }
       entry++;
     }
     return { kind: 'sparse', length, count, data };
@@ -132,26 +182,31 @@ export class AllreduceRank {
     if (combined.form === 'gathered')
       throw new Error('internal: a sum is not gathered');
     const { offset } = combined.data;
+    const bytes = this.#bytes;
     if (combined.form === 'sparse') {
-      const out = this.#arena.allocateVector(length);
+      const out = { offset: this.#arena.allocate(bytes * length).offset, length };
       const stream = { offset, count: combined.count };
-      this.#kernels.fill(out, 0);
-      this.#kernels.reduction.scatter('sum', out, 0, stream);
+      const { reduction, reduction64 } = this.#kernels;
+      const reductions = bytes === 4 ? reduction : reduction64;
+      reductions.clear('sum', out);
+      reductions.scatter('sum', out, 0, stream);
       return out;
     }
     if (operation !== 'sum') {
-      const bits = this.#arena.u32(offset, length);
-      for (let i = 0; i < length; i++) if (bits[i] === ABSENT_BITS) bits[i] = 0;
+      const words = bytes / 4;
+      const bits = this.#arena.u32(offset, words * length);
+      for (let i = 0; i < bits.length; i += words) {
+        const entry = bits.subarray(i, i + words);
+        if (entry.every((word) => word === ABSENT_BITS)) entry.fill(0);
+      }
     }
     return { offset, length };
   }
-}
 
-/** +0 or −0. */
-const isZero = (bits: number): boolean => bits << 1 === 0;
-
-function countNonZero(arena: Arena, { offset, length }: Vector): number {
-  let count = 0;
-  for (const bits of arena.u32(offset, length)) if (!isZero(bits)) count++;
-  return count;
+  /** Entries: neither +0 nor −0. */
+  #countNonZero(): number {
+    let count = 0;
+    for (const value of this.#elements) if (value !== 0) count++;
+    return count;
+  }
 }

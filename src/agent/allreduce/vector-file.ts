@@ -1,11 +1,12 @@
 /**
- * Files of raw little-endian float32, read into the arena and written from it. Whatever
+ * Files of raw little-endian float32 or float64, read into the arena and written from it. Whatever
  * is wrong with a file is the user's to mend.
  */
 import { open, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { inputError, type GradwireError } from '../../shared/errors.ts';
 import type { Arena, Vector } from '../kernels/arena.ts';
+import type { ValueBytes } from '../kernels/value-type.ts';
 
 /** What is read or written at once: file calls take less than 2 GiB. */
 const PIECE_BYTES = 64 * 2 ** 20;
@@ -14,7 +15,10 @@ const PIECE_BYTES = 64 * 2 ** 20;
  * How many elements a file has, from its size alone.
  * @throws GradwireError `FILE_UNREADABLE`, `VECTOR_SIZE_INVALID`
  */
-export async function vectorLength(file: string): Promise<number> {
+export async function vectorLength(
+  file: string,
+  valueBytes: ValueBytes,
+): Promise<number> {
   let bytes: number;
   try {
     const found = await stat(file);
@@ -23,18 +27,26 @@ export async function vectorLength(file: string): Promise<number> {
   } catch (cause) {
     throw unreadable(file, cause);
   }
-  if (bytes % 4 === 0) return bytes / 4;
+  if (bytes % valueBytes === 0) return bytes / valueBytes;
   throw inputError(
     'VECTOR_SIZE_INVALID',
-    `${bytes} bytes are not a whole number of 4-byte floats`,
-    { place: file, next: 'Give raw little-endian float32 values and nothing else.' },
+    `${bytes} bytes are not a whole number of ${valueBytes}-byte floats`,
+    {
+      place: file,
+      next: `Give raw little-endian float${8 * valueBytes} values and nothing else.`,
+    },
   );
 }
 
 /** @throws GradwireError `FILE_UNREADABLE`, `VECTOR_SIZE_INVALID`, `ARENA_EXHAUSTED` */
-export async function loadVector(arena: Arena, file: string): Promise<Vector> {
-  const vector = arena.allocateVector(await vectorLength(file));
-  const bytes = arena.u8(vector.offset, 4 * vector.length);
+export async function loadVector(
+  arena: Arena,
+  file: string,
+  valueBytes: ValueBytes,
+): Promise<Vector> {
+  const length = await vectorLength(file, valueBytes);
+  const { offset } = arena.allocate(valueBytes * length);
+  const bytes = arena.u8(offset, valueBytes * length);
   try {
     await using handle = await open(file, 'r');
     for (let at = 0; at < bytes.length;) {
@@ -46,7 +58,7 @@ export async function loadVector(arena: Arena, file: string): Promise<Vector> {
   } catch (cause) {
     throw unreadable(file, cause);
   }
-  return vector;
+  return { offset, length };
 }
 
 /**
@@ -57,12 +69,13 @@ export async function storeVector(
   arena: Arena,
   vector: Vector,
   file: string,
+  valueBytes: ValueBytes,
 ): Promise<void> {
   const draft = path.join(
     path.dirname(file),
     `.${path.basename(file)}.${process.pid}.tmp`,
   );
-  const bytes = arena.u8(vector.offset, 4 * vector.length);
+  const bytes = arena.u8(vector.offset, valueBytes * vector.length);
   try {
     await using handle = await open(draft, 'w');
     for (let at = 0; at < bytes.length;) {

@@ -3,25 +3,38 @@
  * belongs: Bruck's rounds for any P (`doubling-blocks.ts`).
  *
  * Cost: ⌈log₂P⌉·α + (P−1)/P·bytes·β of equal blocks; a round that wraps around the end of
- * the ranks sends two pieces where the blocks lie one after the other, and as many as it
- * has blocks where they do not. A block of no bytes sends nothing.
+ * the ranks sends two pieces. A block of no bytes sends nothing.
  */
 import type { Region, Vector } from '../kernels/arena.ts';
 import type { Communicator } from './collective.ts';
 import { blockRounds } from './doubling-blocks.ts';
-import { part } from './partition.ts';
-import { vectorRegion } from './payload-region.ts';
+import { partRange } from './partition.ts';
 
 export const allgather = {
   code: 1003,
   /**
-   * Block i of `blocks` is rank i's: this rank's is sent, the others are received.
-   * Throws an internal error where there are not as many blocks as ranks.
+   * The blocks lie in `into` one after the other, `sizes` bytes each, by rank: this
+   * rank's is sent, the others are received. Blocks that follow one another travel as one
+   * message, so that they must lie the same on all ranks.
+   * Throws an internal error where the sizes are not those of P blocks in `into`.
    */
-  run: async (communicator: Communicator, blocks: readonly Region[]): Promise<void> => {
+  run: async (
+    communicator: Communicator,
+    into: Region,
+    sizes: readonly number[],
+  ): Promise<void> => {
     const { rank, size } = communicator;
-    if (blocks.length !== size) {
-      throw new Error(`internal: ${blocks.length} blocks for ${size} ranks`);
+    const blocks: Region[] = [];
+    let { offset } = into;
+    for (const bytes of sizes) {
+      blocks.push({ offset, bytes });
+      offset += bytes;
+    }
+    if (blocks.length !== size || offset > into.offset + into.bytes) {
+      throw new Error(
+        `internal: ${blocks.length} blocks of ${offset - into.offset} bytes for ` +
+          `${size} ranks in ${into.bytes}`,
+      );
     }
     const sends: Promise<void>[] = [];
     for (const { to, from, sent, received } of blockRounds(rank, size)) {
@@ -41,17 +54,18 @@ export const allgather = {
 /** Every rank's part of a vector to every rank. */
 export async function gatherParts(
   communicator: Communicator,
-  vector: Vector,
+  { offset, length }: Vector,
 ): Promise<void> {
   const { size, valueBytes } = communicator;
-  const blocks = Array.from({ length: size }, (_, index) =>
-    vectorRegion(part(vector, size, index, valueBytes), valueBytes),
+  const sizes = Array.from(
+    { length: size },
+    (_, index) => valueBytes * partRange(length, size, index).length,
   );
-  await allgather.run(communicator, blocks);
+  await allgather.run(communicator, { offset, bytes: valueBytes * length }, sizes);
 }
 
-/** Blocks as runs of bytes: what lies one after the other travels as one message. */
-export function pieces(blocks: readonly Region[]): readonly Region[] {
+/** Blocks that follow one another around the end, as one run of bytes or as two. */
+function pieces(blocks: readonly Region[]): readonly Region[] {
   const runs: Region[] = [];
   for (const { offset, bytes } of blocks) {
     const last = runs.at(-1);

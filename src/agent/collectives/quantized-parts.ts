@@ -84,7 +84,8 @@ export async function gatherQuantizedParts(
     quantizedBytes(partRange(vector.length, size, index).length, quantization),
   );
   const total = bytesOf.reduce((sum, bytes) => sum + bytes, 0);
-  let { offset } = communicator.scratch('quantized parts', total);
+  const into = communicator.scratch('quantized parts', total);
+  let { offset } = into;
   const blocks = bytesOf.map((bytes) => {
     const block = { offset, bytes };
     offset += bytes;
@@ -94,7 +95,7 @@ export async function gatherQuantizedParts(
     const own = part(vector, size, rank);
     quantize(communicator, own, quantization, REDUCED_PURPOSE, blocks[rank]!);
   });
-  await allgather.run(communicator, blocks);
+  await allgather.run(communicator, into, bytesOf);
   communicator.reduce(() => {
     for (const [index, block] of blocks.entries()) {
       const out = part(vector, size, index);

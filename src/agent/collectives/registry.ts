@@ -76,6 +76,24 @@ export function chooseCollective(
   });
 }
 
+/** The collective that sends payloads of this kind quantised. */
+export function quantizingFor(kind: PayloadKind): CollectiveDefinition {
+  const found = collectivesFor(kind).find(({ quantizes }) => quantizes === true);
+  if (found !== undefined) return found;
+  throw inputError('QUANTIZE_MISFIT', `no collective quantises ${kind} payloads`, {
+    next: 'Leave quantize away, or choose a method whose payload is dense or sparse.',
+  });
+}
+
+/** @throws GradwireError `QUANTIZE_MISFIT`: says which collectives do quantise */
+export function assertQuantizes(collective: CollectiveDefinition): void {
+  if (collective.quantizes === true) return;
+  const able = all.filter(({ quantizes }) => quantizes === true).map(({ id }) => id);
+  throw inputError('QUANTIZE_MISFIT', `${collective.id} sends values as they are`, {
+    next: `What can quantise: ${able.join(', ')}.`,
+  });
+}
+
 /** @throws GradwireError `COLLECTIVE_MISFIT`: says which collectives do fit */
 export function assertFits(
   collective: CollectiveDefinition,

@@ -94,6 +94,10 @@ export class Arena {
     return new Float32Array(this.buffer, vector.offset, vector.length);
   }
 
+  f64(vector: Vector): Float64Array<SharedArrayBuffer> {
+    return new Float64Array(this.buffer, vector.offset, vector.length);
+  }
+
   u32(offset: number, length: number): Uint32Array<SharedArrayBuffer> {
     return new Uint32Array(this.buffer, offset, length);
   }

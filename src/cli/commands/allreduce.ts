@@ -1,7 +1,10 @@
 /** `gradwire allreduce`: one vector per rank, reduced by real processes. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import type { ReduceOperation } from '../../agent/engine.ts';
+import type { ReduceOperation, ValueType } from '../../agent/engine.ts';
 import { inputError } from '../../shared/errors.ts';
+import { explainIssue } from '../../shared/experiment-spec.ts';
+import { quantizationSchema, type Quantization } from '../../shared/quantization.ts';
+import { parseWord } from '../parse-word.ts';
 import { bytes, milliseconds } from '../quantities.ts';
 import { textTable } from '../text-table.ts';
 
@@ -9,6 +12,10 @@ interface AllreduceOptions {
   readonly ranks: number;
   readonly algorithm: string;
   readonly op: ReduceOperation;
+  readonly dtype?: ValueType;
+  readonly quantize?: Quantization;
+  readonly seed?: number;
+  readonly transport: 'auto' | 'tcp' | 'native';
   readonly in: string;
   readonly out: string;
   readonly json: boolean;
@@ -23,7 +30,7 @@ export function addAllreduceCommand(program: Command): void {
     .command('allreduce')
     .summary('reduce one vector per rank, by real processes')
     .description(
-      'Reduce one file of little-endian float32 per rank to the same result on every ' +
+      'Reduce one file of little-endian floats per rank to the same result on every ' +
         'rank. Exact zeros are absent entries; {rank} in a path is the rank’s number.',
     )
     .requiredOption('--ranks <count>', 'processes', parseRanks)
@@ -34,9 +41,21 @@ export function addAllreduceCommand(program: Command): void {
         .default('sum'),
     )
     .addOption(
+      new Option(
+        '--dtype <name>',
+        'type of the values; f64 if the files end so',
+      ).choices(['f32', 'f64'] satisfies ValueType[]),
+    )
+    .option(
+      '--quantize <settings>',
+      'send sums in few bits: bits=4,bucket=1024',
+      parseQuantization,
+    )
+    .option('--seed <number>', 'of random rounding; 1 unless told', parseWord)
+    .addOption(
       new Option('--transport <name>', 'what carries the messages')
-        .choices(['tcp'])
-        .default('tcp'),
+        .choices(['auto', 'tcp', 'native'])
+        .default('auto'),
     )
     .requiredOption('--in <pattern>', "the vectors, as 'in{rank}.f32'")
     .requiredOption('--out <pattern>', "where the results go, as 'out{rank}.f32'")
@@ -45,7 +64,8 @@ export function addAllreduceCommand(program: Command): void {
 }
 
 async function allreduce(options: AllreduceOptions): Promise<void> {
-  const { ranks, algorithm, op } = options;
+  const { ranks, algorithm, op, quantize, seed } = options;
+  const dtype = options.dtype ?? (options.in.endsWith('.f64') ? 'f64' : 'f32');
   if (ranks > 1 && !options.out.includes(RANK)) {
     throw inputError('PATTERN_INVALID', `--out is one file for ${ranks} ranks`, {
       place: options.out,
@@ -60,6 +80,10 @@ async function allreduce(options: AllreduceOptions): Promise<void> {
     ranks,
     algorithm,
     operation: op,
+    transport: options.transport,
+    values: dtype,
+    quantization: quantize,
+    seed,
     inputs: files(options.in),
     outputs: files(options.out),
   });
@@ -81,8 +105,28 @@ async function allreduce(options: AllreduceOptions): Promise<void> {
     `${report.algorithm}, ${op} over ${ranks} rank${ranks === 1 ? '' : 's'}: ` +
       `${n} elements, ${nnzReduced} of the result not 0` +
       `${switchedToDense ? ', sent sparse and reduced to dense' : ''}, ` +
-      `in ${milliseconds(ms)}\n${table}\n`,
+      `in ${milliseconds(ms)} over ${report.transport}\n${table}\n`,
   );
+}
+
+/**
+ * `bits=4,bucket=1024`; what is not named has its default.
+ * @throws GradwireError `QUANTIZE_INVALID`, `QUANTIZE_UNKNOWN_KEY`
+ */
+function parseQuantization(text: string): Quantization {
+  const given = text.split(',').map((setting) => setting.split('='));
+  const raw = Object.fromEntries(
+    given.map(([key = '', value = '']) => [
+      key,
+      /^\d+$/.test(value) ? Number(value) : value,
+    ]),
+  );
+  const parsed = quantizationSchema.safeParse(raw);
+  if (parsed.success) return parsed.data;
+  throw explainIssue(quantizationSchema, raw, parsed.error, {
+    code: 'QUANTIZE',
+    place: '--quantize',
+  });
 }
 
 function parseRanks(text: string): number {

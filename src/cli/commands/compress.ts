@@ -2,6 +2,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { parseParameters } from '../../main/runs/settings.ts';
 import type { BackendName } from '../../agent/engine.ts';
+import { parseWord } from '../parse-word.ts';
 import { bytes, milliseconds } from '../quantities.ts';
 
 interface CompressOptions {
@@ -66,14 +67,6 @@ async function compress(options: CompressOptions): Promise<void> {
     `${method}: ${n} elements, ${bytes(4 * n)} to a payload of ${bytes(payloadBytes)}` +
       `${entries}, in ${milliseconds(ms)}\n`,
   );
-}
-
-function parseWord(text: string): number {
-  const number = Number(text);
-  if (!/^\d+$/.test(text) || number > 0xffffffff) {
-    throw new InvalidArgumentError('It must be a whole number below 2^32.');
-  }
-  return number;
 }
 
 function parseShape(text: string): readonly number[] {

@@ -25,6 +25,7 @@ interface Report {
   readonly wireReceived: readonly number[];
   readonly switchedToDense: boolean;
   readonly nnzReduced: number;
+  readonly quantize?: unknown;
 }
 
 const inputs = path.join(folder, 'in{rank}.f32');
@@ -138,6 +139,57 @@ test('vectors of nothing, of fewer elements than ranks, and tiny values', async 
   expect(result(1)).toEqual(Float32Array.of(1e-9, -1e-30));
 });
 
+test('f64 files are summed in f64, by their name or by --dtype', async () => {
+  const [long, odd] = [2 ** 40 + 1 / 3, 2 ** 53 - 1];
+  for (const name of ['f64', 'bin']) {
+    const pattern = (side: string): string =>
+      path.join(folder, `${side}{rank}.${name}`);
+    writeFileSync(at(pattern('in'), 0), Float64Array.of(long, 0, -1e300));
+    writeFileSync(at(pattern('in'), 1), Float64Array.of(long, 0, odd));
+    const files = ['--in', pattern('in'), '--out', pattern('out')];
+    for (const algorithm of ['ring', 'ssar-split-allgather', 'auto']) {
+      const report = await reduce(
+        2,
+        ...files,
+        ...['--algorithm', algorithm],
+        ...(name === 'bin' ? ['--dtype', 'f64'] : []),
+      );
+      expect(report).toMatchObject({ dtype: 'f64', n: 3, nnzReduced: 2 });
+      const bytes = Uint8Array.from(readFileSync(at(pattern('out'), 1)));
+      expect([...new Float64Array(bytes.buffer)]).toEqual([2 * long, 0, -1e300]);
+    }
+  }
+});
+
+test('--quantize sends few bits, the same result to all, by seed', async () => {
+  const vectors = Array.from({ length: 3 }, (_, rank) => integers(rank, 12_000));
+  put(vectors);
+  const exact = total((await reduce(3, '--algorithm', 'ring')).wireSent);
+  const quantize = ['--quantize', 'bits=4,bucket=1024'];
+  const report = await reduce(
+    3,
+    ...quantize,
+    '--algorithm',
+    'scatter-reduce-allgather',
+  );
+  expect(report.quantize).toEqual({ bits: 4, bucket: 1024, scale: 'max' });
+  // 4 bits and a scale of 4 bytes in 1024 instead of 32 bits; framing aside.
+  expect(total(report.wireSent) / exact).toBeLessThan(0.13);
+  const first = result(0);
+  for (const rank of [1, 2]) expect(sameBits(result(rank), first)).toBe(true);
+  const sum = sumOf(vectors);
+  expect(first.every((value, index) => Math.abs(value - sum[index]!) < 120)).toBe(true);
+  await reduce(3, ...quantize, '--algorithm', 'scatter-reduce-allgather');
+  expect(sameBits(result(0), first)).toBe(true);
+  const { algorithm } = await reduce(3, ...quantize, '--seed', '2');
+  expect(algorithm).toBe('scatter-reduce-allgather');
+  expect(sameBits(result(0), first)).toBe(false);
+  const sparse = Array.from({ length: 3 }, (_, rank) => integers(rank, 12_000, 0.01));
+  put(sparse);
+  const { algorithm: chosen } = await reduce(3, ...quantize);
+  expect(chosen).toBe('dsar-split-allgather');
+});
+
 test('without --json: a line and a table', async () => {
   put([integers(0, 100), integers(1, 100)]);
   const { stdout, code } = await home.run(allreduce(2, '--algorithm', 'ring'));
@@ -159,6 +211,25 @@ describe('wrong input is one line, exit code 2, and nothing is written', () => {
     [allreduce('two'), 'USAGE', /'two' is invalid/],
     [allreduce(2, '--op', 'mean'), 'USAGE', /'mean' is invalid.*sum, min, max, prod/],
     [allreduce(2, '--transport', 'udp'), 'USAGE', /'udp' is invalid/],
+    [allreduce(2, '--dtype', 'f16'), 'USAGE', /'f16' is invalid.*f32, f64/],
+    [
+      allreduce(2, '--dtype', 'f64', '--in', at(inputs, 2)),
+      'VECTOR_SIZE_INVALID',
+      /396 bytes .*8-byte/,
+    ],
+    [allreduce(2, '--quantize', 'bits=3'), 'QUANTIZE_INVALID', /"bits" is 3/],
+    [allreduce(2, '--quantize', 'bit=4'), 'QUANTIZE_UNKNOWN_KEY', /"bits"\?/],
+    [
+      allreduce(2, '--quantize', 'bits=4', '--op', 'max'),
+      'QUANTIZE_MISFIT',
+      /a max of f32 values/,
+    ],
+    [
+      allreduce(2, '--quantize', 'bits=4', '--algorithm', 'ring'),
+      'QUANTIZE_MISFIT',
+      /scatter-reduce-allgather, dsar-split-allgather/,
+    ],
+
     [
       allreduce(2, '--algorithm', 'rnig'),
       'COLLECTIVE_UNKNOWN',

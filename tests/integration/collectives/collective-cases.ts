@@ -5,7 +5,7 @@
 import { rabenseifnerBytesSent } from '../../../src/agent/collectives/rabenseifner.ts';
 import { recursiveDoublingBytesSent } from '../../../src/agent/collectives/recursive-doubling.ts';
 import { ringBytesSent } from '../../../src/agent/collectives/ring.ts';
-import { payloadBytes } from './run-collective.ts';
+import { payloadBytes, valueBytesIn, type Values } from './run-collective.ts';
 import {
   blocksSent,
   bytesOf,
@@ -21,16 +21,24 @@ export interface CollectiveCase {
   /** Whether bytes depend on which entries the ranks have, not on how many alone. */
   readonly fillsIn?: boolean;
   /** Exact bytes that each rank sends, framing excluded. */
-  sent(inputs: readonly Float32Array[]): readonly number[];
+  sent(inputs: readonly Values[]): readonly number[];
 }
 
 type BytesSent = typeof ringBytesSent;
 
+const blockBytes = (input: Values, ranks: number, part: number): number =>
+  input.BYTES_PER_ELEMENT * entriesOf(input, ranks, part).length;
+
 const dense = (bytesSent: BytesSent): CollectiveCase => ({
   kind: 'dense',
   sent: (inputs) =>
-    inputs.map(({ length }, rank) =>
-      bytesSent(rank, { ranks: inputs.length, length, payloadBytes: 4 * length }),
+    inputs.map((input, rank) =>
+      bytesSent(rank, {
+        ranks: inputs.length,
+        length: input.length,
+        payloadBytes: input.byteLength,
+        valueBytes: valueBytesIn(input),
+      }),
     ),
 });
 
@@ -39,9 +47,7 @@ const scattered: CollectiveCase = {
   kind: 'dense',
   sent: (inputs) => {
     const ranks = inputs.length;
-    const blocks = inputs.map(
-      (input, part) => 4 * entriesOf(input, ranks, part).length,
-    );
+    const blocks = inputs.map((input, part) => blockBytes(input, ranks, part));
     const all = blocks.reduce((sum, bytes) => sum + bytes, 0);
     return inputs.map((_, rank) => all - blocks[rank]! + blocksSent(rank, blocks));
   },
@@ -75,9 +81,7 @@ export const collectiveCases: Readonly<Record<string, CollectiveCase>> = {
     fillsIn: true,
     sent: (inputs) => {
       const ranks = inputs.length;
-      const blocks = inputs.map(
-        (input, part) => 4 * entriesOf(input, ranks, part).length,
-      );
+      const blocks = inputs.map((input, part) => blockBytes(input, ranks, part));
       return inputs.map(
         (_, rank) => splitSent(rank, inputs) + blocksSent(rank, blocks),
       );

@@ -1,16 +1,23 @@
 /** One collective on a world, from plain vectors to plain vectors, with an oracle. */
-import type { CollectiveDefinition } from '../../../src/agent/collectives/collective.ts';
+import type {
+  CollectiveDefinition,
+  Quantization,
+} from '../../../src/agent/collectives/collective.ts';
 import type { TransportCommunicator } from '../../../src/agent/collectives/communicator.ts';
 import type { Combined, Payload } from '../../../src/agent/compression/method.ts';
-import type { Arena } from '../../../src/agent/kernels/arena.ts';
+import type { Arena, Vector } from '../../../src/agent/kernels/arena.ts';
 import {
   ABSENT_BITS,
   type ReduceOperation,
 } from '../../../src/agent/kernels/reduction.ts';
+import type { ValueBytes } from '../../../src/agent/kernels/value-type.ts';
 
-export interface Outcome {
+/** A vector of f32 or of f64: it says itself which. */
+export type Values = Float32Array | Float64Array;
+
+export interface Outcome<V extends Values = Float32Array> {
   /** Absent entries are 0. */
-  readonly sum: Float32Array;
+  readonly sum: V;
   /** Undefined where absent; under a sum, dense results have no absent entries. */
   readonly entries: (number | undefined)[];
   readonly form: Combined['form'];
@@ -22,105 +29,165 @@ export interface Outcome {
 }
 
 /** Zeros of the inputs are absent entries where the payload is sparse. */
-export function runCollective(
+export function runCollective<V extends Values>(
   collective: CollectiveDefinition,
   communicators: readonly TransportCommunicator[],
   kind: 'dense' | 'sparse',
-  inputs: readonly Float32Array[],
+  inputs: readonly V[],
   operation: ReduceOperation = 'sum',
-): Promise<Outcome[]> {
+  quantization?: Quantization,
+): Promise<Outcome<V>[]> {
   return Promise.all(
-    communicators.map(async (communicator, rank) => {
-      const { arena } = communicator;
-      const input = inputs[rank]!;
-      const payload = payloadOf(arena, kind, input, operation);
-      communicator.begin({ epoch: 0, operation: collective.code, dtype: 1 });
-      try {
-        const combined = await collective.run(communicator, payload);
-        const entries = entriesOf(arena, combined, input.length, operation);
-        return {
-          sum: Float32Array.from(entries, (value) => value ?? 0),
-          entries,
-          form: combined.form,
-          count: combined.form === 'sparse' ? combined.count : undefined,
-          sentBytes: communicator.sentBytes,
-          receivedBytes: communicator.receivedBytes,
-          sentMessages: communicator.sentMessages,
-        };
-      } finally {
-        // The memory is the caller's again: whatever becomes of it must hurt nobody.
-        arena.u8(payload.data.offset, payload.data.bytes).fill(0xff);
-        arena.release(payload.data);
-      }
-    }),
+    communicators.map((communicator, rank) =>
+      runRank(collective, communicator, kind, inputs[rank]!, operation, quantization),
+    ),
   );
+}
+
+/** One rank's part in it, which starts at once. */
+export async function runRank<V extends Values>(
+  collective: CollectiveDefinition,
+  communicator: TransportCommunicator,
+  kind: 'dense' | 'sparse',
+  input: V,
+  operation: ReduceOperation = 'sum',
+  quantization?: Quantization,
+): Promise<Outcome<V>> {
+  const { arena } = communicator;
+  const payload = payloadOf(arena, kind, input, operation);
+  communicator.begin({
+    epoch: 0,
+    operation: collective.code,
+    dtype: 1,
+    quantization,
+  });
+  try {
+    const combined = await collective.run(communicator, payload);
+    const [sum, present] = resultOf(arena, combined, input, operation);
+    return {
+      sum,
+      get entries() {
+        return Array.from(sum, (value, i) => (present(i) ? value : undefined));
+      },
+      form: combined.form,
+      count: combined.form === 'sparse' ? combined.count : undefined,
+      sentBytes: communicator.sentBytes,
+      receivedBytes: communicator.receivedBytes,
+      sentMessages: communicator.sentMessages,
+    };
+  } finally {
+    // The memory is the caller's again: whatever becomes of it must hurt nobody.
+    arena.u8(payload.data.offset, payload.data.bytes).fill(0xff);
+    arena.release(payload.data);
+  }
+}
+
+export const valueBytesIn = (values: Values): ValueBytes =>
+  values.BYTES_PER_ELEMENT as ValueBytes;
+
+/** Elements of the arena, copied: values of a stream lie at any multiple of 4 bytes. */
+function copied<V extends Values>(
+  arena: Arena,
+  { offset, length }: Vector,
+  like: V,
+): V {
+  const bytes = arena.u8(offset, like.BYTES_PER_ELEMENT * length).slice();
+  const values =
+    like instanceof Float32Array
+      ? new Float32Array(bytes.buffer)
+      : new Float64Array(bytes.buffer);
+  return values as V;
+}
+
+/** Elements put into the arena. */
+export function put(arena: Arena, offset: number, values: Values): void {
+  const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+  arena.u8(offset, bytes.length).set(bytes);
 }
 
 export function payloadOf(
   arena: Arena,
   kind: 'dense' | 'sparse',
-  values: Float32Array,
+  values: Values,
   operation: ReduceOperation = 'sum',
 ): Payload {
-  const { length } = values;
+  const { length, BYTES_PER_ELEMENT: bytes } = values;
   if (kind === 'dense') {
-    const data = arena.allocate(4 * length);
-    arena.f32({ offset: data.offset, length }).set(values);
+    const data = arena.allocate(bytes * length);
+    put(arena, data.offset, values);
     if (operation !== 'sum') {
-      const bits = arena.u32(data.offset, length);
+      const words = bytes / 4;
+      const bits = arena.u32(data.offset, words * length);
       for (const [index, value] of values.entries()) {
-        if (value === 0) bits[index] = ABSENT_BITS;
+        if (value === 0) bits.fill(ABSENT_BITS, words * index, words * (index + 1));
       }
     }
     return { kind, length, data };
   }
-  const indices = [...values.keys()].filter((index) => values[index] !== 0);
+  const indices = Uint32Array.from(values.keys()).filter(
+    (index) => values[index] !== 0,
+  );
   const count = indices.length;
-  const data = arena.allocate(8 * count);
+  const data = arena.allocate((4 + bytes) * count);
   arena.u32(data.offset, count).set(indices);
-  arena
-    .f32({ offset: data.offset + 4 * count, length: count })
-    .set(indices.map((index) => values[index]!));
+  put(
+    arena,
+    data.offset + 4 * count,
+    values.filter((value) => value !== 0),
+  );
   return { kind, length, count, data };
 }
 
-export function payloadBytes(kind: 'dense' | 'sparse', values: Float32Array): number {
-  if (kind === 'dense') return 4 * values.length;
-  return 8 * values.filter((value) => value !== 0).length;
+export function payloadBytes(kind: 'dense' | 'sparse', values: Values): number {
+  if (kind === 'dense') return values.byteLength;
+  const bytes = 4 + values.BYTES_PER_ELEMENT;
+  return bytes * values.filter((value) => value !== 0).length;
 }
 
-function entriesOf(
+/** The result with 0 where there is no entry, and whether there is one. */
+function resultOf<V extends Values>(
   arena: Arena,
   combined: Combined,
-  length: number,
+  like: V,
   operation: ReduceOperation,
-): (number | undefined)[] {
+): readonly [V, (index: number) => boolean] {
   if (combined.form === 'gathered') throw new Error('a reduction is not gathered');
+  const { length } = like;
   const { offset } = combined.data;
   if (combined.form === 'dense') {
-    const bits = arena.u32(offset, length);
-    return Array.from(arena.f32({ offset, length }), (value, index) => {
-      const absent = operation === 'sum' ? value === 0 : bits[index] === ABSENT_BITS;
-      return absent ? undefined : value;
-    });
+    const sum = copied(arena, { offset, length }, like);
+    if (operation === 'sum') return [sum, (index) => sum[index] !== 0];
+    const bits = new Uint32Array(sum.slice().buffer);
+    const words = like.BYTES_PER_ELEMENT / 4;
+    const present = (index: number): boolean => {
+      for (let word = 0; word < words; word++) {
+        if (bits[words * index + word] !== ABSENT_BITS) return true;
+      }
+      return false;
+    };
+    for (const index of sum.keys()) if (!present(index)) sum[index] = 0;
+    return [sum, present];
   }
   const { count } = combined;
-  const indices = arena.u32(offset, count);
-  const values = arena.f32({ offset: offset + 4 * count, length: count });
-  const out = Array.from({ length }, (): number | undefined => undefined);
+  const indices = arena.u32(offset, count).slice();
+  const values = copied(arena, { offset: offset + 4 * count, length: count }, like);
+  const sum = like.slice() as V;
+  sum.fill(0);
   indices.forEach((index, place) => {
     if (place > 0 && index <= indices[place - 1]!) throw new Error('not ascending');
-    out[index] = values[place]!;
+    sum[index] = values[place]!;
   });
-  return out;
+  const all = new Set(indices);
+  return [sum, (index) => all.has(index)];
 }
 
 /** The sum over ranks, the slow way; exact for integers. */
-export function sumOf(inputs: readonly Float32Array[]): Float32Array {
-  const [first] = inputs;
-  return first!.map((_, index) =>
-    inputs.reduce((sum, input) => sum + input[index]!, 0),
-  );
+export function sumOf<V extends Values>(inputs: readonly V[]): V {
+  const sum = inputs[0]!.slice() as V;
+  for (const input of inputs.slice(1)) {
+    for (const [index, value] of input.entries()) if (value !== 0) sum[index]! += value;
+  }
+  return sum;
 }
 
 /** Small integers, of which about `density` are not 0; every rank has its own. */
@@ -128,6 +195,15 @@ export function integers(rank: number, length: number, density = 1): Float32Arra
   const random = generator(1000 * rank + length);
   return Float32Array.from({ length }, () => {
     const value = Math.floor(random() * 201) - 100;
+    return random() < density ? value : 0;
+  });
+}
+
+/** Integers that f32 would round, but whose sums f64 does not. */
+export function longIntegers(rank: number, length: number, density = 1): Float64Array {
+  const random = generator(3 + 1000 * rank + length);
+  return Float64Array.from({ length }, () => {
+    const value = Math.floor((random() - 0.5) * 2 ** 48) + 0.5;
     return random() < density ? value : 0;
   });
 }
@@ -152,7 +228,7 @@ export function generator(seed: number): () => number {
   };
 }
 
-export function sameBits(a: Float32Array, b: Float32Array): boolean {
+export function sameBits(a: Values, b: Values): boolean {
   return Buffer.from(a.buffer, a.byteOffset, a.byteLength).equals(
     Buffer.from(b.buffer, b.byteOffset, b.byteLength),
   );

@@ -2,21 +2,26 @@
  * What streams become when they are merged, counted on sets: the slow way to the exact
  * bytes that the sparse collectives must send. A stream is the entries of one range.
  */
+import type { Values } from './run-collective.ts';
+
 export interface Entries {
   readonly indices: ReadonlySet<number>;
   readonly length: number;
+  /** Bytes of a value. */
+  readonly size: number;
   readonly dense: boolean;
 }
 
 /** Range `index` of `parts` of a rank's input, of which zeros are absent. */
-export function entriesOf(input: Float32Array, parts = 1, index = 0): Entries {
-  const size = Math.floor(input.length / parts);
-  const start = index * size;
-  const end = index === parts - 1 ? input.length : start + size;
+export function entriesOf(input: Values, parts = 1, index = 0): Entries {
+  const most = Math.floor(input.length / parts);
+  const start = index * most;
+  const end = index === parts - 1 ? input.length : start + most;
   const indices = new Set<number>();
   for (let i = start; i < end; i++) if (input[i] !== 0) indices.add(i);
   const length = end - start;
-  return { indices, length, dense: atDelta(indices.size, length) };
+  const size = input.BYTES_PER_ELEMENT;
+  return { indices, length, size, dense: atDelta(indices.size, length, size) };
 }
 
 /** |H₁| + |H₂| ≥ δ decides, not the union. */
@@ -25,7 +30,8 @@ export function united(a: Entries, b: Entries): Entries {
   return {
     indices: new Set([...a.indices, ...b.indices]),
     length: a.length,
-    dense: a.dense || b.dense || atDelta(entries, a.length),
+    size: a.size,
+    dense: a.dense || b.dense || atDelta(entries, a.length, a.size),
   };
 }
 
@@ -40,15 +46,16 @@ export function unitedTree(all: readonly Entries[]): Entries {
   return unitedTree(next);
 }
 
-/** Header of 8, then pairs of 8 bytes or elements of 4. */
-export const bytesOf = ({ indices, length, dense }: Entries): number =>
-  8 + (dense ? 4 * length : 8 * indices.size);
+/** Header of 8, then pairs of an index of 4 bytes and a value, or elements. */
+export const bytesOf = ({ indices, length, dense, size }: Entries): number =>
+  8 + (dense ? size * length : (4 + size) * indices.size);
 
-const atDelta = (entries: number, length: number): boolean =>
-  length > 0 && entries >= length / 2;
+/** δ = N·isize/(c + isize) */
+const atDelta = (entries: number, length: number, size: number): boolean =>
+  length > 0 && entries >= (length * size) / (4 + size);
 
 /** What each rank sends in a recursive doubling of whole streams. */
-export function doublingSent(inputs: readonly Float32Array[]): readonly number[] {
+export function doublingSent(inputs: readonly Values[]): readonly number[] {
   const ranks = inputs.length;
   const sent = inputs.map(() => 0);
   if (ranks === 1) return sent;
@@ -78,7 +85,7 @@ export function doublingSent(inputs: readonly Float32Array[]): readonly number[]
 }
 
 /** What a rank sends in the first phase of the split algorithms. */
-export function splitSent(rank: number, inputs: readonly Float32Array[]): number {
+export function splitSent(rank: number, inputs: readonly Values[]): number {
   return inputs.reduce(
     (sum, _, peer) =>
       peer === rank
@@ -101,7 +108,7 @@ export function blocksSent(rank: number, blocks: readonly number[]): number {
 }
 
 /** What each rank sends around the ring: partial parts, then finished ones. */
-export function sparseRingSent(inputs: readonly Float32Array[]): readonly number[] {
+export function sparseRingSent(inputs: readonly Values[]): readonly number[] {
   const ranks = inputs.length;
   const sent = inputs.map(() => 0);
   for (let part = 0; part < ranks; part++) {

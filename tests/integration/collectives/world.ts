@@ -13,6 +13,7 @@ import type { ReduceOperation } from '../../../src/agent/kernels/reduction.ts';
 import { referenceKernels } from '../../../src/agent/kernels/reference/reference-kernels.ts';
 import { loadWasmKernels } from '../../../src/agent/kernels/wasm/load.ts';
 import { loadLibc } from '../../../src/agent/transport/libc.ts';
+import type { ValueType } from '../../../src/agent/kernels/value-type.ts';
 import { connectMesh, type MeshOptions } from '../../../src/agent/transport/mesh.ts';
 import { listenTcp } from '../../../src/agent/transport/tcp-listener.ts';
 import type { MeshTransport } from '../../../src/agent/transport/mesh-transport.ts';
@@ -73,7 +74,10 @@ export interface World extends AsyncDisposable {
   readonly size: number;
   readonly transports: readonly MeshTransport[];
   /** One per rank, on a stream that no other call has had. */
-  communicators(operation?: ReduceOperation): readonly TransportCommunicator[];
+  communicators(
+    operation?: ReduceOperation,
+    values?: ValueType,
+  ): readonly TransportCommunicator[];
 }
 
 export async function makeWorld(
@@ -106,7 +110,7 @@ export async function makeWorld(
   return {
     size,
     transports,
-    communicators: (operation) => {
+    communicators: (operation, values) => {
       stream++;
       const group = wrapped.map((transport, rank) => {
         const { arena, [backend]: kernels } = memoryOf(rank);
@@ -116,6 +120,8 @@ export async function makeWorld(
           transport,
           stream,
           operation,
+          values,
+          seed: 7,
         });
       });
       made.push(...group);

@@ -1,0 +1,234 @@
+/**
+ * Sums that travel in few bits: unbiased, the same bits on all ranks, in the bytes of the
+ * formula, and never further off than two roundings allow.
+ */
+import { describe, expect, test } from 'vitest';
+import type { Quantization } from '../../../src/agent/collectives/collective.ts';
+import { partRange } from '../../../src/agent/collectives/partition.ts';
+import { collectives } from '../../../src/agent/collectives/registry.ts';
+import {
+  floats,
+  generator,
+  integers,
+  runCollective,
+  sameBits,
+  sumOf,
+} from './run-collective.ts';
+import { blocksSent, splitSent } from './stream-oracle.ts';
+import { BACKENDS, makeWorld } from './world.ts';
+
+const KINDS = {
+  'scatter-reduce-allgather': 'dense',
+  'dsar-split-allgather': 'sparse',
+} as const;
+const ids = Object.keys(KINDS) as (keyof typeof KINDS)[];
+
+const settings: readonly Quantization[] = [
+  { bits: 2, bucket: 128, scale: 'max' },
+  { bits: 4, bucket: 1024, scale: 'max' },
+  { bits: 8, bucket: 1024, scale: 'l2' },
+];
+
+/** 4·⌈n/d⌉ + 4·⌈n·b/32⌉ */
+const codeBytes = (length: number, { bits, bucket }: Quantization): number =>
+  4 * Math.ceil(length / bucket) + 4 * Math.ceil((length * bits) / 32);
+
+/** What each rank sends: contributions to the parts of others, then all parts. */
+function sent(
+  id: keyof typeof KINDS,
+  inputs: readonly Float32Array[],
+  quantization: Quantization,
+): readonly number[] {
+  const ranks = inputs.length;
+  const blocks = inputs.map(({ length }, part) =>
+    codeBytes(partRange(length, ranks, part).length, quantization),
+  );
+  const all = blocks.reduce((sum, bytes) => sum + bytes, 0);
+  return inputs.map((_, rank) => {
+    const first = KINDS[id] === 'dense' ? all - blocks[rank]! : splitSent(rank, inputs);
+    return first + blocksSent(rank, blocks);
+  });
+}
+
+const norm = (values: Float32Array): number => Math.hypot(...values);
+const largest = (values: Float32Array): number =>
+  values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+
+describe.each(ids)('%s', (id) => {
+  const collective = collectives.get(id)!;
+  const kind = KINDS[id];
+
+  test.each([1, 2, 3, 4, 5, 7, 8, 9])(
+    'P = %d: one result on all ranks, near the sum, for the bytes of the formula',
+    async (ranks) => {
+      for (const backend of ranks === 3 ? BACKENDS : (['wasm'] as const)) {
+        await using world = await makeWorld(ranks, { backend });
+        for (const quantization of settings) {
+          const communicators = world.communicators();
+          for (const length of [0, 1, 5, 1023, 1025, 9000]) {
+            const inputs = communicators.map((_, rank) =>
+              integers(rank, length, kind === 'dense' ? 1 : 0.05),
+            );
+            const outcomes = await runCollective(
+              collective,
+              communicators,
+              kind,
+              inputs,
+              'sum',
+              quantization,
+            );
+            const where = `P ${ranks}, N ${length}, ${quantization.bits} bits`;
+            const bytes = sent(id, inputs, quantization);
+            const [{ sum }] = outcomes as [(typeof outcomes)[number]];
+            for (const [rank, outcome] of outcomes.entries()) {
+              expect(sameBits(outcome.sum, sum), where).toBe(true);
+              expect(outcome.sentBytes, where).toBe(bytes[rank]);
+            }
+            if (kind === 'dense') {
+              const shape = { ranks, length, payloadBytes: 4 * length, quantization };
+              expect(collective.wireBytes(shape), where).toBe(Math.max(...bytes));
+            }
+            const exact = sumOf(inputs);
+            if (ranks === 1) {
+              expect(sum).toEqual(exact);
+              continue;
+            }
+            // A rounding is off by less than a level of its bucket's scale.
+            const scaleOf = quantization.scale === 'max' ? largest : norm;
+            const levels = 2 ** (quantization.bits - 1) - 1;
+            const first = kind === 'dense' ? inputs : [];
+            const contributions = first.reduce((all, input) => all + scaleOf(input), 0);
+            const error = contributions / levels;
+            const last =
+              scaleOf(exact) +
+              error * (quantization.scale === 'max' ? 1 : Math.sqrt(length));
+            const bound = error + last / levels;
+            const worst = sum.reduce(
+              (most, value, index) => Math.max(most, Math.abs(value - exact[index]!)),
+              0,
+            );
+            expect(worst, where).toBeLessThanOrEqual(bound * 1.000_01);
+          }
+        }
+      }
+    },
+    20_000,
+  );
+
+  test('the same seed gives the same bits, the next exchange others', async () => {
+    const [, quantization] = settings;
+    const runs: Float32Array[][] = [];
+    for (let run = 0; run < 2; run++) {
+      await using world = await makeWorld(4);
+      const communicators = world.communicators();
+      const inputs = communicators.map((_, rank) =>
+        floats(rank, 3000, kind === 'dense' ? 1 : 0.1),
+      );
+      const sums: Float32Array[] = [];
+      for (let exchange = 0; exchange < 2; exchange++) {
+        const outcomes = await runCollective(
+          collective,
+          communicators,
+          kind,
+          inputs,
+          'sum',
+          quantization,
+        );
+        sums.push(outcomes[0]!.sum);
+      }
+      runs.push(sums);
+    }
+    const [[first, second], again] = runs as [Float32Array[], Float32Array[]];
+    expect(sameBits(again[0]!, first!)).toBe(true);
+    expect(sameBits(again[1]!, second!)).toBe(true);
+    expect(sameBits(first!, second!)).toBe(false);
+  });
+
+  test('is unbiased: the mean of many exchanges is the sum', async () => {
+    const exchanges = 600;
+    const length = 40;
+    await using world = await makeWorld(3);
+    const communicators = world.communicators();
+    const random = generator(5);
+    const inputs = communicators.map(() =>
+      Float32Array.from({ length }, () =>
+        kind === 'dense' || random() < 0.4 ? random() - 0.3 : 0,
+      ),
+    );
+    const total = new Float64Array(length);
+    const squares = new Float64Array(length);
+    for (let exchange = 0; exchange < exchanges; exchange++) {
+      const [outcome] = await runCollective(
+        collective,
+        communicators,
+        kind,
+        inputs,
+        'sum',
+        { bits: 2, bucket: 16, scale: 'max' },
+      );
+      for (const [index, value] of outcome!.sum.entries()) {
+        total[index]! += value;
+        squares[index]! += value * value;
+      }
+    }
+    let noisy = 0;
+    for (const [index, exact] of sumOf(inputs).entries()) {
+      const mean = total[index]! / exchanges;
+      const variance = Math.max(0, squares[index]! / exchanges - mean ** 2);
+      if (variance > 0.01) noisy++;
+      const error = 5 * Math.sqrt(variance / exchanges) + 1e-5;
+      expect(Math.abs(mean - exact), `element ${index}`).toBeLessThan(error);
+    }
+    // Of 2 bits little is exact: a mean of values that are not rounded shows nothing.
+    expect(noisy).toBeGreaterThan(length / 4);
+  });
+
+  test('what no level can stand for is refused by name', async () => {
+    await using world = await makeWorld(2);
+    const inputs = world.transports.map((_, rank) =>
+      new Float32Array(100).fill(rank === 1 ? Infinity : 1),
+    );
+    const run = runCollective(
+      collective,
+      world.communicators(),
+      kind,
+      inputs,
+      'sum',
+      settings[1],
+    );
+    await expect(run).rejects.toMatchObject({ code: 'PAYLOAD_INVALID' });
+  });
+});
+
+test('two roundings, whatever P is: the noise does not grow with the ranks squared', async () => {
+  const collective = collectives.get('scatter-reduce-allgather')!;
+  const quantization = { bits: 4, bucket: 1024, scale: 'max' } as const;
+  const length = 4096;
+  const meanSquare = async (ranks: number): Promise<number> => {
+    await using world = await makeWorld(ranks);
+    // The same on all ranks: noise that were the same as well would add up as P².
+    const inputs = world.transports.map(() =>
+      floats(0, length).map((x) => Math.atan(x)),
+    );
+    const outcomes = await runCollective(
+      collective,
+      world.communicators(),
+      'dense',
+      inputs,
+      'sum',
+      quantization,
+    );
+    const exact = sumOf(inputs.map((input) => Float64Array.from(input)));
+    const errors = outcomes[0]!.sum.map((value, index) => value - exact[index]!);
+    return errors.reduce((sum, error) => sum + error ** 2, 0) / length;
+  };
+  // Rounding to levels of width w is off by w²/6 on average of uniform values: (P−1)
+  // contributions of w = m/7, and the sum of w = P·m/7, where m is the largest magnitude.
+  const bound = (ranks: number): number =>
+    ((ranks - 1) / 4 + (ranks + 1) ** 2 / 4) * (Math.PI / 2 / 7) ** 2;
+  for (const ranks of [2, 8]) {
+    const noise = await meanSquare(ranks);
+    expect(noise).toBeGreaterThan(0);
+    expect(noise).toBeLessThan(bound(ranks));
+  }
+});
