@@ -28,7 +28,6 @@ export interface Libc {
   close(descriptor: number): number;
   /** A second descriptor of the same socket, not inherited by child processes. */
   duplicate(descriptor: number): number;
-  setBufferBytes(descriptor: number, bytes: number): number;
   /** Let whoever waits for this core have it first. */
   yield(): void;
   /**
@@ -43,29 +42,11 @@ export interface Libc {
   watcher(descriptor: number, ready: () => void): DescriptorWatch;
 }
 
-interface Platform {
-  readonly duplicateCloseOnExec: number;
-  readonly socketLevel: number;
-  readonly sendBuffer: number;
-  readonly receiveBuffer: number;
-}
-
-/** The constants in which the systems differ: fcntl.h and sys/socket.h of each. */
-const PLATFORMS: Partial<Record<NodeJS.Platform, Platform>> = {
-  linux: {
-    duplicateCloseOnExec: 1030,
-    socketLevel: 1,
-    sendBuffer: 7,
-    receiveBuffer: 8,
-  },
-  darwin: {
-    duplicateCloseOnExec: 67,
-    socketLevel: 0xffff,
-    sendBuffer: 0x1001,
-    receiveBuffer: 0x1002,
-  },
+/** F_DUPFD_CLOEXEC of fcntl.h, in which the systems differ. */
+const DUPLICATE_CLOSE_ON_EXEC: Partial<Record<NodeJS.Platform, number>> = {
+  linux: 1030,
+  darwin: 67,
 };
-
 const SHUT_WR = 1;
 
 const ERRNO_NAMES = new Map(
@@ -86,8 +67,8 @@ export function loadLibc(): Promise<Libc> {
 }
 
 async function bind(): Promise<Libc> {
-  const platform = PLATFORMS[process.platform];
-  if (platform === undefined) throw unavailable(`not on ${process.platform}`);
+  const duplicateCommand = DUPLICATE_CLOSE_ON_EXEC[process.platform];
+  if (duplicateCommand === undefined) throw unavailable(`not on ${process.platform}`);
   const koffi = await import('koffi').catch((cause: unknown) => {
     const message = cause instanceof Error ? cause.message : String(cause);
     throw unavailable(`koffi cannot be loaded: ${message.split('\n')[0]}`);
@@ -100,9 +81,7 @@ async function bind(): Promise<Libc> {
   const close = library.func('int close(int)');
   const fcntl = library.func('int fcntl(int, int, ...)');
   const schedYield = library.func('int sched_yield()');
-  const setsockopt = library.func('int setsockopt(int, int, int, uintptr_t, uint32_t)');
   const moveToCore = process.platform === 'linux' ? coreMover(library) : undefined;
-  const integer = Buffer.alloc(4);
   const bases = new WeakMap<ArrayBufferLike, number>();
 
   const address = (view: Uint8Array): number => {
@@ -120,17 +99,7 @@ async function bind(): Promise<Libc> {
     writev,
     shutdown: (descriptor) => shutdown(descriptor, SHUT_WR) as number,
     close,
-    duplicate: (descriptor) =>
-      fcntl(descriptor, platform.duplicateCloseOnExec, 'int', 3) as number,
-    setBufferBytes: (descriptor, bytes) => {
-      integer.writeInt32LE(bytes);
-      const { socketLevel, sendBuffer, receiveBuffer } = platform;
-      const at = address(integer);
-      const results = [sendBuffer, receiveBuffer].map(
-        (option) => setsockopt(descriptor, socketLevel, option, at, 4) as number,
-      );
-      return Math.min(...results);
-    },
+    duplicate: (descriptor) => fcntl(descriptor, duplicateCommand, 'int', 3) as number,
     yield: () => {
       schedYield();
     },

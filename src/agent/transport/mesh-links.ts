@@ -30,6 +30,8 @@ export interface MeshLinkOptions {
   readonly secret: Uint8Array;
   /** Until all peers must have connected. */
   readonly timeoutMs: number;
+  /** Whether ranks of this machine are called on their Unix sockets. */
+  readonly local?: boolean | undefined;
   readonly handshakeLimitMs?: number | undefined;
 }
 
@@ -66,9 +68,23 @@ export async function linkMesh(options: MeshLinkOptions): Promise<MeshLink[]> {
     if ('refused' in result) refusals.push(result.refused);
     else establish({ peer: result.peer, socket, role: 'acceptor' });
   };
-  const introduce = async (peer: number): Promise<void> => {
-    const socket = connectSocket({ ...addresses[peer]!, noDelay: true });
+  const call = async (peer: number): Promise<Socket> => {
+    const { host, port, local } = addresses[peer]!;
+    // The same host is the same machine, and the same namespace of it.
+    if (
+      options.local === true &&
+      local !== undefined &&
+      host === addresses[rank]!.host
+    ) {
+      const socket = connectSocket({ path: local });
+      if (await opens(socket)) return socket;
+    }
+    const socket = connectSocket({ host, port, noDelay: true });
     await connected(socket, peer, addresses[peer]!);
+    return socket;
+  };
+  const introduce = async (peer: number): Promise<void> => {
+    const socket = await call(peer);
     own(socket);
     await dial(socket, run, rank, peer);
     establish({ peer, socket, role: 'dialer' });
@@ -96,6 +112,20 @@ export async function linkMesh(options: MeshLinkOptions): Promise<MeshLink[]> {
     clearTimeout(timer);
     listener.close();
   }
+}
+
+/** Whether it connects; where not, the other way is tried. */
+function opens(socket: Socket): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  socket.once('connect', () => {
+    socket.removeAllListeners('error');
+    resolve(true);
+  });
+  socket.once('error', () => {
+    socket.destroy();
+    resolve(false);
+  });
+  return promise;
 }
 
 function connected(socket: Socket, peer: number, address: RankAddress): Promise<void> {

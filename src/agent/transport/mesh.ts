@@ -16,7 +16,7 @@ import { TcpConnection } from './tcp-connection.ts';
 import type { TcpListener } from './tcp-listener.ts';
 import type { TransportObserver } from './transport.ts';
 
-export interface MeshOptions extends Omit<MeshLinkOptions, 'listener'> {
+export interface MeshOptions extends Omit<MeshLinkOptions, 'listener' | 'local'> {
   /** Owned by the call: it is closed once the mesh stands. Needless in a world of one. */
   readonly listener?: TcpListener | undefined;
   /** Deadline of the mesh, then of every send and receive. */
@@ -49,7 +49,7 @@ export async function connectMesh(options: MeshOptions): Promise<MeshTransport> 
   const links =
     listener === undefined || size === 1
       ? []
-      : await linkMesh({ ...options, listener });
+      : await linkMesh({ ...options, listener, local: libc !== undefined });
   if (size === 1) listener?.close();
   const connect = libc === undefined ? connectTcp : native(libc, options);
   return new MeshTransport({ rank, size, timeoutMs, observer, limits }, links, connect);

@@ -79,9 +79,14 @@ export class ProgressLoop {
     this.#scheduled = true;
     // A tick runs when the promises have, and costs next to nothing; but a chain of them
     // would starve everything else on this thread.
-    if (now - this.#turnedAt < CHAIN_MS) process.nextTick(this.#turnAwaited);
+    if (now - this.#turnedAt < CHAIN_MS) queueMicrotask(this.#tick);
     else setImmediate(this.#turnAll);
   }
+
+  /** Of two ticks the second runs before the promises of the first: of microtasks not. */
+  readonly #tick = (): void => {
+    process.nextTick(this.#turnAwaited);
+  };
 
   readonly #turnAwaited = (): void => {
     this.#turn(false, performance.now());

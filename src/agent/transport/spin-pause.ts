@@ -18,7 +18,8 @@ const REST_MS = 10;
 export class SpinPause {
   readonly #libc: Libc;
   readonly #place: number | undefined;
-  #displaced = false;
+  /** Whether anything else ran since the last bytes; undefined: there was no pause. */
+  #since: 'displaced' | 'alone' | undefined;
   #caught = 0;
   #movedAt = 0;
 
@@ -31,18 +32,16 @@ export class SpinPause {
   /** Nothing has come: somebody else may have the core. */
   pause(now: number): void {
     this.#libc.yield();
-    this.#displaced = performance.now() - now > DISPLACED_MS;
+    const displaced = performance.now() - now > DISPLACED_MS;
+    if (this.#since !== 'displaced') this.#since = displaced ? 'displaced' : 'alone';
   }
 
   /** Bytes have come. */
   moved(now: number): void {
-    if (this.#place === undefined) return;
-    if (!this.#displaced) {
-      this.#caught = 0;
-      return;
-    }
-    this.#displaced = false;
-    this.#caught++;
+    const since = this.#since;
+    this.#since = undefined;
+    if (this.#place === undefined || since === undefined) return;
+    this.#caught = since === 'displaced' ? this.#caught + 1 : 0;
     if (this.#caught < CAUGHT || now - this.#movedAt < REST_MS) return;
     this.#libc.moveToCore(this.#place);
     this.#caught = 0;

@@ -1,34 +1,44 @@
 /**
- * The port on which one rank waits for its peers. Connections that come before the rank
- * knows its run are held unread, a bounded number of them, until `attach` says who deals
- * with them.
+ * Where one rank waits for its peers: a TCP port, and on Linux a Unix socket beside it for
+ * ranks of the same machine. Connections that come before the rank knows its run are held
+ * unread, a bounded number of them, until `attach` says who deals with them.
  */
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { randomBytes } from 'node:crypto';
+import {
+  createServer,
+  type AddressInfo,
+  type ListenOptions,
+  type Server,
+  type Socket,
+} from 'node:net';
 import { failure } from '../../shared/errors.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 
 /** Twice the largest world: room for impostors, but not for any number of them. */
 const MAX_CONNECTIONS = 2048;
+const BACKLOG = 1024;
 
 export class TcpListener {
   readonly address: RankAddress;
-  readonly #server: Server;
+  readonly #servers: readonly Server[];
   readonly #held = new Set<Socket>();
   #accept: ((socket: Socket) => void) | undefined;
   #trouble: string | undefined;
 
-  /** @param server listens already; owned from here on. */
-  constructor(server: Server, address: RankAddress) {
-    this.#server = server;
+  /** @param servers listen already; owned from here on. */
+  constructor(servers: readonly Server[], address: RankAddress) {
+    this.#servers = servers;
     this.address = address;
-    server.on('connection', (socket) => {
-      if (this.#accept !== undefined) this.#accept(socket);
-      else this.#hold(socket);
-    });
-    // Such as out of file descriptors: one connection is lost, listening goes on.
-    server.on('error', (cause) => {
-      this.#trouble = cause.message;
-    });
+    for (const server of servers) {
+      server.on('connection', (socket) => {
+        if (this.#accept !== undefined) this.#accept(socket);
+        else this.#hold(socket);
+      });
+      // Such as out of file descriptors: one connection is lost, listening goes on.
+      server.on('error', (cause) => {
+        this.#trouble = cause.message;
+      });
+    }
   }
 
   /** Hand every connection, held or to come, to `accept`, which owns it. */
@@ -50,7 +60,7 @@ export class TcpListener {
   close(): void {
     for (const socket of this.#held) socket.destroy();
     this.#held.clear();
-    if (this.#server.listening) this.#server.close();
+    for (const server of this.#servers) if (server.listening) server.close();
   }
 
   #hold(socket: Socket): void {
@@ -66,22 +76,37 @@ export class TcpListener {
  * Listen on `host`, on a port that the system chooses.
  * @throws GradwireError `LISTEN_FAILED`
  */
-export function listenTcp(host: string): Promise<TcpListener> {
+export async function listenTcp(host: string): Promise<TcpListener> {
+  const server = await listen({ host, port: 0 });
+  const { port } = server.address() as AddressInfo;
+  if (process.platform !== 'linux') return new TcpListener([server], { host, port });
+  // A name of Linux's abstract kind: it is no file and goes with its socket.
+  const local = `\0gradwire-${randomBytes(16).toString('hex')}`;
+  try {
+    const servers = [server, await listen({ path: local })];
+    return new TcpListener(servers, { host, port, local });
+  } catch (error) {
+    server.close();
+    throw error;
+  }
+}
+
+function listen(where: ListenOptions): Promise<Server> {
   // Paused: nothing is read from a socket before the handshake begins.
   const server = createServer({ noDelay: true, pauseOnConnect: true });
   server.maxConnections = MAX_CONNECTIONS;
-  const { promise, resolve, reject } = Promise.withResolvers<TcpListener>();
+  const { promise, resolve, reject } = Promise.withResolvers<Server>();
   server.once('error', (cause) => {
+    const place = where.host ?? 'a Unix socket';
     reject(
-      failure('LISTEN_FAILED', `cannot listen on ${host}: ${cause.message}`, {
+      failure('LISTEN_FAILED', `cannot listen on ${place}: ${cause.message}`, {
         next: 'Give the node an address that belongs to one of its interfaces.',
       }),
     );
   });
-  server.listen({ host, port: 0, backlog: 1024 }, () => {
+  server.listen({ ...where, backlog: BACKLOG }, () => {
     server.removeAllListeners('error');
-    const { port } = server.address() as AddressInfo;
-    resolve(new TcpListener(server, { host, port }));
+    resolve(server);
   });
   return promise;
 }

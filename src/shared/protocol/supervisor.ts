@@ -36,6 +36,8 @@ export interface SwitchRequest {
 export interface RankAddress {
   readonly host: string;
   readonly port: number;
+  /** Name of a Unix socket that takes the same connections from the same machine. */
+  readonly local?: string | undefined;
 }
 
 export type RunPhase = 'preparing' | 'running' | 'ended';

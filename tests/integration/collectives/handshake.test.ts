@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect as connectSocket, createServer, type Socket } from 'node:net';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { connectMesh, type MeshOptions } from '../../../src/agent/transport/mesh.ts';
 import {
   encodeAnswer,
@@ -26,13 +26,18 @@ afterEach(async () => {
 describe.each(TRANSPORT_KINDS)('%s:', (transport) => {
   type Options = Partial<Omit<MeshOptions, 'listener' | 'rank' | 'addresses'>>;
 
-  async function join(
+  let mesh: Awaited<ReturnType<typeof meshOf>>;
+  beforeAll(async () => {
+    mesh = await meshOf(transport);
+  });
+
+  function join(
     listeners: readonly TcpListener[],
     rank: number,
     options: Options = {},
   ): Promise<MeshTransport> {
-    return await connectMesh({
-      ...(await meshOf(transport)),
+    return connectMesh({
+      ...mesh,
       listener: listeners[rank]!,
       rank,
       addresses: listeners.map(({ address }) => address),
@@ -172,6 +177,7 @@ describe.each(TRANSPORT_KINDS)('%s:', (transport) => {
     const first = join(listeners, 0);
     const second = join(listeners, 1);
     const twin = connectMesh({
+      ...mesh,
       listener: await listenTcp(HOST),
       rank: 1,
       addresses: listeners.map(({ address }) => address),

@@ -137,26 +137,28 @@ export async function makeWorld(
 /**
  * Sockets that this process has open: none may outlive its world. Those of the native
  * transport are descriptors of which Node knows nothing: on Linux they are looked up
- * among the system's TCP connections.
+ * among the system's connections.
  */
 export function openSockets(): readonly string[] {
   const ofNode = process
     .getActiveResourcesInfo()
     .filter((name) => name.startsWith('TCP'));
-  return [...ofNode, ...tcpDescriptors()];
+  return [...ofNode, ...socketDescriptors()];
 }
 
-function tcpDescriptors(): string[] {
+/** Of TCP, and of the Unix sockets on which ranks of one machine listen. */
+function socketDescriptors(): string[] {
   if (process.platform !== 'linux') return [];
-  const inodes = new Set(
-    readFileSync('/proc/net/tcp', 'utf8')
-      .split('\n')
-      .slice(1)
-      .map((line) => line.trim().split(/\s+/)[9]),
-  );
+  const lines = (file: string): string[] => readFileSync(file, 'utf8').split('\n');
+  const inodes = new Set([
+    ...lines('/proc/net/tcp').map((line) => line.trim().split(/\s+/)[9]),
+    ...lines('/proc/net/unix')
+      .filter((line) => line.includes('@gradwire-'))
+      .map((line) => line.trim().split(/\s+/)[6]),
+  ]);
   return readdirSync('/proc/self/fd').flatMap((descriptor) => {
     const inode = /^socket:\[(\d+)\]$/.exec(linkOf(descriptor))?.[1];
-    return inode !== undefined && inodes.has(inode) ? [`TCP ${descriptor}`] : [];
+    return inode !== undefined && inodes.has(inode) ? [`descriptor ${descriptor}`] : [];
   });
 }
 
