@@ -149,6 +149,8 @@ export class HumanPrinter implements RunPrinter {
       case 'evaluation':
       case 'divergence':
         return; // the summary has the newest evaluation, the end the divergence
+      case 'similarity':
+        return; // for records: --json and exports have it
       default:
         record satisfies never;
     }

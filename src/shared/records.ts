@@ -115,6 +115,33 @@ export const divergenceRecordSchema = z.strictObject({
 });
 export type DivergenceRecord = z.infer<typeof divergenceRecordSchema>;
 
+/**
+ * How alike the ranks were in an iteration, bucket by bucket, under a method that was asked
+ * to find out. Made by rank 0; the rank correlation is its own.
+ */
+export const similarityRecordSchema = z.strictObject({
+  type: z.literal('similarity'),
+  at: z.number(),
+  iteration: count,
+  buckets: z
+    .array(
+      z.strictObject({
+        /** Names of the bucket's tensors. */
+        tensors: z.array(z.string()).readonly(),
+        /** Mean over pairs of ranks of 1 − cosine of their residuals. */
+        residualDistance: z.number().optional(),
+        /** Share of the largest entries of the average that were not chosen. */
+        hammingDistance: z.number().optional(),
+        /** Spearman's, of the magnitudes of this rank's entries and the average's. */
+        rankCorrelation: z.number().optional(),
+        /** ‖y − y as sent‖²/‖y‖² of the average y. */
+        contraction: z.number().optional(),
+      }),
+    )
+    .readonly(),
+});
+export type SimilarityRecord = z.infer<typeof similarityRecordSchema>;
+
 export const noticeRecordSchema = z.strictObject({
   type: z.literal('notice'),
   at: z.number(),
@@ -177,6 +204,7 @@ export const runRecordSchema = z.discriminatedUnion('type', [
   evaluationRecordSchema,
   switchRecordSchema,
   divergenceRecordSchema,
+  similarityRecordSchema,
   noticeRecordSchema,
   startedRecordSchema,
   doneRecordSchema,

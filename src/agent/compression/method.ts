@@ -85,6 +85,16 @@ export interface ExchangeStatistics {
   readonly nnzReduced?: number | undefined;
   /** Thresholds that were recomputed, where the method lets them live on. */
   readonly thresholdRefreshes?: number | undefined;
+  /** How alike the ranks were, where the method was asked to find out. */
+  readonly similarity?: Similarity | undefined;
+}
+
+/** As `similarity.ts` defines them; absent where there is nothing to compare. */
+export interface Similarity {
+  readonly residualDistance?: number | undefined;
+  readonly hammingDistance?: number | undefined;
+  readonly rankCorrelation?: number | undefined;
+  readonly contraction?: number | undefined;
 }
 
 export interface Compressor extends Disposable {

@@ -2,7 +2,7 @@
  * What a payload that comes as bytes alone must be before it is decoded. Whatever the
  * bytes are, a check reads nothing outside them.
  */
-import { failure, type GradwireError } from '../../shared/errors.ts';
+import { failure, GradwireError } from '../../shared/errors.ts';
 import type { Arena, Region } from '../kernels/arena.ts';
 import type { Payload } from './method.ts';
 
@@ -10,6 +10,20 @@ export function payloadInvalid(method: string, what: string): GradwireError {
   return failure('PAYLOAD_INVALID', `this is no payload of ${method}: ${what}`, {
     next: 'Decode with the method, parameters and length that it was encoded with.',
   });
+}
+
+/** What went wrong when a payload was decoded, with the rank that had sent it. */
+export function sentBy(rank: number, error: unknown): unknown {
+  if (!(error instanceof GradwireError) || error.code !== 'PAYLOAD_INVALID')
+    return error;
+  const data = { ...error.toData(), rank, place: `payload of rank ${rank}` };
+  return new GradwireError(
+    {
+      ...data,
+      next: 'See that all ranks run the same version, and what that one sends.',
+    },
+    { cause: error },
+  );
 }
 
 /** @throws GradwireError `PAYLOAD_INVALID` unless `data` is of exactly so many bytes */

@@ -32,7 +32,7 @@ import type {
   ExchangeStatistics,
   Payload,
 } from './method.ts';
-import { payloadInvalid, requireAscending } from './payload-check.ts';
+import { payloadInvalid, requireAscending, sentBy } from './payload-check.ts';
 import type { Selection } from './sparse-feedback.ts';
 import { noState, requireNoState } from './stateless.ts';
 import { NOISE_PURPOSE, requireScales } from './stochastic-codec.ts';
@@ -96,15 +96,19 @@ export class QuantizedFeedback implements Compressor {
     return this.#payload;
   }
 
-  /** @throws GradwireError `PAYLOAD_INVALID` */
+  /** @throws GradwireError `PAYLOAD_INVALID`, naming the rank that sent it */
   decode(combined: Combined, out: Vector): ExchangeStatistics {
     if (combined.form !== 'gathered') {
       throw new Error(`internal: ${this.#method} has no ${combined.form} sums here`);
     }
     const { kernels, world } = this.#context;
     kernels.fill(out, 0);
-    for (const { data } of combined.payloads) {
-      kernels.scatterAdd(out, this.#read(data), 1);
+    for (const [rank, { data }] of combined.payloads.entries()) {
+      try {
+        kernels.scatterAdd(out, this.#read(data), 1);
+      } catch (error) {
+        throw sentBy(rank, error);
+      }
     }
     if (world > 1) kernels.scale(out, 1 / world);
     return { nnzLocal: this.#sent, ...this.#selection.statistics?.() };

@@ -25,12 +25,19 @@ import {
   type ExchangeStatistics,
   type MethodDefinition,
   type Payload,
+  type Similarity,
 } from './method.ts';
-import { parseSparse, payloadInvalid, requireAscending } from './payload-check.ts';
+import {
+  parseSparse,
+  payloadInvalid,
+  requireAscending,
+  sentBy,
+} from './payload-check.ts';
 import { rampParameters, ratioParameters } from './policy/ratio-schedule.ts';
 import { smallTensorParameters } from './policy/small-tensors.ts';
 import { warmUpParameters, withWarmUp } from './policy/warm-up.ts';
 import { SharedIndices } from './shared-indices.ts';
+import { SimilarityProbe } from './similarity.ts';
 import { noState, requireNoState } from './stateless.ts';
 import { TopKSelection } from './topk-selection.ts';
 
@@ -52,6 +59,12 @@ const parameters = z.strictObject({
     .max(2 ** 30)
     .default(0)
     .describe('Entries of a chunk; 0: as many as give one entry each'),
+  diagnosticsEvery: z
+    .int()
+    .min(0)
+    .max(1_000_000_000)
+    .default(0)
+    .describe('Iterations between two records of how alike the ranks are; 0: none'),
   ...smallTensorParameters,
   ...rampParameters,
   ...warmUpParameters,
@@ -86,6 +99,7 @@ class ScaleCom implements Compressor {
   readonly #residual: Vector;
   readonly #selection: TopKSelection;
   readonly #shared: SharedIndices;
+  readonly #probe: SimilarityProbe | undefined;
 
   constructor(context: CompressorContext<Parameters>) {
     const { parameters, residual } = context;
@@ -98,6 +112,9 @@ class ScaleCom implements Compressor {
       parameters: { ...parameters, k: 0, bucket: chunkSize(parameters) },
     });
     this.#shared = new SharedIndices(context, this.#selection.capacity);
+    if (parameters.diagnosticsEvery > 0) {
+      this.#probe = new SimilarityProbe(context, this.#selection.capacity);
+    }
   }
 
   async exchange(
@@ -117,14 +134,22 @@ class ScaleCom implements Compressor {
       root: leader,
       payload: this.#indexPayload(),
     });
+    if (rank !== leader) {
+      measure('compress', () => {
+        this.#adopt(indices, leader);
+      });
+    }
+    const similarity = await this.#compare(gradient, iteration, communicate);
     const payload = measure('compress', () => {
-      if (rank !== leader) this.#adopt(indices);
       const values = this.#shared.gather(gradient);
       this.#keepBack(gradient);
       return values;
     });
     const sums = await communicate({ operation: 'reduce', payload });
-    return measure('decompress', () => this.#shared.scatterAverage(sums, gradient));
+    const statistics = measure('decompress', () =>
+      this.#shared.scatterAverage(sums, gradient),
+    );
+    return similarity === undefined ? statistics : { ...statistics, similarity };
   }
 
   /** What a rank alone would send: its own selection, as pairs. */
@@ -158,6 +183,18 @@ class ScaleCom implements Compressor {
 
   [Symbol.dispose](): void {
     this.#shared[Symbol.dispose]();
+    this.#probe?.[Symbol.dispose]();
+  }
+
+  /** How alike the ranks are, of p and the residual of before, in iterations that are due. */
+  async #compare(
+    p: Vector,
+    iteration: number,
+    communicate: Communicate,
+  ): Promise<Similarity | undefined> {
+    const { diagnosticsEvery } = this.#context.parameters;
+    if (this.#probe === undefined || (iteration + 1) % diagnosticsEvery !== 0) return;
+    return await this.#probe.observe(this.#residual, p, this.#shared.list, communicate);
   }
 
   /** p = β·r + ∇, in the gradient's memory. */
@@ -180,18 +217,22 @@ class ScaleCom implements Compressor {
     return { kind: 'quantized', length: this.#context.length, data };
   }
 
-  /** @throws GradwireError `PAYLOAD_INVALID` */
-  #adopt(combined: Combined): void {
+  /** @throws GradwireError `PAYLOAD_INVALID`, naming the leader */
+  #adopt(combined: Combined, leader: number): void {
     const [sent] = combined.form === 'gathered' ? combined.payloads : [];
     if (sent === undefined) throw new Error('internal: a broadcast gives one payload');
     const { arena, length } = this.#context;
     const { offset, count } = this.#shared.list;
     const { data } = sent;
-    if (data.bytes !== indexBytes(count)) {
-      throw payloadInvalid(scalecom.id, `${data.bytes} bytes of ${count} indices`);
+    try {
+      if (data.bytes !== indexBytes(count)) {
+        throw payloadInvalid(scalecom.id, `${data.bytes} bytes of ${count} indices`);
+      }
+      requireAscending(scalecom.id, arena.u32(data.offset, count), length);
+    } catch (error) {
+      throw sentBy(leader, error);
     }
     const indices = arena.u32(data.offset, count);
-    requireAscending(scalecom.id, indices, length);
     if (data.offset !== offset) arena.u32(offset, count).set(indices);
   }
 }

@@ -16,7 +16,7 @@ import type {
   ExchangeStatistics,
   Payload,
 } from './method.ts';
-import { payloadInvalid } from './payload-check.ts';
+import { payloadInvalid, sentBy } from './payload-check.ts';
 import { noState, requireNoState } from './stateless.ts';
 
 /** How one section's elements become bytes, and values again. */
@@ -100,14 +100,18 @@ export class SectionedCompressor implements Compressor {
     return this.#payload;
   }
 
-  /** @throws GradwireError `PAYLOAD_INVALID` */
+  /** @throws GradwireError `PAYLOAD_INVALID`, naming the rank that sent it */
   decode(combined: Combined, out: Vector): ExchangeStatistics {
     if (combined.form !== 'gathered') {
       throw new Error(`internal: ${this.#method} has no ${combined.form} sums`);
     }
     const { kernels, world } = this.#context;
     for (const [rank, { data }] of combined.payloads.entries()) {
-      this.#read(data, out, rank > 0);
+      try {
+        this.#read(data, out, rank > 0);
+      } catch (error) {
+        throw sentBy(rank, error);
+      }
     }
     if (world > 1) kernels.scale(out, 1 / world);
     return {};

@@ -8,7 +8,6 @@
 import type { ErrorData } from '../../shared/errors.ts';
 import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
 import type { SmallOperation } from '../collectives/small-allreduce.ts';
-import type { ExchangeStatistics } from '../compression/method.ts';
 import type { Arena, Vector } from '../kernels/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import { ByteLedger, type LedgerLine } from '../profile/byte-ledger.ts';
@@ -17,6 +16,7 @@ import type { Transport } from '../transport/transport.ts';
 import type { FlatTensor } from './buckets.ts';
 import { CollectiveGroup } from './collective-group.ts';
 import type { GradientSite } from './gradient-site.ts';
+import type { ExchangeSummary } from './exchange-statistics.ts';
 import { PlanExecution } from './plan-execution.ts';
 import { PlanSchedule } from './plan-schedule.ts';
 import { transitionOf, type Transition } from './residual-transition.ts';
@@ -43,7 +43,7 @@ export interface EngineOptions {
 export interface ExchangeResult {
   readonly profile: ExchangeProfile;
   readonly bytes: LedgerLine & { readonly payload: number };
-  readonly statistics: ExchangeStatistics;
+  readonly statistics: ExchangeSummary;
   readonly residualNorm?: number | undefined;
   readonly epoch: number;
   readonly method: string;

@@ -1,22 +1,42 @@
 /** What an exchange observed, over all its buckets. */
-import type { ExchangeStatistics } from '../compression/method.ts';
+import type { ExchangeStatistics, Similarity } from '../compression/method.ts';
 
 export interface BucketStatistics {
   readonly statistics: ExchangeStatistics;
+  /** Names of the bucket's tensors. */
+  readonly tensors: readonly string[];
   /** Elements of a bucket that travels as it is: all of them are sent, none selected. */
   readonly whole?: number | undefined;
+}
+
+/** Of all buckets. */
+export interface ExchangeSummary extends Omit<ExchangeStatistics, 'similarity'> {
+  /** Of the buckets that observed it; absent: none did. */
+  readonly similarities?: readonly BucketSimilarity[] | undefined;
+}
+
+export interface BucketSimilarity extends Similarity {
+  readonly tensors: readonly string[];
 }
 
 /**
  * Sums over buckets. A number of entries is absent unless every bucket observed it, or
  * travels whole beside one that did.
  */
-export function addStatistics(all: readonly BucketStatistics[]): ExchangeStatistics {
+export function addStatistics(all: readonly BucketStatistics[]): ExchangeSummary {
   return {
     nnzLocal: entries('nnzLocal'),
     nnzReduced: entries('nnzReduced'),
     thresholdRefreshes: refreshes(),
+    ...similarities(),
   };
+
+  function similarities(): Pick<ExchangeSummary, 'similarities'> {
+    const observed = all.flatMap(({ statistics: { similarity }, tensors }) =>
+      similarity === undefined ? [] : [{ tensors, ...similarity }],
+    );
+    return observed.length === 0 ? {} : { similarities: observed };
+  }
 
   function entries(key: 'nnzLocal' | 'nnzReduced'): number | undefined {
     if (all.every(({ statistics }) => statistics[key] === undefined)) return undefined;

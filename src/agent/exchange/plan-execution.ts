@@ -18,7 +18,7 @@ import type { PhaseClock } from '../profile/phase-clock.ts';
 import { planBuckets, type Bucket, type FlatTensor } from './buckets.ts';
 import { carrierOf, collectiveOfBucket } from './collective-choice.ts';
 import type { CollectiveGroup } from './collective-group.ts';
-import { addStatistics } from './exchange-statistics.ts';
+import { addStatistics, type ExchangeSummary } from './exchange-statistics.ts';
 import type {
   GradientBucket,
   GradientSite,
@@ -88,7 +88,7 @@ export class PlanExecution implements Disposable {
    * Every bucket of the gradient becomes its average over the ranks.
    * @throws GradwireError `GRADIENT_NOT_FINITE`, the transport's errors
    */
-  async run(iteration: number): Promise<ExchangeStatistics> {
+  async run(iteration: number): Promise<ExchangeSummary> {
     this.#payloadBytes = 0;
     const running: Promise<ExchangeStatistics>[] = [];
     for (const [index, exchange] of this.#exchanges.entries()) {
@@ -101,9 +101,9 @@ export class PlanExecution implements Disposable {
     const all = await Promise.all(running);
     return addStatistics(
       all.map((statistics, index) => {
-        const { length, policy } = this.#exchanges[index]!.bucket;
+        const { length, policy, tensors } = this.#exchanges[index]!.bucket;
         const whole = policy.method.id === 'none' ? length : undefined;
-        return { statistics, whole };
+        return { statistics, whole, tensors: tensors.map(({ name }) => name) };
       }),
     );
   }

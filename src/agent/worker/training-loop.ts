@@ -79,6 +79,15 @@ export class TrainingLoop {
           averages,
         }),
       );
+      const { similarities } = result.statistics;
+      if (rank === 0 && similarities !== undefined) {
+        this.#options.report({
+          type: 'similarity',
+          at,
+          iteration,
+          buckets: similarities,
+        });
+      }
       this.#reportImbalance(result.bytes.imbalance, iteration);
       await this.#options.room();
       const last = result.stop || iteration + 1 === spec.iterations;

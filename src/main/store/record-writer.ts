@@ -93,6 +93,7 @@ function applyEvent(statements: Statements, run: RunRow, record: EventRecord): v
       );
       return;
     case 'divergence':
+    case 'similarity':
     case 'notice':
       return;
     default:

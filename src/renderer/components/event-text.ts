@@ -6,6 +6,7 @@ import {
   formatPercent,
   formatQuantity,
 } from '../../shared/units.ts';
+import type { SimilarityRecord } from '../../shared/records.ts';
 import type { RunEvent } from '../state/run-event.ts';
 
 export interface EventText {
@@ -55,6 +56,13 @@ export function eventText(event: RunEvent): EventText {
         iteration: event.iteration,
         text: `farthest rank ${formatPercent(event.value)} from the mean weights`,
       };
+    case 'similarity':
+      return {
+        tone: 'plain',
+        title: 'How alike the ranks are',
+        iteration: event.iteration,
+        text: event.buckets.map(similarityText).join('; '),
+      };
     case 'notice':
       return {
         tone: event.level === 'warning' ? 'warn' : 'plain',
@@ -80,4 +88,22 @@ export function eventText(event: RunEvent): EventText {
     default:
       return event satisfies never;
   }
+}
+
+/** `layer1.weight … layer3.bias: residuals 0.2 apart, …` */
+function similarityText(bucket: SimilarityRecord['buckets'][number]): string {
+  const { tensors, ...observed } = bucket;
+  const [first = ''] = tensors;
+  const name = tensors.length > 1 ? `${first} … ${tensors.at(-1)}` : first;
+  const { residualDistance, hammingDistance, rankCorrelation, contraction } = observed;
+  const facts = [
+    ['cosine distance of residuals', residualDistance],
+    ['Hamming distance', hammingDistance],
+    ['rank correlation', rankCorrelation],
+    ['contraction', contraction],
+  ] as const;
+  const known = facts.flatMap(([what, value]) =>
+    value === undefined ? [] : [`${what} ${value.toFixed(3)}`],
+  );
+  return `${name}: ${known.length === 0 ? 'nothing to compare' : known.join(', ')}`;
 }

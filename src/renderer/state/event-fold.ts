@@ -13,7 +13,11 @@ export interface FoldedEvent {
   readonly folded: number;
 }
 
-const FOLDED: ReadonlySet<RunEvent['type']> = new Set(['evaluation', 'divergence']);
+const FOLDED: ReadonlySet<RunEvent['type']> = new Set([
+  'evaluation',
+  'divergence',
+  'similarity',
+]);
 
 /** @returns newest first */
 export function foldEvents(events: readonly RunEvent[]): readonly FoldedEvent[] {

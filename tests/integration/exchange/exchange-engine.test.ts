@@ -194,6 +194,28 @@ describe('the exchange engine', () => {
     }
   });
 
+  it('reports how alike the ranks are, bucket by bucket, when asked to', async () => {
+    const ranks = await connectRanks({
+      method: 'scalecom',
+      ratio: 0.05,
+      diagnosticsEvery: 2,
+      bucketBytes: 500,
+    });
+    await step(ranks, 0);
+    const results = await Promise.all(ranks.map(({ engine }) => engine.exchange(1)));
+    for (const { bytes, statistics } of results) {
+      expect(bytes.imbalance).toBe(0);
+      expect(statistics.similarities!.map(({ tensors }) => tensors)).toEqual([
+        ['w2'],
+        ['w1', 'b1'],
+      ]);
+      for (const { residualDistance, hammingDistance } of statistics.similarities!) {
+        expect(residualDistance).toBeGreaterThan(0);
+        expect(hammingDistance).toBeLessThanOrEqual(1);
+      }
+    }
+  });
+
   it('names the tensor of a gradient that is not finite', async () => {
     const ranks = await connectRanks({ method: 'topk' });
     const settled = await Promise.allSettled(

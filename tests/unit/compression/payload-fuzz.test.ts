@@ -117,4 +117,29 @@ describe('a gathered payload that nobody has parsed', () => {
       message: expect.stringContaining(method),
     });
   });
+
+  it.each([
+    ['qsgd', { minElements: 0 }],
+    ['topk', { k: 9, quantize: { bits: 4 } }],
+  ])('of %s %j names the rank that sent it', async (method, parameters) => {
+    const lone = new LoneCompressor({ method, parameters, tensors: TENSORS });
+    const good = lone.parse(await lone.encode(bellShaped(LENGTH)));
+    const data = { ...good.data, bytes: good.data.bytes - 4 };
+    const payloads = [good, good, { ...good, data }, good];
+    const { offset } = lone.arena.allocateVector(LENGTH);
+    const decode = (): unknown =>
+      lone.compressor.decode(
+        { form: 'gathered', payloads },
+        { offset, length: LENGTH },
+        0,
+      );
+    expect(decode).toThrow(
+      expect.objectContaining({
+        code: 'PAYLOAD_INVALID',
+        rank: 2,
+        place: 'payload of rank 2',
+        next: expect.stringContaining('same version'),
+      }),
+    );
+  });
 });

@@ -90,7 +90,7 @@ describe('scalecom', () => {
         payloads: [{ kind: 'quantized', length: 12, data }],
       }),
     );
-    await expect(exchanged).rejects.toMatchObject({ code });
+    await expect(exchanged).rejects.toMatchObject({ code, rank: 0 });
   });
 
   it('takes its entries from each rank in turn', async () => {

@@ -1,0 +1,137 @@
+/**
+ * How alike the ranks are, which is what a selection by one of them for all lives on. With
+ * p of a rank, its residual m, the average y of all p, the k indices I that one rank chose
+ * and the k largest T of y:
+ *
+ *     residual distance   mean over pairs of ranks of 1 − cos(mᵢ, mⱼ)
+ *     Hamming distance    1 − |I ∩ T|/k, 0 where they agree (the paper saw 0.6–0.8)
+ *     rank correlation    Spearman's of this rank's |p| and |y|
+ *     contraction         ‖y − y at I‖²/‖y‖²: what is not sent of what should be
+ *
+ * Cost: two dense reductions of the bucket and a selection, whenever it is asked for. The
+ * rank correlation is of every so-manieth element, at most 65,536 of them.
+ *
+ * Source: ScaleCom (Chen et al., NeurIPS 2020), sections 3 and 4, lemma 1, appendix A.
+ */
+import type { Region, Vector } from '../kernels/arena.ts';
+import { sparseBytes } from '../kernels/kernels.ts';
+import type { IndexList } from '../kernels/sparsification.ts';
+import {
+  unmeasured,
+  type Communicate,
+  type CompressorContext,
+  type Similarity,
+} from './method.ts';
+import { rankCorrelation } from './rank-correlation.ts';
+
+const SAMPLES = 65_536;
+
+export class SimilarityProbe implements Disposable {
+  readonly #context: CompressorContext;
+  /** A vector of the bucket's length, and a count behind it. */
+  readonly #scratch: Region;
+  readonly #largest: Region;
+
+  /** For at most `capacity` indices. */
+  constructor(context: CompressorContext, capacity: number) {
+    const { arena, length } = context;
+    this.#context = context;
+    this.#scratch = arena.allocate(4 * (length + 1));
+    this.#largest = arena.allocate(sparseBytes(capacity));
+  }
+
+  /** All ranks at once; `residual` and `p` stay as they are. */
+  async observe(
+    residual: Vector,
+    p: Vector,
+    chosen: IndexList,
+    communicate: Communicate,
+  ): Promise<Similarity> {
+    const { measure = unmeasured } = this.#context;
+    measure('compress', () => {
+      this.#normalize(residual);
+    });
+    const directions = await this.#sum(p.length + 1, communicate);
+    const residualDistance = measure('compress', () => this.#spread(directions));
+    measure('compress', () => {
+      this.#context.kernels.copy({ ...p, offset: this.#scratch.offset }, p);
+    });
+    const y = await this.#sum(p.length, communicate);
+    return {
+      ...(residualDistance === undefined ? {} : { residualDistance }),
+      ...measure('compress', () => this.#compare(p, y, chosen)),
+    };
+  }
+
+  [Symbol.dispose](): void {
+    this.#context.arena.release(this.#scratch);
+    this.#context.arena.release(this.#largest);
+  }
+
+  /** m/‖m‖ and a 1 behind it, or zeros where there is no direction. */
+  #normalize(residual: Vector): void {
+    const { arena, kernels } = this.#context;
+    const { length } = residual;
+    const unit = { offset: this.#scratch.offset, length };
+    const norm = Math.sqrt(kernels.squaredNorm(residual));
+    kernels.copy(unit, residual);
+    if (norm > 0) kernels.scale(unit, 1 / norm);
+    arena.f32({ ...unit, length: length + 1 })[length] = norm > 0 ? 1 : 0;
+  }
+
+  /** ‖Σ u‖² is the sum over all pairs of their cosines, each rank's with itself included. */
+  #spread(sum: Vector): number | undefined {
+    const { arena, kernels } = this.#context;
+    const length = sum.length - 1;
+    const count = arena.f32(sum)[length]!;
+    if (count < 2) return undefined;
+    const cosines = kernels.squaredNorm({ ...sum, length }) - count;
+    return 1 - cosines / (count * (count - 1));
+  }
+
+  #compare(p: Vector, y: Vector, { offset, count }: IndexList): Partial<Similarity> {
+    const { arena, kernels } = this.#context;
+    const total = kernels.squaredNorm(y);
+    if (total === 0 || count === 0) return {};
+    const values = arena.f32(y);
+    const chosen = arena.u32(offset, count);
+    let sent = 0;
+    for (const index of chosen) sent += values[index]! ** 2;
+    const largest = kernels.selectTopK(y, count, this.#largest);
+    const common = overlapOf(chosen, arena.u32(largest.offset, largest.count));
+    const correlation = rankCorrelation(sample(arena.f32(p)), sample(values));
+    return {
+      hammingDistance: 1 - common / count,
+      contraction: Math.max(0, 1 - sent / total),
+      ...(correlation === undefined ? {} : { rankCorrelation: correlation }),
+    };
+  }
+
+  /** Over ranks, of what stands at the start of the scratch. */
+  async #sum(length: number, communicate: Communicate): Promise<Vector> {
+    const data = { offset: this.#scratch.offset, bytes: 4 * length };
+    const payload = { kind: 'dense', length, data } as const;
+    const combined = await communicate({ operation: 'reduce', payload });
+    if (combined.form !== 'dense') throw new Error('internal: a dense sum is dense');
+    return { offset: combined.data.offset, length };
+  }
+}
+
+/** Indices that two ascending lists have in common. */
+function overlapOf(a: Uint32Array, b: Uint32Array): number {
+  let common = 0;
+  let j = 0;
+  for (const index of a) {
+    while (j < b.length && b[j]! < index) j++;
+    if (b[j] === index) common++;
+  }
+  return common;
+}
+
+/** Magnitudes, evenly spread over the vector. */
+function sample(values: Float32Array): Float32Array {
+  const count = Math.min(values.length, SAMPLES);
+  return Float32Array.from({ length: count }, (_, i) =>
+    Math.abs(values[Math.floor((i * values.length) / count)]!),
+  );
+}
