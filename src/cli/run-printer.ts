@@ -59,6 +59,11 @@ export class JsonPrinter implements RunPrinter {
 
 const PROGRESS_MS = 1000;
 const LIVE_MS = 100;
+/** Codes of notices in which `auto` says what it does. */
+const CHOICES: ReadonlySet<string> = new Set([
+  'COLLECTIVE_CHOSEN',
+  'COLLECTIVE_CHANGED',
+]);
 const CLEAR_LINE = '\r\u001b[2K';
 
 export class HumanPrinter implements RunPrinter {
@@ -140,7 +145,7 @@ export class HumanPrinter implements RunPrinter {
         if (record.level === 'warning') {
           const who = record.rank === undefined ? '' : `rank ${record.rank}: `;
           this.#line(`warning: ${who}${record.message}`);
-        }
+        } else if (CHOICES.has(record.code)) this.#line(record.message);
         return;
       case 'done':
       case 'failed':

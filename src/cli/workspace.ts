@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ErrorData } from '../shared/errors.ts';
 import { GradwireError } from '../shared/errors.ts';
 import { openHome, type Home } from '../main/home.ts';
+import { loadNetworkProfile } from '../main/network-profile-file.ts';
 import { AppLock } from '../main/runs/app-lock.ts';
 import { RunCoordinator, type CoordinatorEvents } from '../main/runs/coordinator.ts';
 import { localNode } from '../main/runs/local-node.ts';
@@ -48,6 +49,7 @@ export async function withWorkspace<T>(
       store,
       nodes: [localNode(home)],
       scope: 'own',
+      networkProfile: () => loadNetworkProfile(home.networkProfile),
       events: {
         changed: (summary) => {
           events.changed(summary);

@@ -8,6 +8,7 @@ import { toErrorData, type ErrorData } from '../shared/errors.ts';
 import type { AppApi, AppInfo } from '../shared/rpc.ts';
 import { openHome, type Home } from './home.ts';
 import { appVersion } from './installation.ts';
+import { loadNetworkProfile } from './network-profile-file.ts';
 import { AppLock } from './runs/app-lock.ts';
 import { RunCoordinator } from './runs/coordinator.ts';
 import { resolveDataDirectory } from './runs/data-directory.ts';
@@ -60,6 +61,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     store,
     nodes: [localNode(home)],
     scope: 'all',
+    networkProfile: () => loadNetworkProfile(home.networkProfile),
     events: {
       changed: (summary) => {
         outbox.changed(summary);

@@ -3,9 +3,11 @@
  * plan in force. It owns the plan at work; gradient and residual lie at their site.
  *
  * Beside the buckets of an exchange travels the control message of the iteration, with
- * which the ranks agree on switches and on stopping.
+ * which the ranks agree on switches, on stopping, and on what they saw of the exchange
+ * before: `auto` may choose otherwise by it.
  */
 import type { ErrorData } from '../../shared/errors.ts';
+import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
 import type { SmallOperation } from '../collectives/small-allreduce.ts';
 import type { Arena, Vector } from '../kernels/arena.ts';
@@ -13,10 +15,12 @@ import type { Kernels } from '../kernels/kernels.ts';
 import { ByteLedger, type LedgerLine } from '../profile/byte-ledger.ts';
 import type { ExchangeProfile, PhaseClock } from '../profile/phase-clock.ts';
 import type { Transport } from '../transport/transport.ts';
+import type { ExchangeNotice } from './auto-notices.ts';
 import type { FlatTensor } from './buckets.ts';
 import { CollectiveGroup } from './collective-group.ts';
 import type { GradientSite } from './gradient-site.ts';
 import type { ExchangeSummary } from './exchange-statistics.ts';
+import { NetworkKnowledge } from './network-knowledge.ts';
 import { PlanExecution } from './plan-execution.ts';
 import { PlanSchedule } from './plan-schedule.ts';
 import { transitionOf, type Transition } from './residual-transition.ts';
@@ -38,6 +42,8 @@ export interface EngineOptions {
   readonly seed: number;
   readonly plan: ExchangePlan;
   readonly switches: readonly PlanSwitch[];
+  /** As measured, the same on all ranks; absent: constants of loopback. */
+  readonly network?: NetworkCost | undefined;
 }
 
 export interface ExchangeResult {
@@ -51,6 +57,8 @@ export interface ExchangeResult {
   readonly collective: string;
   /** All ranks agreed to stop after this iteration. */
   readonly stop: boolean;
+  /** What `auto` has to say: the same on all ranks. */
+  readonly notices: readonly ExchangeNotice[];
 }
 
 export interface Fence {
@@ -67,6 +75,7 @@ export class ExchangeEngine {
   readonly #schedule: PlanSchedule;
   readonly #ledger: ByteLedger;
   readonly #group: CollectiveGroup;
+  readonly #knowledge: NetworkKnowledge;
   #execution: PlanExecution;
   #stopRequested = false;
 
@@ -74,6 +83,7 @@ export class ExchangeEngine {
     this.#options = options;
     this.#schedule = new PlanSchedule(options.plan, options.switches);
     this.#ledger = new ByteLedger(options.transport.counters);
+    this.#knowledge = new NetworkKnowledge(options.network);
     this.#group = new CollectiveGroup({
       ...options,
       ledger: this.#ledger,
@@ -125,14 +135,20 @@ export class ExchangeEngine {
     await site.residual.flush((leftover) =>
       this.#group.average(RESIDUAL_STREAM, leftover),
     );
-    const stop = await control;
+    const { stop, observed } = await control;
+    const { watch } = this.#execution;
     const residualNorm =
       iteration % RESIDUAL_NORM_EVERY === 0
         ? await clock.follow('compress', () => site.residual.norm())
         : undefined;
     await clock.follow('decompress', () => site.settled());
+    const profile = clock.end();
+    const collective = this.#execution.largestCollective;
+    // What is decided now is for the next exchange.
+    watch.consider(observed);
+    watch.finish(profile);
     return {
-      profile: clock.end(),
+      profile,
       bytes: {
         ...this.#ledger.close(transport.counters),
         payload: this.#execution.payloadBytes,
@@ -141,8 +157,9 @@ export class ExchangeEngine {
       residualNorm,
       epoch: this.#schedule.epoch,
       method: this.#schedule.plan.method,
-      collective: this.#execution.largestCollective,
+      collective,
       stop,
+      notices: watch.takeNotices(),
     };
   }
 
@@ -193,19 +210,28 @@ export class ExchangeEngine {
     this.#options.transport.abort(error);
   }
 
-  /** One control message: the newest epoch known everywhere, and whether to stop. */
-  async #agree(): Promise<boolean> {
-    const [epoch, stop] = await this.#group.summarize(
+  /**
+   * One control message: the newest epoch known everywhere, whether to stop, and what the
+   * ranks saw of the last exchange under this plan.
+   */
+  async #agree(): Promise<{ stop: boolean; observed: readonly number[] }> {
+    const { watch } = this.#execution;
+    const [epoch, stop, ...observed] = await this.#group.summarize(
       CONTROL_STREAM,
-      [this.#schedule.knownEpoch, this.#stopRequested ? 1 : 0],
-      ['min', 'max'],
+      [this.#schedule.knownEpoch, this.#stopRequested ? 1 : 0, ...watch.report],
+      ['min', 'max', ...watch.operations],
     );
     this.#schedule.agree(epoch!);
-    return stop === 1;
+    return { stop: stop === 1, observed };
   }
 
   #execute(plan: ExchangePlan): PlanExecution {
-    return new PlanExecution({ ...this.#options, plan, group: this.#group });
+    return new PlanExecution({
+      ...this.#options,
+      plan,
+      group: this.#group,
+      knowledge: this.#knowledge,
+    });
   }
 
   /** Close the compressors of the plan that ends, and see to its residual. */

@@ -14,16 +14,19 @@ import {
   type CommunicationRequest,
   type ExchangeStatistics,
 } from '../compression/method.ts';
+import type { Arena } from '../kernels/arena.ts';
 import type { PhaseClock } from '../profile/phase-clock.ts';
 import { planBuckets, type Bucket, type FlatTensor } from './buckets.ts';
-import { carrierOf, collectiveOfBucket } from './collective-choice.ts';
+import { BucketCarrier } from './collective-choice.ts';
 import type { CollectiveGroup } from './collective-group.ts';
 import { addStatistics, type ExchangeSummary } from './exchange-statistics.ts';
+import { ExchangeWatch } from './exchange-watch.ts';
 import type {
   GradientBucket,
   GradientSite,
   NotFiniteElement,
 } from './gradient-site.ts';
+import type { NetworkKnowledge } from './network-knowledge.ts';
 import { notFiniteError } from './not-finite.ts';
 import { bucketStream } from './streams.ts';
 import { planOf } from './tensor-policy.ts';
@@ -36,6 +39,8 @@ export interface ExecutionOptions {
   readonly site: GradientSite;
   readonly seed: number;
   readonly plan: ExchangePlan;
+  readonly arena: Arena;
+  readonly knowledge: NetworkKnowledge;
 }
 
 interface BucketExchange {
@@ -43,16 +48,18 @@ interface BucketExchange {
   /** Its gradient with its compressor. */
   readonly part: GradientBucket;
   readonly carriage: Carriage;
-  readonly collective: CollectiveDefinition | undefined;
+  readonly carrier: BucketCarrier;
 }
 
 export class PlanExecution implements Disposable {
+  /** What becomes of the choices that `auto` has made. */
+  readonly watch: ExchangeWatch;
   readonly #options: ExecutionOptions;
   readonly #exchanges: readonly BucketExchange[];
   #payloadBytes = 0;
 
   constructor(options: ExecutionOptions) {
-    const { group, plan, seed, site, tensors } = options;
+    const { arena, group, knowledge, plan, seed, site, tensors } = options;
     this.#options = options;
     const { rank, size: world } = group;
     this.#exchanges = planBuckets(tensors, plan).map((bucket) => {
@@ -62,9 +69,16 @@ export class PlanExecution implements Disposable {
       return {
         bucket,
         carriage,
-        collective: collectiveOfBucket(own, carriage, bucket, world),
+        carrier: new BucketCarrier(own, carriage, bucket, world, knowledge.cost),
         part: site.open({ bucket, method, parameters, seed, rank, world }),
       };
+    });
+    this.watch = new ExchangeWatch({
+      plan,
+      carriers: this.#exchanges.map(({ carrier }) => carrier),
+      ranks: world,
+      arena,
+      knowledge,
     });
   }
 
@@ -81,7 +95,7 @@ export class PlanExecution implements Disposable {
         largest = exchange;
       }
     }
-    return largest?.collective?.id ?? 'allgather';
+    return largest?.carrier.collective?.id ?? 'allgather';
   }
 
   /**
@@ -159,21 +173,29 @@ export class PlanExecution implements Disposable {
     return finite;
   }
 
-  #communicate(
-    { bucket, collective }: BucketExchange,
+  async #communicate(
+    { bucket, carrier }: BucketExchange,
     request: CommunicationRequest,
+  ): Promise<Combined> {
+    const { payload, operation } = request;
+    this.#payloadBytes += payloadRegion(payload).bytes;
+    const collective = operation === 'reduce' ? carrier.of(payload) : undefined;
+    const combined = await this.#send(bucketStream(bucket.index), request, collective);
+    this.watch.answered(bucket.index, request, collective, combined);
+    return combined;
+  }
+
+  /** @param collective of a reduction */
+  #send(
+    stream: number,
+    request: CommunicationRequest,
+    collective: CollectiveDefinition | undefined,
   ): Promise<Combined> {
     const { group } = this.#options;
     const { payload } = request;
-    this.#payloadBytes += payloadRegion(payload).bytes;
-    const stream = bucketStream(bucket.index);
     switch (request.operation) {
       case 'reduce':
-        return group.reduce(
-          stream,
-          carrierOf(payload, collective, group.size),
-          payload,
-        );
+        return group.reduce(stream, collective!, payload);
       case 'gather':
         return group.gather(stream, payload);
       case 'broadcast':

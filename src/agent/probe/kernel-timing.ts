@@ -1,10 +1,11 @@
 /**
  * γ: what the kernels take for an element or an entry, on this machine, as one thread
  * does it. Vectors are larger than a cache and indices are random, as in a gradient.
- * Medians of a few calls; about a third of a second.
+ * Lower quartiles of a few calls: on a crowded machine half of them lose a time slice.
+ * About a third of a second.
  */
 import type { NetworkProfile } from '../../shared/cost-model/network-profile.ts';
-import { median } from '../../shared/statistics/quantile.ts';
+import { quantile } from '../../shared/statistics/quantile.ts';
 import type { Arena, Region, Vector } from '../kernels/arena.ts';
 import { sparseBytes, type Kernels, type SparseStream } from '../kernels/kernels.ts';
 import { codeBits, packedBytes, runsOf } from '../kernels/quantization.ts';
@@ -69,7 +70,7 @@ function perItem(items: number, work: () => void): number {
     work();
     if (repetition > 0) seconds.push((performance.now() - start) / 1000);
   }
-  return median(seconds)! / items;
+  return quantile(seconds, 0.25)! / items;
 }
 
 function fillRandom(arena: Arena, vector: Vector, seed: number): void {

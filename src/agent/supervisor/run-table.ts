@@ -117,6 +117,7 @@ export class RunTable {
       journal,
       threads: Math.max(1, Math.floor(cores / request.ranks.length)),
       engine: engineOf(spec, cores / request.ranks.length),
+      network: request.network,
     });
     this.#runs.set(request.run, run);
     void run.ended.then(() => {

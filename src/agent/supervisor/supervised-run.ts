@@ -10,6 +10,7 @@ import {
   toErrorData,
   type ErrorData,
 } from '../../shared/errors.ts';
+import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type {
@@ -45,6 +46,7 @@ export interface RunOptions {
   readonly journal: Journal;
   readonly threads: number;
   readonly engine: 'thread' | 'inline';
+  readonly network?: NetworkCost | undefined;
 }
 
 export interface RunListener {
@@ -102,6 +104,7 @@ export class SupervisedRun {
         listen: '127.0.0.1',
         threads: options.threads,
         engine: options.engine,
+        network: options.network,
       });
     }
   }

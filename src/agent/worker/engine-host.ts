@@ -96,6 +96,7 @@ export class EngineHost {
         seed: request.seed,
         plan: request.plan,
         switches: request.switches,
+        network: request.network,
       });
       return { gradient, fences: this.#engine.fence(0) };
     },

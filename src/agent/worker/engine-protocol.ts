@@ -4,6 +4,7 @@
  * never travels here: it lies in the shared arena.
  */
 import type { ErrorData } from '../../shared/errors.ts';
+import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type { SmallOperation } from '../collectives/small-allreduce.ts';
@@ -32,6 +33,7 @@ export interface EngineCalls {
       tensors: readonly FlatTensor[];
       plan: ExchangePlan;
       switches: readonly PlanSwitch[];
+      network?: NetworkCost | undefined;
     };
     reply: { gradient: Vector; fences: readonly Fence[] };
   };

@@ -135,6 +135,7 @@ export class WorkerSession {
       tensors: trainer.tensors,
       plan: configuration.plan,
       switches: configuration.switches,
+      network: configuration.network,
     });
     this.#connected = true;
     for (const planSwitch of this.#early) engine.learn(planSwitch);

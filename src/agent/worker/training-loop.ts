@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import type { ExchangePlan } from '../../shared/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { RunRecord } from '../../shared/records.ts';
+import type { ExchangeNotice } from '../exchange/auto-notices.ts';
 import type { Fence } from '../exchange/exchange-engine.ts';
 import { driftOf, STILL, type Drift } from '../exchange/tensor-policy.ts';
 import type { Arena, Vector } from '../kernels/arena.ts';
@@ -89,6 +90,8 @@ export class TrainingLoop {
         });
       }
       this.#reportImbalance(result.bytes.imbalance, iteration);
+      // All ranks have the same.
+      if (rank === 0) this.#reportNotices(result.notices);
       await this.#options.room();
       const last = result.stop || iteration + 1 === spec.iterations;
       if (!last) await this.#maintain(iteration);
@@ -246,6 +249,12 @@ export class TrainingLoop {
 
   async #allocate(length: number): Promise<Vector> {
     return (await this.#options.engine.call('allocate', { length })).vector;
+  }
+
+  #reportNotices(notices: readonly ExchangeNotice[]): void {
+    for (const notice of notices) {
+      this.#options.report({ type: 'notice', at: Date.now(), ...notice });
+    }
   }
 
   #reportImbalance(bytes: number, iteration: number): void {

@@ -5,6 +5,7 @@
  * stored twice, whichever of the processes involved was killed.
  */
 import type { Catalogue } from '../../shared/catalogue.ts';
+import type { NetworkProfile } from '../../shared/cost-model/network-profile.ts';
 import {
   failure,
   inputError,
@@ -48,6 +49,8 @@ export interface CoordinatorOptions {
   readonly events: CoordinatorEvents;
   /** `all`: follow every run that a supervisor has. `own`: those asked for. */
   readonly scope: 'all' | 'own';
+  /** What was measured of the network, read anew for every run; absent: nothing. */
+  readonly networkProfile?: () => Promise<NetworkProfile | undefined>;
 }
 
 export class RunCoordinator {
@@ -56,6 +59,7 @@ export class RunCoordinator {
   readonly #scope: 'all' | 'own';
   readonly #nodes: NodeSet;
   readonly #followers: RunFollowers;
+  readonly #networkProfile: () => Promise<NetworkProfile | undefined>;
   readonly #endings = new Map<string, PromiseWithResolvers<RunSummary>>();
   #closed = false;
 
@@ -63,6 +67,7 @@ export class RunCoordinator {
     this.#store = options.store;
     this.#events = options.events;
     this.#scope = options.scope;
+    this.#networkProfile = options.networkProfile ?? (() => Promise.resolve(undefined));
     this.#followers = new RunFollowers(options.store, {
       stored: (summary, entries) => {
         this.#changed(summary);
@@ -142,7 +147,8 @@ export class RunCoordinator {
   async begin(id: string): Promise<RunSummary> {
     const links = this.#nodes.of(this.#store.spec(id));
     try {
-      await startRanks(this.#store, this.#followers, links, id);
+      const profile = await this.#networkProfile();
+      await startRanks(this.#store, this.#followers, links, id, profile);
       return this.#store.summary(id);
     } catch (thrown) {
       await settleFailedStart(this.#followers, links[0], id, this.ended(id));

@@ -4,6 +4,10 @@
  * ends with the error that its journal gives, if it gives one.
  */
 import { randomBytes } from 'node:crypto';
+import {
+  networkCostOf,
+  type NetworkProfile,
+} from '../../shared/cost-model/network-profile.ts';
 import { GradwireError } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { RunSummary } from '../../shared/rpc.ts';
@@ -23,21 +27,31 @@ export function ranksDeadline(spec: ExperimentSpec): number {
   return START_ALLOWANCE_MS + spec.timeoutSeconds * 1000;
 }
 
-/** Resolves when the first iteration begins. @throws whatever kept it from beginning */
+/**
+ * Resolves when the first iteration begins.
+ * @param profile what was measured of the network, if anything: all ranks get the same
+ * @throws whatever kept it from beginning
+ */
 export async function startRanks(
   store: RunStore,
   followers: RunFollowers,
   links: readonly [NodeLink, ...NodeLink[]],
   id: string,
+  profile: NetworkProfile | undefined,
 ): Promise<void> {
   const spec = store.spec(id);
   const switches = store.switches(id);
   const deadline = ranksDeadline(spec);
   const secret = randomBytes(SECRET_BYTES);
+  const network = profile && networkCostOf(profile, spec.world.ranks);
   const shares = assignRanks(spec.world.ranks, links);
   const prepared = await Promise.all(
     shares.map(([link, ranks]) =>
-      link.request('prepare', { run: id, spec, switches, ranks, secret }, deadline),
+      link.request(
+        'prepare',
+        { run: id, spec, switches, ranks, secret, network },
+        deadline,
+      ),
     ),
   );
   // Before it begins: a run that fails at once is seen to fail.

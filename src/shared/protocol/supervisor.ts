@@ -6,6 +6,7 @@
  * idempotent, so the result is exactly-once.
  */
 import type { Catalogue } from '../catalogue.ts';
+import type { NetworkCost } from '../cost-model/network-cost.ts';
 import type { ErrorData } from '../errors.ts';
 import type { PlanSwitch, ResidualPolicy } from '../exchange-plan.ts';
 import type { ExperimentSpec } from '../experiment-spec.ts';
@@ -66,6 +67,8 @@ export interface SupervisorRequests {
       ranks: readonly number[];
       /** 32 random bytes: peers prove that they know it before a payload is read. */
       secret: Uint8Array;
+      /** What was measured of the network, for all ranks of the run. */
+      network?: NetworkCost | undefined;
     };
     reply: { addresses: readonly { rank: number; address: RankAddress }[] };
   };

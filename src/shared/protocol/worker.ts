@@ -3,6 +3,7 @@
  * on its stdin, from the worker on file descriptor 3. The end of stdin means that the
  * supervisor is gone: the worker exits.
  */
+import type { NetworkCost } from '../cost-model/network-cost.ts';
 import type { ErrorData } from '../errors.ts';
 import type { ExchangePlan, PlanSwitch } from '../exchange-plan.ts';
 import type { ExperimentSpec } from '../experiment-spec.ts';
@@ -24,6 +25,8 @@ export type ToWorker =
       readonly threads: number;
       /** Whether the engine gets a thread of its own. */
       readonly engine: 'thread' | 'inline';
+      /** What was measured of the network, the same for all ranks; absent: nothing was. */
+      readonly network?: NetworkCost | undefined;
     }
   | { readonly type: 'begin'; readonly addresses: readonly RankAddress[] }
   | { readonly type: 'switch'; readonly switch: PlanSwitch }

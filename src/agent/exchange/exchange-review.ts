@@ -1,0 +1,172 @@
+/**
+ * Whether the collectives of a plan are still the right ones: every `WINDOW` exchanges the
+ * medians of what all ranks have agreed on are held against what was assumed. What is off
+ * by more than 20 % is assumed from then on: entries sent and fill-in of a bucket, or a
+ * constant of the network. Buckets whose choice is `auto` then move to what is cheapest,
+ * where that is worth it, and wait twice as long before they may move again, so that
+ * they come to rest.
+ *
+ * A pure function of agreed numbers: all ranks decide the same after the same exchange.
+ * Also says, once a plan, where compressing takes longer than it saves.
+ */
+import type { CostTerms } from '../../shared/cost-model/cost-terms.ts';
+import { correctionAfter, isOff } from '../../shared/cost-model/network-correction.ts';
+import { median } from '../../shared/statistics/quantile.ts';
+import {
+  chosenNotice,
+  movedNotice,
+  notPayingNotice,
+  type ExchangeNotice,
+} from './auto-notices.ts';
+import type { BucketCarrier } from './collective-choice.ts';
+import type { Observation, Sparsity } from './exchange-observation.ts';
+import type { NetworkKnowledge } from './network-knowledge.ts';
+
+/** Exchanges that a median is of. */
+export const WINDOW = 8;
+/** The first exchanges pay for caches, scratch and compilation. */
+const SETTLING = 2;
+/** Windows before compression is judged. */
+const JUDGED_AFTER = 2;
+
+export interface ReviewOptions {
+  readonly carriers: readonly BucketCarrier[];
+  readonly knowledge: NetworkKnowledge;
+  /** The method compresses: it may turn out not to pay. */
+  readonly compresses: boolean;
+  /** The plan, for a person. */
+  readonly label: string;
+}
+
+export class ExchangeReview {
+  readonly #options: ReviewOptions;
+  /** Positions of the buckets whose sparsity is watched. */
+  readonly watched: readonly number[];
+  #window: Observation[] = [];
+  #settling = SETTLING;
+  #windows = 0;
+  /** Windows to let pass, and how many it was the last time. */
+  #pause = 0;
+  #lastPause = 0;
+  #judged: boolean;
+
+  constructor(options: ReviewOptions) {
+    this.#options = options;
+    this.watched = options.carriers.flatMap(({ automatic, kind }, index) =>
+      automatic && kind === 'sparse' ? [index] : [],
+    );
+    this.#judged = !options.compresses;
+  }
+
+  /** What was chosen to begin with, and why. */
+  opening(): readonly ExchangeNotice[] {
+    const { carriers, knowledge } = this.#options;
+    return chosenNotice(
+      carriers.filter(({ automatic }) => automatic),
+      knowledge.origin,
+    );
+  }
+
+  /** What all ranks agreed on of one exchange; what follows from it, for the next. */
+  consider(observation: Observation | undefined): readonly ExchangeNotice[] {
+    if (observation === undefined) return [];
+    if (this.#settling > 0) {
+      this.#settling--;
+      return [];
+    }
+    this.#window.push(observation);
+    if (this.#window.length < WINDOW) return [];
+    const seen = medians(this.#window);
+    this.#window = [];
+    this.#windows++;
+    const notices = this.#reconsider(seen);
+    return notices.length > 0 ? notices : this.#judge(seen);
+  }
+
+  #reconsider(seen: Observation): readonly ExchangeNotice[] {
+    if (this.#pause > 0) {
+      this.#pause--;
+      return [];
+    }
+    const { carriers, knowledge } = this.#options;
+    const before = knowledge.correction;
+    const correction = correctionAfter(seen.seconds, seen.terms, before);
+    knowledge.correction = correction;
+    const { cost } = knowledge;
+    const notices = carriers.flatMap((carrier, index) => {
+      const sparsity = seen.sparsity[this.watched.indexOf(index)];
+      const shape = shapeAfter(carrier, sparsity);
+      if (shape === carrier.shape && correction === before) return [];
+      const { expectedUnion } = carrier;
+      const change = carrier.reconsider(shape, cost);
+      if (change === undefined) return [];
+      return [movedNotice({ index, carrier, change, expectedUnion, correction })];
+    });
+    if (notices.length > 0) {
+      this.#lastPause = Math.max(1, 2 * this.#lastPause);
+      this.#pause = this.#lastPause;
+      this.#settling = SETTLING;
+    }
+    return notices;
+  }
+
+  #judge(seen: Observation): readonly ExchangeNotice[] {
+    const { carriers, knowledge, compresses, label } = this.#options;
+    const compressed = seen.seconds + seen.overhead;
+    if (!compresses) knowledge.denseSeconds = compressed;
+    if (this.#judged || this.#windows < JUDGED_AFTER) return [];
+    this.#judged = true;
+    const { cost, denseSeconds } = knowledge;
+    const predicted = carriers.reduce(
+      (sum, carrier) => sum + carrier.denseSeconds(cost) + carrier.length * cost.gamma,
+      0,
+    );
+    const uncompressed = denseSeconds ?? predicted;
+    if (uncompressed > compressed) return [];
+    return [
+      notPayingNotice({
+        label,
+        seen,
+        uncompressed,
+        measured: denseSeconds !== undefined,
+      }),
+    ];
+  }
+}
+
+/** The shape that is assumed from now on: the same object where nothing is off. */
+function shapeAfter(
+  carrier: BucketCarrier,
+  sparsity: Sparsity | undefined,
+): BucketCarrier['shape'] {
+  const { shape } = carrier;
+  if (sparsity === undefined) return shape;
+  const { nnz, nnzReduced } = sparsity;
+  if (!isOff(nnz, shape.nnz ?? 0) && !isOff(nnzReduced, carrier.expectedUnion)) {
+    return shape;
+  }
+  return { ...shape, nnz, payloadBytes: 8 * nnz, nnzReduced };
+}
+
+function medians(window: readonly Observation[]): Observation {
+  const of = (pick: (observation: Observation) => number): number =>
+    median(window.map(pick))!;
+  const term = (name: keyof CostTerms): number => of(({ terms }) => terms[name]);
+  return {
+    seconds: of(({ seconds }) => seconds),
+    overhead: of(({ overhead }) => overhead),
+    terms: {
+      latency: term('latency'),
+      bandwidth: term('bandwidth'),
+      reduction: term('reduction'),
+    },
+    sparsity: window[0]!.sparsity.map((_, place) => {
+      const seen = window.flatMap(({ sparsity }) => sparsity[place] ?? []);
+      if (seen.length === 0) return undefined;
+      return {
+        nnz: median(seen.map(({ nnz }) => nnz))!,
+        nnzReduced: median(seen.map(({ nnzReduced }) => nnzReduced))!,
+      };
+    }),
+  };
+}

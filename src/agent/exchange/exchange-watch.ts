@@ -1,0 +1,167 @@
+/**
+ * Watches the exchanges of a plan: notes of every message what the cost model says of it
+ * and how far its result has filled in, lets the ranks agree on that with the next
+ * exchange's control message, and has the review draw conclusions.
+ *
+ * Cost: what a message is predicted to take is computed again only when it changes; of a
+ * dense result some 16,000 elements are looked at.
+ */
+import { costTerms, type CostTerms } from '../../shared/cost-model/cost-terms.ts';
+import { planLabel, type ExchangePlan } from '../../shared/exchange-plan.ts';
+import type { CollectiveDefinition, ExchangeShape } from '../collectives/collective.ts';
+import { predictBroadcast, predictGather } from '../collectives/prediction.ts';
+import type { SmallOperation } from '../collectives/small-allreduce.ts';
+import type { Combined, CommunicationRequest, Payload } from '../compression/method.ts';
+import type { Arena } from '../kernels/arena.ts';
+import type { ExchangeProfile } from '../profile/phase-clock.ts';
+import type { ExchangeNotice } from './auto-notices.ts';
+import type { BucketCarrier } from './collective-choice.ts';
+import { ExchangeRecorder, observationOf } from './exchange-observation.ts';
+import { ExchangeReview } from './exchange-review.ts';
+import type { NetworkKnowledge } from './network-knowledge.ts';
+
+export interface WatchOptions {
+  readonly plan: ExchangePlan;
+  readonly carriers: readonly BucketCarrier[];
+  readonly ranks: number;
+  readonly arena: Arena;
+  readonly knowledge: NetworkKnowledge;
+}
+
+/** Elements of a dense result that are looked at: K to within a few per cent. */
+const SAMPLE = 16_384;
+
+interface Foreseen {
+  readonly bytes: number;
+  readonly union: number | undefined;
+  readonly carrier: CollectiveDefinition | undefined;
+  readonly terms: CostTerms;
+}
+
+export class ExchangeWatch {
+  readonly #options: WatchOptions;
+  readonly #review: ExchangeReview;
+  readonly #recorder: ExchangeRecorder;
+  /** Of the messages of each bucket, in their order. */
+  readonly #foreseen: Foreseen[][];
+  readonly #messages: number[];
+  #notices: ExchangeNotice[];
+
+  constructor(options: WatchOptions) {
+    const { carriers, knowledge, plan, ranks } = options;
+    this.#options = options;
+    this.#review = new ExchangeReview({
+      carriers,
+      knowledge,
+      compresses: plan.method !== 'none',
+      label: planLabel(plan),
+    });
+    this.#recorder = new ExchangeRecorder(this.#review.watched.length);
+    this.#foreseen = carriers.map(() => []);
+    this.#messages = carriers.map(() => 0);
+    this.#notices = ranks === 1 ? [] : [...this.#review.opening()];
+  }
+
+  /** What is to be agreed on with the next control message, and how. */
+  get report(): readonly number[] {
+    return this.#recorder.report;
+  }
+
+  get operations(): readonly SmallOperation[] {
+    return this.#recorder.operations;
+  }
+
+  /** A message of a bucket has been answered. `carrier`: of a reduction. */
+  answered(
+    index: number,
+    { operation, payload }: CommunicationRequest,
+    carrier: CollectiveDefinition | undefined,
+    combined: Combined,
+  ): void {
+    const { carriers } = this.#options;
+    const { automatic, kind } = carriers[index]!;
+    // A warm-up, or what a method sends dense now and then: not what the plan is about.
+    if (operation === 'reduce' && kind === 'sparse' && payload.kind !== kind) {
+      this.#recorder.disregard();
+    }
+    const nnzReduced =
+      automatic && payload.kind === 'sparse'
+        ? this.#union(payload, combined)
+        : undefined;
+    this.#recorder.message(
+      this.#foresee(index, operation, payload, carrier, nnzReduced),
+    );
+    const watched = this.#review.watched.indexOf(index);
+    if (watched < 0 || payload.kind !== 'sparse' || nnzReduced === undefined) return;
+    this.#recorder.sparse(watched, { nnz: payload.count, nnzReduced });
+  }
+
+  /** The exchange has ended, with this profile. */
+  finish({ phases }: ExchangeProfile): void {
+    const { send, receive, wait, reduce, compress, decompress } = phases;
+    this.#recorder.finish(
+      (send + receive + wait + reduce) / 1000,
+      (compress + decompress) / 1000,
+    );
+    this.#messages.fill(0);
+  }
+
+  /** What all ranks have agreed on of an exchange: some of the next may go otherwise. */
+  consider(agreed: readonly number[]): void {
+    this.#notices.push(...this.#review.consider(observationOf(agreed)));
+  }
+
+  /** What there is to tell since the last time, the same on all ranks. */
+  takeNotices(): readonly ExchangeNotice[] {
+    const notices = this.#notices;
+    this.#notices = [];
+    return notices;
+  }
+
+  #foresee(
+    index: number,
+    operation: CommunicationRequest['operation'],
+    payload: Payload,
+    carrier: CollectiveDefinition | undefined,
+    union: number | undefined,
+  ): CostTerms {
+    const bytes = payload.data.bytes;
+    const place = this.#messages[index]!++;
+    const known = this.#foreseen[index]![place];
+    if (known?.bytes === bytes && known.union === union && known.carrier === carrier) {
+      return known.terms;
+    }
+    const { ranks, knowledge } = this.#options;
+    const { constants } = knowledge;
+    const shape: ExchangeShape = {
+      ranks,
+      length: payload.length,
+      payloadBytes: bytes,
+      ...(payload.kind === 'sparse' ? { nnz: payload.count, nnzReduced: union } : {}),
+    };
+    const terms =
+      operation === 'reduce'
+        ? costTerms((network) => carrier!.cost(shape, network), constants)
+        : operation === 'gather'
+          ? predictGather(shape, constants)
+          : predictBroadcast(shape, constants);
+    this.#foreseen[index]![place] = { bytes, union, carrier, terms };
+    return terms;
+  }
+
+  /** K, or what a sample of a dense result says of it: the same on all ranks. */
+  #union(payload: Payload, combined: Combined): number {
+    if (combined.form === 'sparse') return combined.count;
+    if (combined.form === 'gathered') return 0;
+    const { length } = payload;
+    const step = Math.max(1, Math.floor(length / SAMPLE));
+    const bits = this.#options.arena.u32(combined.data.offset, length);
+    let seen = 0;
+    let filled = 0;
+    for (let at = step >> 1; at < length; at += step) {
+      seen++;
+      if (bits[at]! << 1 !== 0) filled++;
+    }
+    return seen === 0 ? 0 : Math.round((length * filled) / seen);
+  }
+}

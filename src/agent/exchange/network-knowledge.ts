@@ -1,0 +1,32 @@
+/**
+ * The network as a run knows it: the constants that it was launched with, the same on all
+ * ranks, and what its ranks have agreed on since. It outlives plans.
+ */
+import {
+  corrected,
+  UNCORRECTED,
+  type Correction,
+} from '../../shared/cost-model/network-correction.ts';
+import { LOOPBACK, type NetworkCost } from '../../shared/cost-model/network-cost.ts';
+
+export class NetworkKnowledge {
+  readonly constants: NetworkCost;
+  /** For a person: where the constants come from. */
+  readonly origin: string;
+  correction: Correction = UNCORRECTED;
+  /** Seconds that an uncompressed exchange took in this run, decompression included. */
+  denseSeconds: number | undefined;
+
+  constructor(measured?: NetworkCost) {
+    this.constants = measured ?? LOOPBACK;
+    this.origin =
+      measured === undefined
+        ? 'by constants of loopback, as no network profile was measured'
+        : 'by the measured network profile';
+  }
+
+  /** The constants as far as they have been corrected. */
+  get cost(): NetworkCost {
+    return corrected(this.constants, this.correction);
+  }
+}

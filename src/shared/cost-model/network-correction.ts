@@ -1,0 +1,66 @@
+/**
+ * What observed times say of a network's constants. One time cannot tell α from β from γ:
+ * the constant whose term dominates the prediction is taken to be what is wrong, for an
+ * error there explains most; another shape of exchange, where another term dominates,
+ * corrects the next. Pure, so that ranks that agree on what they saw agree on this.
+ */
+import { totalSeconds, type CostTerms } from './cost-terms.ts';
+import { mergeSeconds, scatterSeconds, type NetworkCost } from './network-cost.ts';
+
+/** A prediction that is off by more than this share is wrong. */
+export const TOLERANCE = 0.2;
+
+/** Whether what was observed differs from what was expected by more than `TOLERANCE`. */
+export const isOff = (observed: number, expected: number): boolean =>
+  Math.abs(observed - expected) > TOLERANCE * expected;
+
+/** Factors on α, on β, and on γ and its kin. */
+export type Correction = CostTerms;
+
+export const UNCORRECTED: Correction = { latency: 1, bandwidth: 1, reduction: 1 };
+
+/** No step is larger: a pause of the machine must not become a network's property. */
+const LARGEST_STEP = 10;
+
+export function corrected(network: NetworkCost, correction: Correction): NetworkCost {
+  const { latency, bandwidth, reduction } = correction;
+  return {
+    alpha: network.alpha * latency,
+    beta: network.beta * bandwidth,
+    gamma: network.gamma * reduction,
+    merge: mergeSeconds(network) * reduction,
+    scatter: scatterSeconds(network) * reduction,
+  };
+}
+
+export const correctedTerms = (
+  terms: CostTerms,
+  correction: Correction,
+): CostTerms => ({
+  latency: terms.latency * correction.latency,
+  bandwidth: terms.bandwidth * correction.bandwidth,
+  reduction: terms.reduction * correction.reduction,
+});
+
+/**
+ * The correction after an exchange that took so many seconds; the one before where that
+ * is within `TOLERANCE` of what it predicted.
+ * @param terms predicted without a correction
+ */
+export function correctionAfter(
+  seconds: number,
+  terms: CostTerms,
+  before: Correction,
+): Correction {
+  const expected = correctedTerms(terms, before);
+  const total = totalSeconds(expected);
+  if (total === 0 || !isOff(seconds, total)) return before;
+  const names = ['latency', 'bandwidth', 'reduction'] as const;
+  const dominant = names.reduce((most, name) =>
+    expected[name] > expected[most] ? name : most,
+  );
+  const rest = total - expected[dominant];
+  const step = (seconds - rest) / expected[dominant];
+  const bounded = Math.min(LARGEST_STEP, Math.max(1 / LARGEST_STEP, step));
+  return { ...before, [dominant]: before[dominant] * bounded };
+}
