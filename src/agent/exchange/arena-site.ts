@@ -82,8 +82,12 @@ export class ArenaSite implements GradientSite {
     return undefined;
   }
 
-  takeNotices(): readonly [] {
+  takeNotices(): [] {
     return [];
+  }
+
+  [Symbol.dispose](): void {
+    this.residual[Symbol.dispose]();
   }
 }
 

@@ -47,7 +47,7 @@ export interface GradientBucket extends Disposable {
 
 export type Answer<T> = T | Promise<T>;
 
-export interface GradientSite {
+export interface GradientSite extends Disposable {
   /** What the methods of this run keep back. */
   readonly residual: Residual;
   /** Made for the life of a plan; the residual is kept for the next one. */
@@ -58,10 +58,12 @@ export interface GradientSite {
    */
   settled(): Promise<void> | undefined;
   /** What of a plan is done elsewhere than here, for people; told once. */
-  takeNotices(): readonly SiteNotice[];
+  takeNotices(): SiteNotice[];
 }
 
+/** A notice without the rank and the time of whoever reports it. */
 export interface SiteNotice {
+  readonly level: 'info' | 'warning';
   readonly code: string;
   readonly message: string;
 }

@@ -26,7 +26,7 @@ export interface VectorMemory<V> {
 /** What the engine does with a residual, wherever it lies. */
 export type Residual = Pick<ResidualMemory<unknown>, 'retire' | 'flush' | 'norm'>;
 
-export class ResidualMemory<V> {
+export class ResidualMemory<V> implements Disposable {
   readonly #memory: VectorMemory<V>;
   #vector: V | undefined;
   #leftover: V | undefined;
@@ -77,5 +77,13 @@ export class ResidualMemory<V> {
     await this.#memory.inArena(leftover, average);
     this.#memory.addToGradient(leftover);
     this.#memory.release(leftover);
+  }
+
+  [Symbol.dispose](): void {
+    for (const vector of [this.#vector, this.#leftover]) {
+      if (vector !== undefined) this.#memory.release(vector);
+    }
+    this.#vector = undefined;
+    this.#leftover = undefined;
   }
 }

@@ -64,19 +64,27 @@ export class PhaseClock implements TransportObserver {
   }
 
   /**
-   * As `measure`; where the work is done elsewhere and answered later, idle time until the
-   * answer belongs to the phase too, before anything that the transport waits for.
+   * As `measure`; where the work is done elsewhere and answered later by a promise, idle
+   * time until the answer belongs to the phase too.
    */
-  follow<T>(phase: Phase, work: () => T | Promise<T>): T | Promise<T> {
+  follow<T>(phase: Phase, work: () => T): T {
     const result = this.measure(phase, work);
     if (!(result instanceof Promise)) return result;
+    return result.finally(this.expect(phase)) as T;
+  }
+
+  /**
+   * Idle time from now on belongs to the phase, before anything that the transport waits
+   * for, until what is returned is called. Of several phases expected, to the first.
+   */
+  expect(phase: Phase): () => void {
     const entry = { phase };
     this.#settle();
     this.#elsewhere.add(entry);
-    return result.finally(() => {
+    return () => {
       this.#settle();
       this.#elsewhere.delete(entry);
-    });
+    };
   }
 
   working(kind: 'send' | 'receive'): () => void {

@@ -7,6 +7,7 @@ import { JaxTrainer } from './jax-trainer.ts';
 import type { Trainer, TrainerOptions } from './trainer.ts';
 import { findWorkload } from './workload.ts';
 
+export { mayHaveGpu } from './jax-runtime.ts';
 export {
   checkWorkload,
   describeDatasets,

@@ -107,7 +107,7 @@ async function open(wanted: JaxBackendChoice, threads: number): Promise<JaxRunti
  * a worker on a machine without a GPU should not pay; on Linux a GPU shows as a device
  * file.
  */
-function mayHaveGpu(): boolean {
+export function mayHaveGpu(): boolean {
   if (process.platform !== 'linux') return true;
   if (existsSync('/dev/nvidia0')) return true;
   if (!existsSync('/dev/dri')) return false;

@@ -3,7 +3,8 @@
  * shapes: loss and gradient of a batch; the optimiser's step over all tensors; scores of
  * a block of test samples. Weights and optimiser state stay on the device between
  * iterations; per iteration the batch and the averaged gradient go in, the gradient, the
- * loss and the hits come out.
+ * loss and the hits come out. On a GPU the gradient may stay as well: then the batch goes
+ * in, the loss and the hits come out.
  *
  * Per iteration no more is allocated here than what jax-js needs for its arrays. On the
  * wasm backend the weights are the same bits on all ranks that start from the same seed
@@ -13,7 +14,9 @@
  */
 import type { RankShard, Samples } from './datasets/dataset.ts';
 import { BatchSampler } from './datasets/batch-sampler.ts';
+import { GpuGradient } from '../exchange/gpu-gradient.ts';
 import { scoreClasses } from './classification.ts';
+import { GpuTensors } from './gpu-tensors.ts';
 import type { Jax, JaxArray, JaxRuntime } from './jax-runtime.ts';
 import { initialWeights } from './models/initial-weights.ts';
 import { tensorLength, type Model } from './models/model.ts';
@@ -21,6 +24,7 @@ import type { Optimizer } from './optimizers/optimizer.ts';
 import { scheduledRate } from './optimizers/schedule.ts';
 import type {
   EvaluationResult,
+  GradientMemory,
   ParameterTensor,
   StepResult,
   Trainer,
@@ -56,6 +60,8 @@ export class JaxTrainer implements Trainer {
   #state: JaxArray[][];
   /** The learning rate, and a 0 that keeps jax-js from compiling it in as a constant. */
   readonly #rate = new Float32Array(2);
+  /** The tensors beside the flat gradient on the GPU, where one was asked for. */
+  #onGpu: { readonly gradient: GpuGradient; readonly tensors: GpuTensors } | undefined;
 
   constructor({ runtime, model, optimizer, shard, options }: JaxTrainerParts) {
     this.#runtime = runtime;
@@ -82,21 +88,37 @@ export class JaxTrainer implements Trainer {
     );
   }
 
+  openGpuGradient(): GpuGradient | undefined {
+    if (this.backend !== 'webgpu') return undefined;
+    const gradient = new GpuGradient(this.#jax.getWebGPUDevice(), this.length);
+    const tensors = new GpuTensors(this.#jax, gradient, this.tensors);
+    this.#onGpu?.tensors[Symbol.dispose]();
+    this.#onGpu = { gradient, tensors };
+    return gradient;
+  }
+
   loadBatch(iteration: number): void {
     this.#sampler.fill(iteration, this.#train.rows);
     this.#train.gather(this.#train.rows.length);
   }
 
-  async computeGradient(gradient: Float32Array): Promise<StepResult> {
-    this.#checkLength(gradient, this.length);
+  async computeGradient(gradient: GradientMemory): Promise<StepResult> {
     const [[loss, hits], gradients] = this.#functions.lossAndGradient(
       this.#jax.tree.ref(this.#weights),
       ...this.#train.upload(this.#jax),
     );
+    let downloaded: Promise<void> | undefined;
+    if (gradient instanceof Float32Array) {
+      this.#checkLength(gradient, this.length);
+      downloaded = this.#download(gradients, gradient, 0);
+    } else {
+      // The loss is read behind it: when it is here, so is the gradient.
+      await this.#tensorsOf(gradient).gather(gradients);
+    }
     const [lossValue, hitCount] = await Promise.all([
       loss.data(),
       hits.data(),
-      this.#download(gradients, gradient, 0),
+      downloaded,
     ]);
     return {
       loss: lossValue[0]!,
@@ -104,13 +126,16 @@ export class JaxTrainer implements Trainer {
     };
   }
 
-  async applyGradient(gradient: Float32Array, iteration: number): Promise<void> {
-    this.#checkLength(gradient, this.length);
+  async applyGradient(gradient: GradientMemory, iteration: number): Promise<void> {
+    const averaged =
+      gradient instanceof Float32Array
+        ? this.#upload(gradient)
+        : await this.#tensorsOf(gradient).scatter();
     this.#rate[0] = this.learningRate(iteration);
     [this.#weights, this.#state] = this.#functions.update(
       this.#weights,
       this.#state,
-      this.#upload(gradient),
+      averaged,
       this.#jax.numpy.array(this.#rate),
     );
     // jax-js is lazy: unasked for, updates would pile up and run in the next step.
@@ -177,11 +202,22 @@ export class JaxTrainer implements Trainer {
     this.#jax.tree.dispose([this.#weights, this.#state]);
     this.#weights = [];
     this.#state = [];
+    this.#onGpu?.tensors[Symbol.dispose]();
     this.#runtime.release();
+  }
+
+  #tensorsOf(gradient: GpuGradient): GpuTensors {
+    if (this.#onGpu?.gradient !== gradient) {
+      throw new Error(
+        'internal: a gradient on the GPU that this trainer has not opened',
+      );
+    }
+    return this.#onGpu.tensors;
   }
 
   /** A flat vector as the model's tensors on the device. */
   #upload(flat: Float32Array): JaxArray[] {
+    this.#checkLength(flat, this.length);
     return this.tensors.map(({ start, length, shape }) =>
       this.#jax.numpy.array(
         // jax-js only copies the bytes out, which shared memory allows as well.

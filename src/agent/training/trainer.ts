@@ -3,6 +3,7 @@
  * a batch into a flat f32 vector, and applies an averaged one. Data parallel: every
  * rank holds the same weights, each sees its own shard of the data.
  */
+import type { GpuGradient } from '../exchange/gpu-gradient.ts';
 
 /** A parameter tensor; `start` is its first element in the flat gradient. */
 export interface ParameterTensor {
@@ -25,6 +26,9 @@ export interface EvaluationResult {
   readonly samples: number;
 }
 
+/** Where a flat gradient lies: on the host, or on the GPU that the trainer computes on. */
+export type GradientMemory = Float32Array | GpuGradient;
+
 export interface Trainer {
   /** The backend in use: `auto` has been resolved. */
   readonly backend: 'wasm' | 'webgpu';
@@ -34,12 +38,21 @@ export interface Trainer {
   /** Elements of the optimiser's state (0 for plain SGD). */
   readonly stateLength: number;
 
+  /**
+   * Memory for the flat gradient on the GPU that it computes on; undefined where it computes
+   * on the CPU. The caller's, to be disposed of before `close`.
+   */
+  openGpuGradient(): GpuGradient | undefined;
+
   /** Gather iteration t's batch of this rank (phase `data`). */
   loadBatch(iteration: number): void;
-  /** Loss and gradient of the loaded batch; the gradient is written to `gradient`. */
-  computeGradient(gradient: Float32Array): Promise<StepResult>;
-  /** One optimiser step with the averaged gradient. */
-  applyGradient(gradient: Float32Array, iteration: number): Promise<void>;
+  /**
+   * Loss and gradient of the loaded batch; the gradient is written to `gradient`, and all is
+   * computed when this resolves.
+   */
+  computeGradient(gradient: GradientMemory): Promise<StepResult>;
+  /** One optimiser step with the averaged gradient, done when this resolves. */
+  applyGradient(gradient: GradientMemory, iteration: number): Promise<void>;
   /** The learning rate at an iteration. */
   learningRate(iteration: number): number;
   /** This rank's share of the test set under the current weights. */

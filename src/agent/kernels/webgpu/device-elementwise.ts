@@ -7,12 +7,19 @@ import {
   scale,
   scatterAdd,
   shiftBySign,
+  valueFound,
 } from '../wgsl/elementwise.ts';
 import type { GpuDevice } from './gpu-device.ts';
 import { windowsOf, wholeOf, type GpuPart, type GpuVector } from './gpu-vector.ts';
-import { bitsOf } from './pipeline-cache.ts';
+import { bitsOf, floatOf } from './pipeline-cache.ts';
 
 const NOTHING_FOUND = 0xffff_ffff;
+
+/** An element that is NaN or infinite. */
+export interface NonFiniteElement {
+  readonly index: number;
+  readonly value: number;
+}
 
 /** Pairs on the GPU: `count` indices, ascending, and as many values. */
 export interface GpuStream {
@@ -27,7 +34,7 @@ export class DeviceElementwise implements Disposable {
 
   constructor(gpu: GpuDevice) {
     this.#gpu = gpu;
-    this.#found = gpu.allocate(4);
+    this.#found = gpu.allocate(8);
   }
 
   /** out ← 0 */
@@ -118,13 +125,17 @@ export class DeviceElementwise implements Disposable {
     }
   }
 
-  /** Index of the first NaN or infinity, −1 where all are finite. Waits for the device. */
-  async firstNonFinite(x: GpuVector): Promise<number> {
+  /**
+   * The first NaN or infinity, as it is now, whatever becomes of x while this waits for the
+   * device. One such question at a time.
+   */
+  async firstNonFinite(x: GpuVector): Promise<NonFiniteElement | undefined> {
     const { commands, ring } = this.#gpu;
-    commands.write(this.#found, 0, Uint32Array.of(NOTHING_FOUND));
-    for (const { first, length, parts } of windowsOf([x])) {
+    const found = wholeOf(this.#found);
+    commands.write(this.#found, 0, Uint32Array.of(NOTHING_FOUND, 0));
+    const windows = [...windowsOf([x])];
+    for (const { first, length, parts } of windows) {
       const [part] = parts;
-      const found = wholeOf(this.#found);
       commands.dispatch(
         firstNonFinite,
         tilesOf(length),
@@ -132,9 +143,14 @@ export class DeviceElementwise implements Disposable {
         { length, first },
       );
     }
-    const answer = new Uint32Array(1);
+    for (const { first, length, parts } of windows) {
+      const [part] = parts;
+      commands.dispatch(valueFound, 1, { x: part, found }, { length, first });
+    }
+    const answer = new Uint32Array(2);
     await ring.read(this.#found, 0, new Uint8Array(answer.buffer));
-    return answer[0] === NOTHING_FOUND ? -1 : answer[0]!;
+    const [index, bits] = answer as unknown as [number, number];
+    return index === NOTHING_FOUND ? undefined : { index, value: floatOf(bits) };
   }
 
   [Symbol.dispose](): void {

@@ -25,6 +25,8 @@ export interface GpuOptions {
   readonly subgroups?: boolean | undefined;
   /** Elements of a vector's longest part, a multiple of 64; fewer where limits ask. */
   readonly partElements?: number | undefined;
+  /** Bytes that a kernel may reach in one buffer, 256 or more; fewer where limits ask. */
+  readonly bindableBytes?: number | undefined;
 }
 
 export class GpuDevice implements Disposable {
@@ -51,6 +53,7 @@ export class GpuDevice implements Disposable {
     this.#dawn = dawn;
     this.subgroups = (options.subgroups ?? true) && device.features.has('subgroups');
     this.bindableBytes = Math.min(
+      options.bindableBytes ?? Infinity,
       limits.maxStorageBufferBindingSize,
       limits.maxBufferSize,
     );

@@ -75,6 +75,23 @@ export const firstNonFinite: KernelSource<'length' | 'first', 'x' | 'found'> = {
       }`),
 };
 
+/** What `firstNonFinite` has found, if it is in the window, goes behind its index. */
+export const valueFound: KernelSource<'length' | 'first', 'x' | 'found'> = {
+  name: 'value found',
+  parameters: ['length', 'first'],
+  bindings: { x: 'read', found: 'write' },
+  code: () => /* wgsl */ `
+@compute @workgroup_size(1)
+fn main() {
+  // Indices before the window wrap to places far behind it.
+  let place = found[parameters.foundAt] - parameters.first;
+  if place < parameters.length {
+    found[parameters.foundAt + 1u] = x[parameters.xAt + place];
+  }
+}
+`,
+};
+
 /** out[index − first] ← out + factor · value, of the pairs whose index is in the window. */
 export const scatterAdd: KernelSource<
   'count' | 'factor' | 'first' | 'length',
