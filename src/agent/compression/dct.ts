@@ -11,16 +11,14 @@ import { z } from 'zod';
 import type { Region, Vector } from '../kernels/arena.ts';
 import type { SparseStream } from '../kernels/kernels.ts';
 import { closeStream } from '../kernels/sparsification.ts';
+import { LivingThresholds } from './living-thresholds.ts';
 import type {
   CompressorContext,
   ExchangeStatistics,
   MethodDefinition,
-  TensorSlice,
 } from './method.ts';
-import { entriesSent } from './policy/ratio-schedule.ts';
 import { smallTensorParameters } from './policy/small-tensors.ts';
 import { warmUpParameters, withWarmUp } from './policy/warm-up.ts';
-import { packState, unpackState } from './saved-state.ts';
 import { SparseFeedback, type Selection } from './sparse-feedback.ts';
 
 const parameters = z.strictObject({
@@ -61,97 +59,59 @@ export const dct: MethodDefinition<typeof parameters> = {
   replicas: 'identical',
   create: (context) =>
     withWarmUp(
-      new SparseFeedback(dct.id, context, new LivingThresholds(context)),
+      new SparseFeedback(dct.id, context, new ThresholdSelection(context)),
       context,
     ),
 };
 
-/** The least threshold: entries that are zero need never be sent. */
-const LEAST = 2 ** -149;
-/** No selection has been made yet. */
-const NEVER = 0xffff_ffff;
-
-interface Layer extends TensorSlice {
-  readonly k: number;
-  /** The most that the band allows. */
-  readonly most: number;
-}
-
-class LivingThresholds implements Selection {
+class ThresholdSelection implements Selection {
   readonly capacity: number;
   readonly #context: CompressorContext<Parameters>;
-  readonly #layers: readonly Layer[];
-  /** τ of each layer. */
-  readonly #thresholds: Float32Array;
-  /** The iteration of the first refresh: the phase of L. */
-  readonly #origin = Uint32Array.of(NEVER);
-  #refreshes = 0;
+  readonly #thresholds: LivingThresholds;
 
   constructor(context: CompressorContext<Parameters>) {
-    const { ratio, band } = context.parameters;
     this.#context = context;
-    this.#layers = context.tensors
-      .filter(({ length }) => length > 0)
-      .map((tensor) => {
-        const k = entriesSent(tensor.length, { ratio });
-        return { ...tensor, k, most: Math.min(tensor.length, Math.floor(band * k)) };
-      });
-    this.#thresholds = new Float32Array(this.#layers.length);
+    this.#thresholds = new LivingThresholds(context.tensors, context.parameters);
     // One more than the band allows tells that there are too many.
-    this.capacity = this.#layers.reduce((sum, { most }) => sum + most + 1, 0);
+    const { layers } = this.#thresholds;
+    this.capacity = layers.reduce((sum, { most }) => sum + most + 1, 0);
   }
 
   select(p: Vector, iteration: number, { offset }: Region): SparseStream {
-    if (this.#origin[0] === NEVER) this.#origin[0] = iteration;
-    const age = (iteration - this.#origin[0]!) % this.#context.parameters.lifeSpan;
+    const { arena, kernels } = this.#context;
+    const thresholds = this.#thresholds;
     const room = { offset, capacity: this.capacity };
-    this.#refreshes = 0;
+    const due = thresholds.begin(iteration);
     let count = 0;
-    this.#layers.forEach((layer, index) => {
-      const x = { offset: p.offset + 4 * layer.start, length: layer.length };
-      const send = (limit: number): number =>
-        this.#context.kernels.sparsification.appendAtLeast(
-          x,
-          this.#thresholds[index]!,
-          layer.start,
-          room,
-          count,
-          limit,
-        );
-      if (age !== 0) {
-        const next = send(layer.most + 1);
-        if (this.#holds(layer, index, next - count)) {
+    thresholds.layers.forEach(({ k, length, most, start }, layer) => {
+      const x = { offset: p.offset + 4 * start, length };
+      const send = (limit: number): number => {
+        const threshold = thresholds.at(layer);
+        const { sparsification } = kernels;
+        return sparsification.appendAtLeast(x, threshold, start, room, count, limit);
+      };
+      if (!due) {
+        const next = send(most + 1);
+        if (thresholds.holds(layer, next - count)) {
           count = next;
           return;
         }
       }
-      this.#refresh(x, layer, index);
-      count = send(layer.most);
+      thresholds.refresh(layer, kernels.sparsification.kthMagnitude(x, k));
+      count = send(most);
     });
-    return closeStream(this.#context.arena, room, count);
+    return closeStream(arena, room, count);
   }
 
   statistics(): ExchangeStatistics {
-    return { thresholdRefreshes: this.#refreshes };
+    return { thresholdRefreshes: this.#thresholds.refreshes };
   }
 
   save(): Uint8Array {
-    return packState(dct.id, this.#origin, this.#thresholds);
+    return this.#thresholds.save();
   }
 
   restore(state: Uint8Array): void {
-    unpackState(dct.id, state, this.#origin, this.#thresholds);
-  }
-
-  /** Whether so many entries are in the band, or no lower threshold could send more. */
-  #holds({ k, most }: Layer, index: number, count: number): boolean {
-    const enough = count * this.#context.parameters.band >= k;
-    return count <= most && (enough || this.#thresholds[index] === LEAST);
-  }
-
-  #refresh(x: Vector, { k }: Layer, index: number): void {
-    const magnitude = this.#context.kernels.sparsification.kthMagnitude(x, k);
-    this.#thresholds[index] = Math.max(magnitude, LEAST);
-    this.#refreshes++;
+    this.#thresholds.restore(state);
   }
 }

@@ -6,12 +6,13 @@
  * own should be 0.
  *
  * A gradient is clipped before it enters the memory, at the share P^(−1/2) of the global
- * limit; its norm is taken over the bucket. The ratio ramps down (`rampIterations`).
+ * limit; its norm is taken over the bucket, in fixed point. The ratio ramps down (`rampIterations`).
  *
  * Source: Deep Gradient Compression (Lin et al., ICLR 2018), section 3.
  */
 import { z } from 'zod';
 import type { Region, Vector } from '../kernels/arena.ts';
+import { normOf } from '../kernels/fixed-point.ts';
 import type {
   Combined,
   Compressor,
@@ -115,7 +116,7 @@ class MomentumCorrection implements Compressor {
     const { kernels, parameters, world } = this.#context;
     if (parameters.clip === 0) return;
     const limit = parameters.clip / Math.sqrt(world);
-    const norm = Math.sqrt(kernels.squaredNorm(gradient));
+    const norm = normOf(kernels.quantization.fixedSums(gradient));
     if (norm > limit) kernels.scale(gradient, limit / norm);
   }
 }

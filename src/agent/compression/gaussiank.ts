@@ -6,8 +6,9 @@
  * [3k/4, 5k/4]: by bisection, on candidates that one pass has collected, if those that
  * reach the first τ are at least 3k/4 and at most 16·k; else τ is first moved there.
  *
- * Cost: the sum, two passes for μ and σ, one or a few to collect. Where no threshold has
- * a count in the band (ties), exactly k are selected.
+ * Cost: the sum, two passes for μ and σ (in fixed point, so that all backends estimate
+ * alike), one or a few to collect. Where no threshold has a count in the band (ties),
+ * exactly k are selected.
  *
  * Source: "Understanding top-k sparsification in distributed deep learning" (Shi et al.,
  * 2019), algorithm 1; the correction is ours.
@@ -77,7 +78,7 @@ export class GaussianSelection implements Selection, Disposable {
     const { length } = p;
     const ratio = ratioAt(parameters, iteration);
     const k = entriesSent(length, { ratio });
-    const estimate = estimateThreshold(kernels.moments(p), ratio);
+    const estimate = estimateThreshold(kernels.quantization.fixedSums(p), ratio);
     const search = searchThreshold(length, k, estimate);
     const all: StreamRoom = {
       offset: this.#candidates.offset,

@@ -15,7 +15,12 @@
 import { z } from 'zod';
 import type { Region, Vector } from '../kernels/arena.ts';
 import type { Matrix } from '../kernels/low-rank.ts';
-import { CounterRandom } from '../kernels/random.ts';
+import {
+  layOut,
+  prepareStart,
+  type Factored,
+  type LowRankLayout,
+} from './low-rank-layout.ts';
 import {
   unmeasured,
   type Combined,
@@ -25,9 +30,8 @@ import {
   type ExchangeStatistics,
   type MethodDefinition,
   type Payload,
-  type TensorSlice,
 } from './method.ts';
-import { normalize, orthonormalize } from './orthonormal.ts';
+import { orthonormalize } from './orthonormal.ts';
 import { requireBytes } from './payload-check.ts';
 import { warmUpParameters, withWarmUp } from './policy/warm-up.ts';
 import { packState, unpackState } from './saved-state.ts';
@@ -55,36 +59,12 @@ export const powersgd: MethodDefinition<typeof parameters> = {
   create: (context) => withWarmUp(new PowerSgd(context), context),
 };
 
-/** Keeps these draws apart from others at the same place: "powr". */
-const PURPOSE = 0x706f7772;
-
-/** A matrix of the bucket and where its factors lie, in elements. */
-interface Factored {
-  readonly start: number;
-  readonly rows: number;
-  readonly columns: number;
-  readonly rank: number;
-  /** From the start of the memory of factors. */
-  readonly left: number;
-  readonly right: number;
-}
-
-/** A tensor that travels whole, and where. */
-interface Whole {
-  readonly start: number;
-  readonly length: number;
-  readonly at: number;
-}
-
 class PowerSgd implements Compressor {
   readonly #context: CompressorContext<Parameters>;
   readonly #residual: Vector;
-  readonly #wholes: readonly Whole[];
-  readonly #matrices: readonly Factored[];
+  readonly #layout: LowRankLayout;
   /** Whole tensors, then all left factors; then, from `#first` on, all right factors. */
   readonly #memory: Vector & Region;
-  /** Elements of the first reduction. */
-  readonly #first: number;
 
   constructor(context: CompressorContext<Parameters>) {
     const { arena, kernels, parameters, residual, tensors } = context;
@@ -92,11 +72,9 @@ class PowerSgd implements Compressor {
       throw new Error('internal: powersgd without a residual');
     this.#context = context;
     this.#residual = residual;
-    const layout = layOut(tensors, parameters.rank);
-    this.#wholes = layout.wholes;
-    this.#matrices = layout.matrices;
-    this.#first = layout.first;
-    this.#memory = { ...arena.allocateVector(layout.length), length: layout.length };
+    this.#layout = layOut(tensors, parameters.rank);
+    const { length } = this.#layout;
+    this.#memory = { ...arena.allocateVector(length), length };
     kernels.fill(this.#memory, 0);
   }
 
@@ -107,16 +85,19 @@ class PowerSgd implements Compressor {
   ): Promise<ExchangeStatistics> {
     const { kernels, measure = unmeasured, world } = this.#context;
     this.#project(gradient, iteration);
-    const left = this.#part(0, this.#first);
+    const left = this.#part(0, this.#layout.first);
     const sums = await communicate({ operation: 'reduce', payload: dense(left) });
     measure('compress', () => {
       this.#take(sums, left);
-      for (const { at, length } of this.#wholes) {
+      for (const { at, length } of this.#layout.wholes) {
         kernels.scale(this.#part(at, length), 1 / world);
       }
       this.#factor();
     });
-    const right = this.#part(this.#first, this.#memory.length - this.#first);
+    const right = this.#part(
+      this.#layout.first,
+      this.#memory.length - this.#layout.first,
+    );
     if (right.length > 0) {
       const combined = await communicate({
         operation: 'reduce',
@@ -171,13 +152,13 @@ class PowerSgd implements Compressor {
     const { kernels } = this.#context;
     const residual = this.#residual;
     kernels.add(residual, gradient);
-    for (const { start, length, at } of this.#wholes) {
+    for (const { start, length, at } of this.#layout.wholes) {
       const tensor = slice(residual, start, length);
       kernels.copy(this.#part(at, length), tensor);
       kernels.fill(tensor, 0);
     }
-    this.#prepareStart(iteration);
-    for (const matrix of this.#matrices) {
+    prepareStart(this.#rightFactors(), this.#layout, { ...this.#context, iteration });
+    for (const matrix of this.#layout.matrices) {
       const [left, right] = this.#factors(matrix);
       kernels.lowRank.timesFactor(matrixIn(residual, matrix), right, left);
     }
@@ -186,7 +167,7 @@ class PowerSgd implements Compressor {
   /** P̂, Q = Mᵀ·P̂, and what these do not tell of M stays in the residual. */
   #factor(): void {
     const { arena, kernels } = this.#context;
-    for (const matrix of this.#matrices) {
+    for (const matrix of this.#layout.matrices) {
       const [left, right] = this.#factors(matrix);
       const kept = matrixIn(this.#residual, matrix);
       orthonormalize(arena.f32(left), matrix.rows);
@@ -197,29 +178,13 @@ class PowerSgd implements Compressor {
 
   #write(out: Vector): void {
     const { kernels } = this.#context;
-    for (const { start, length, at } of this.#wholes) {
+    for (const { start, length, at } of this.#layout.wholes) {
       kernels.copy(slice(out, start, length), this.#part(at, length));
     }
-    for (const matrix of this.#matrices) {
+    for (const matrix of this.#layout.matrices) {
       const [left, right] = this.#factors(matrix);
       kernels.fill(slice(out, matrix.start, matrix.rows * matrix.columns), 0);
       kernels.lowRank.addProduct(matrixIn(out, matrix), left, right, 1);
-    }
-  }
-
-  /** Q of the last iteration, scaled; columns that are 0, or all, are drawn anew. */
-  #prepareStart(iteration: number): void {
-    const { parameters, seed, bucket } = this.#context;
-    const random = new CounterRandom({ seed, bucket, iteration, purpose: PURPOSE });
-    const factors = this.#rightFactors();
-    for (const { right, rank, columns } of this.#matrices) {
-      for (let c = 0; c < rank; c++) {
-        const start = right - this.#first + c * columns;
-        const column = factors.subarray(start, start + columns);
-        if (parameters.warmStart && normalize(column) > 0) continue;
-        for (let i = 0; i < columns; i++) column[i] = 2 * random.uniform(start + i) - 1;
-        normalize(column);
-      }
     }
   }
 
@@ -238,49 +203,13 @@ class PowerSgd implements Compressor {
   }
 
   #rightFactors(): Float32Array {
-    const length = this.#memory.length - this.#first;
-    return this.#context.arena.f32(this.#part(this.#first, length));
+    const length = this.#memory.length - this.#layout.first;
+    return this.#context.arena.f32(this.#part(this.#layout.first, length));
   }
 
   #part(start: number, length: number): Vector {
     return slice(this.#memory, start, length);
   }
-}
-
-function layOut(
-  tensors: readonly TensorSlice[],
-  rank: number,
-): {
-  readonly wholes: readonly Whole[];
-  readonly matrices: readonly Factored[];
-  readonly first: number;
-  readonly length: number;
-} {
-  const wholes: Whole[] = [];
-  const shapes: Omit<Factored, 'left' | 'right'>[] = [];
-  let end = 0;
-  for (const { start, length, shape } of tensors) {
-    const rows = shape.length < 2 ? 1 : shape[0]!;
-    const columns = rows === 0 ? 0 : length / rows;
-    const r = Math.min(rank, rows, columns);
-    if (r * (rows + columns) < length) {
-      shapes.push({ start, rows, columns, rank: r });
-    } else {
-      wholes.push({ start, length, at: end });
-      end += length;
-    }
-  }
-  const lefts = shapes.map(({ rows, rank: r }) => {
-    end += r * rows;
-    return end - r * rows;
-  });
-  const first = end;
-  const matrices = shapes.map((shape, index) => {
-    end += shape.rank * shape.columns;
-    const right = end - shape.rank * shape.columns;
-    return { ...shape, left: lefts[index]!, right };
-  });
-  return { wholes, matrices, first, length: end };
 }
 
 function slice(vector: Vector, start: number, length: number): Vector {

@@ -7,7 +7,7 @@
  * and few enough to be looked at again and again; then it is bisected among these until
  * the count is in [3k/4, 5k/4].
  */
-import type { Moments } from '../kernels/kernels.ts';
+import { momentsOf, type FixedSums } from '../kernels/fixed-point.ts';
 import { normalQuantile } from './normal-quantile.ts';
 
 /** How many entries have a magnitude of at least `threshold`, as f32? */
@@ -41,8 +41,9 @@ export const mostCandidates = (n: number, k: number): number =>
 const leastSelected = (k: number): number => Math.ceil((3 * k) / 4);
 
 /** τ of the normal assumption, to 12 bits: it is an estimate and need not say more. */
-export function estimateThreshold({ mean, variance }: Moments, ratio: number): number {
-  const τ = Math.abs(mean) + normalQuantile(ratio / 2) * Math.sqrt(variance);
+export function estimateThreshold(sums: FixedSums, ratio: number): number {
+  const { mean, deviation } = momentsOf(sums);
+  const τ = Math.abs(mean) + normalQuantile(ratio / 2) * deviation;
   if (τ === 0 || !Number.isFinite(τ)) return 0;
   const unit = 2 ** (Math.floor(Math.log2(τ)) - 11);
   return Math.round(τ / unit) * unit;

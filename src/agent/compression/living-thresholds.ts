@@ -1,0 +1,91 @@
+/**
+ * The thresholds of DCT, one for each tensor, and when they are found anew: every `lifeSpan`
+ * iterations, and early where what they send leaves the band [k/band, k·band]. Who has
+ * the entries counts and selects them; this decides.
+ *
+ * Source: "Training recommender systems at scale" (Gupta et al., 2021), algorithm 1.
+ */
+import type { TensorSlice } from './method.ts';
+import { entriesSent } from './policy/ratio-schedule.ts';
+import { packState, unpackState } from './saved-state.ts';
+
+export interface LivingParameters {
+  /** Share of a tensor's entries that is sent after a refresh. */
+  readonly ratio: number;
+  readonly lifeSpan: number;
+  readonly band: number;
+}
+
+export interface ThresholdLayer extends TensorSlice {
+  readonly k: number;
+  /** The most that the band allows. */
+  readonly most: number;
+}
+
+/** The least threshold: entries that are zero need never be sent. */
+const LEAST = 2 ** -149;
+/** No selection has been made yet. */
+const NEVER = 0xffff_ffff;
+const METHOD = 'dct';
+
+export class LivingThresholds {
+  /** Tensors that have entries. */
+  readonly layers: readonly ThresholdLayer[];
+  readonly #parameters: LivingParameters;
+  /** τ of each layer. */
+  readonly #thresholds: Float32Array;
+  /** The iteration of the first refresh: the phase of the life span. */
+  readonly #origin = Uint32Array.of(NEVER);
+  #refreshes = 0;
+
+  constructor(tensors: readonly TensorSlice[], parameters: LivingParameters) {
+    const { band, ratio } = parameters;
+    this.#parameters = parameters;
+    this.layers = tensors
+      .filter(({ length }) => length > 0)
+      .map((tensor) => {
+        const k = entriesSent(tensor.length, { ratio });
+        return { ...tensor, k, most: Math.min(tensor.length, Math.floor(band * k)) };
+      });
+    this.#thresholds = new Float32Array(this.layers.length);
+  }
+
+  /** Thresholds found anew since `begin`. */
+  get refreshes(): number {
+    return this.#refreshes;
+  }
+
+  /** Begins an iteration. Whether every threshold's life has ended. */
+  begin(iteration: number): boolean {
+    if (this.#origin[0] === NEVER) this.#origin[0] = iteration;
+    this.#refreshes = 0;
+    return (iteration - this.#origin[0]!) % this.#parameters.lifeSpan === 0;
+  }
+
+  /** τ */
+  at(layer: number): number {
+    return this.#thresholds[layer]!;
+  }
+
+  /** Whether so many entries are in the band, or no lower threshold could send more. */
+  holds(layer: number, count: number): boolean {
+    const { k, most } = this.layers[layer]!;
+    const enough = count * this.#parameters.band >= k;
+    return count <= most && (enough || this.#thresholds[layer] === LEAST);
+  }
+
+  /** @param magnitude the k-th largest of the layer */
+  refresh(layer: number, magnitude: number): void {
+    this.#thresholds[layer] = Math.max(magnitude, LEAST);
+    this.#refreshes++;
+  }
+
+  save(): Uint8Array {
+    return packState(METHOD, this.#origin, this.#thresholds);
+  }
+
+  /** @throws GradwireError `METHOD_STATE_INVALID` */
+  restore(state: Uint8Array): void {
+    unpackState(METHOD, state, this.#origin, this.#thresholds);
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * Where PowerSGD's factors lie: whole tensors, then all left factors; then all right
+ * factors, which are what the next iteration starts from. In elements, from the start of
+ * the memory of factors.
+ */
+import { CounterRandom, type StreamName } from '../kernels/random.ts';
+import type { TensorSlice } from './method.ts';
+import { normalize } from './orthonormal.ts';
+
+/** A matrix of the bucket and where its factors lie, in elements. */
+export interface Factored {
+  readonly start: number;
+  readonly rows: number;
+  readonly columns: number;
+  readonly rank: number;
+  /** From the start of the memory of factors. */
+  readonly left: number;
+  readonly right: number;
+}
+
+/** A tensor that travels whole, and where. */
+export interface Whole {
+  readonly start: number;
+  readonly length: number;
+  readonly at: number;
+}
+
+export interface LowRankLayout {
+  readonly wholes: readonly Whole[];
+  readonly matrices: readonly Factored[];
+  /** Elements of the first reduction: right factors begin behind them. */
+  readonly first: number;
+  readonly length: number;
+}
+
+/** Keeps these draws apart from others at the same place: "powr". */
+const PURPOSE = 0x706f7772;
+
+/** For factors of at most `rank` columns. */
+export function layOut(tensors: readonly TensorSlice[], rank: number): LowRankLayout {
+  const wholes: Whole[] = [];
+  const shapes: Omit<Factored, 'left' | 'right'>[] = [];
+  let end = 0;
+  for (const { start, length, shape } of tensors) {
+    const rows = shape.length < 2 ? 1 : shape[0]!;
+    const columns = rows === 0 ? 0 : length / rows;
+    const r = Math.min(rank, rows, columns);
+    if (r * (rows + columns) < length) {
+      shapes.push({ start, rows, columns, rank: r });
+    } else {
+      wholes.push({ start, length, at: end });
+      end += length;
+    }
+  }
+  const lefts = shapes.map(({ rows, rank: r }) => {
+    end += r * rows;
+    return end - r * rows;
+  });
+  const first = end;
+  const matrices = shapes.map((shape, index) => {
+    end += shape.rank * shape.columns;
+    const right = end - shape.rank * shape.columns;
+    return { ...shape, left: lefts[index]!, right };
+  });
+  return { wholes, matrices, first, length: end };
+}
+
+/** Q of the last iteration, scaled; columns that are 0, or all, are drawn anew. */
+export function prepareStart(
+  rightFactors: Float32Array,
+  { matrices, first }: LowRankLayout,
+  context: Pick<StreamName, 'seed' | 'bucket' | 'iteration'> & {
+    readonly parameters: { readonly warmStart: boolean };
+  },
+): void {
+  const { seed, bucket = 0, iteration = 0, parameters } = context;
+  // No rank in the name: all start from the same.
+  const random = new CounterRandom({ seed, bucket, iteration, purpose: PURPOSE });
+  for (const { right, rank, columns } of matrices) {
+    for (let c = 0; c < rank; c++) {
+      const start = right - first + c * columns;
+      const column = rightFactors.subarray(start, start + columns);
+      if (parameters.warmStart && normalize(column) > 0) continue;
+      for (let i = 0; i < columns; i++) column[i] = 2 * random.uniform(start + i) - 1;
+      normalize(column);
+    }
+  }
+}
