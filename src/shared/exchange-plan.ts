@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import type { JsonObject } from './json.ts';
+import { quantizationSchema, type Quantization } from './quantization.ts';
 
 /** What happens to a residual that the new method cannot take over. */
 export const RESIDUAL_POLICIES = ['flush', 'drop'] as const;
@@ -19,6 +20,8 @@ export interface ExchangePlan {
   readonly bucketBytes: number;
   /** What some tensors have instead: the first whose pattern fits. Absent: nothing. */
   readonly layers?: readonly LayerPlan[] | undefined;
+  /** What the collective sends in few bits. Absent: values travel as they are. */
+  readonly quantizeSums?: Quantization | undefined;
 }
 
 /** The method of the tensors whose names a pattern fits, its parameters written out. */
@@ -42,7 +45,13 @@ export interface PlanSwitch {
 }
 
 /** Keys of `exchange` that belong to the plan; all others are the method's parameters. */
-export const PLAN_KEYS = ['method', 'collective', 'bucketBytes', 'layers'] as const;
+export const PLAN_KEYS = [
+  'method',
+  'collective',
+  'bucketBytes',
+  'layers',
+  'quantizeSums',
+] as const;
 
 /**
  * `exchange` in a spec, and the change asked for in a switch: plan keys and the method's
@@ -74,6 +83,9 @@ export const exchangeSpecSchema = z.looseObject({
     .describe(
       'Tensors with a method or parameters of their own, by name: the first that fits',
     ),
+  quantizeSums: quantizationSchema
+    .optional()
+    .describe('Few bits for what the collective sends; absent: values as they are'),
 });
 export type ExchangeSpec = z.infer<typeof exchangeSpecSchema>;
 
@@ -87,11 +99,19 @@ export interface NamedPlan extends NamedMethod {
   readonly collective: string;
   readonly bucketBytes: number;
   readonly layers?: readonly (NamedMethod & Pick<LayerPlan, 'match'>)[] | undefined;
+  readonly quantizeSums?: Quantization | undefined;
 }
 
 /** A plan as it is written under `exchange`, every parameter given. */
 export function planAsExchange(plan: NamedPlan): ExchangeSpec & JsonObject {
-  const { method, parameters, collective, bucketBytes, layers = [] } = plan;
+  const {
+    method,
+    parameters,
+    collective,
+    bucketBytes,
+    layers = [],
+    quantizeSums,
+  } = plan;
   return {
     method,
     ...(parameters as JsonObject),
@@ -102,6 +122,7 @@ export function planAsExchange(plan: NamedPlan): ExchangeSpec & JsonObject {
       method: layer.method,
       ...(layer.parameters as JsonObject),
     })),
+    ...(quantizeSums === undefined ? {} : { quantizeSums }),
   };
 }
 
@@ -120,11 +141,13 @@ export function planLabel({ method, parameters }: NamedMethod): string {
 
 /** A plan for a line of text: its label, the collective and layers where some were chosen. */
 export function describePlan(
-  plan: NamedMethod & Pick<NamedPlan, 'collective' | 'layers'>,
+  plan: NamedMethod & Pick<NamedPlan, 'collective' | 'layers' | 'quantizeSums'>,
 ): string {
   const collective = plan.collective === 'auto' ? '' : ` over ${plan.collective}`;
   const layers = describeLayers(plan);
-  return `${planLabel(plan)}${collective}${layers === '' ? '' : ` [${layers}]`}`;
+  const bits =
+    plan.quantizeSums === undefined ? '' : ` in ${plan.quantizeSums.bits} bit`;
+  return `${planLabel(plan)}${collective}${bits}${layers === '' ? '' : ` [${layers}]`}`;
 }
 
 /** What a switch changes: the two plans, and between equal methods what differs. */

@@ -7,6 +7,7 @@
 import { z } from 'zod';
 import type { ErrorData } from './errors.ts';
 import { PHASES, type Phase } from './phases.ts';
+import { quantizationSchema } from './quantization.ts';
 
 const time = z.number().min(0);
 const count = z.number().int().min(0);
@@ -88,6 +89,7 @@ const planSchema = z.strictObject({
     )
     .readonly()
     .optional(),
+  quantizeSums: quantizationSchema.optional(),
 });
 
 /** Every rank moved to the next exchange plan before this iteration. Made by rank 0. */

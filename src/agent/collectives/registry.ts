@@ -81,7 +81,7 @@ export function quantizingFor(kind: PayloadKind): CollectiveDefinition {
   const found = collectivesFor(kind).find(({ quantizes }) => quantizes === true);
   if (found !== undefined) return found;
   throw inputError('QUANTIZE_MISFIT', `no collective quantises ${kind} payloads`, {
-    next: 'Leave quantize away, or choose a method whose payload is dense or sparse.',
+    next: 'Choose a method whose payload is dense or sparse.',
   });
 }
 

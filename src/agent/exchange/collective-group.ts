@@ -4,7 +4,7 @@
  * Calls on one stream follow one another; calls on different streams may overlap.
  */
 import { broadcast } from '../collectives/broadcast.ts';
-import type { CollectiveDefinition } from '../collectives/collective.ts';
+import type { CollectiveDefinition, Quantization } from '../collectives/collective.ts';
 import { TransportCommunicator } from '../collectives/communicator.ts';
 import { gather } from '../collectives/gather.ts';
 import { chooseCollective } from '../collectives/registry.ts';
@@ -24,6 +24,8 @@ export interface GroupOptions {
   readonly ledger: ByteLedger;
   /** The epoch in force, which every header carries. */
   readonly epoch: () => number;
+  /** Of random rounding. */
+  readonly seed: number;
 }
 
 /** A payload's kind in the headers; never renumbered. */
@@ -45,12 +47,15 @@ export class CollectiveGroup {
     return this.#options.transport.size;
   }
 
+  /** @param quantization of what a collective that quantises sends */
   reduce(
     stream: number,
     collective: CollectiveDefinition,
     payload: Payload,
+    quantization?: Quantization,
   ): Promise<Combined> {
-    const communicator = this.#begin(stream, collective.code, KIND_CODES[payload.kind]);
+    const kind = KIND_CODES[payload.kind];
+    const communicator = this.#begin(stream, collective.code, kind, quantization);
     return collective.run(communicator, payload);
   }
 
@@ -96,20 +101,27 @@ export class CollectiveGroup {
     ];
   }
 
-  #begin(stream: number, operation: number, dtype: number): TransportCommunicator {
+  #begin(
+    stream: number,
+    operation: number,
+    dtype: number,
+    quantization?: Quantization,
+  ): TransportCommunicator {
     let communicator = this.#communicators.get(stream);
     if (communicator === undefined) {
-      const { arena, clock, kernels, transport, ledger } = this.#options;
+      const { arena, clock, kernels, transport, ledger, seed } = this.#options;
       communicator = new TransportCommunicator({
         arena,
         kernels,
         transport,
         stream,
+        seed,
         reduce: (work) => clock.measure('reduce', work),
         ledger,
       });
       this.#communicators.set(stream, communicator);
     }
-    return communicator.begin({ epoch: this.#options.epoch(), operation, dtype });
+    const epoch = this.#options.epoch();
+    return communicator.begin({ epoch, operation, dtype, quantization });
   }
 }

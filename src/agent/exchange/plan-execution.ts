@@ -5,7 +5,7 @@
  * on the wire while bucket i + 1 is being compressed.
  */
 import type { ExchangePlan } from '../../shared/exchange-plan.ts';
-import type { CollectiveDefinition } from '../collectives/collective.ts';
+import type { CollectiveDefinition, Quantization } from '../collectives/collective.ts';
 import { payloadRegion } from '../collectives/payload-region.ts';
 import {
   carriageOf,
@@ -194,8 +194,10 @@ export class PlanExecution implements Disposable {
     const { group } = this.#options;
     const { payload } = request;
     switch (request.operation) {
-      case 'reduce':
-        return group.reduce(stream, collective!, payload);
+      case 'reduce': {
+        const quantization = quantizationOf(this.#options.plan, collective!);
+        return group.reduce(stream, collective!, payload, quantization);
+      }
       case 'gather':
         return group.gather(stream, payload);
       case 'broadcast':
@@ -204,6 +206,14 @@ export class PlanExecution implements Disposable {
         return request satisfies never;
     }
   }
+}
+
+/** What the plan's own collective sends is quantised, and nothing else. */
+function quantizationOf(
+  { collective, quantizeSums }: ExchangePlan,
+  carrier: CollectiveDefinition,
+): Quantization | undefined {
+  return carrier.id === collective ? quantizeSums : undefined;
 }
 
 /**

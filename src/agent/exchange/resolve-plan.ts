@@ -4,6 +4,7 @@
  * checked against the method's payload. Nothing invalid passes here, so no rank ever
  * sees an invalid plan.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { GradwireError, inputError } from '../../shared/errors.ts';
 import {
   exchangeSpecSchema,
@@ -14,7 +15,13 @@ import {
 } from '../../shared/exchange-plan.ts';
 import { explainIssue } from '../../shared/experiment-spec.ts';
 import type { JsonObject } from '../../shared/json.ts';
-import { assertFits, collectivesFor, findCollective } from '../collectives/registry.ts';
+import {
+  assertFits,
+  assertQuantizes,
+  collectivesFor,
+  findCollective,
+  quantizingFor,
+} from '../collectives/registry.ts';
 import { carriageOf, type MethodDefinition } from '../compression/method.ts';
 import { withChanges } from '../compression/nested-parameters.ts';
 import { inIterations } from '../compression/policy/epochs.ts';
@@ -35,7 +42,7 @@ const planKeys: ReadonlySet<string> = new Set(PLAN_KEYS);
  * @param change keys of `exchange`; what is not named is taken from `base`, a method's
  * parameters and the layers' own only where the method stays the same
  * @throws GradwireError `EXCHANGE_INVALID`, `METHOD_UNKNOWN`, `METHOD_PARAMETER_…`,
- * `COLLECTIVE_UNKNOWN`, `COLLECTIVE_MISFIT`, `LAYER_UNKNOWN`
+ * `COLLECTIVE_UNKNOWN`, `COLLECTIVE_MISFIT`, `QUANTIZE_MISFIT`, `LAYER_UNKNOWN`
  */
 export function resolvePlan(
   change: Readonly<Record<string, unknown>>,
@@ -46,7 +53,7 @@ export function resolvePlan(
   const place = base === undefined ? 'exchange' : 'switch';
   return placed(
     (known = place) => known,
-    () => resolve(change, base, setting),
+    () => withQuantization(resolve(change, base, setting), change, base),
   );
 }
 
@@ -63,6 +70,8 @@ function resolve(
   const given: Record<string, unknown> = {};
   const parameters: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(change)) {
+    // `quantizeSums: null` takes it off.
+    if (key === 'quantizeSums' && value === null) continue;
     (planKeys.has(key) ? given : parameters)[key] = value;
   }
   const parsed = exchangeSpecSchema.safeParse({ ...pickPlanKeys(base), ...given });
@@ -89,6 +98,9 @@ function resolve(
     collective: parsed.data.collective,
     bucketBytes: parsed.data.bucketBytes,
     ...(layers === undefined || layers.length === 0 ? {} : { layers }),
+    ...(parsed.data.quantizeSums === undefined
+      ? {}
+      : { quantizeSums: parsed.data.quantizeSums }),
   };
   if (resolved.collective === 'auto') return resolved;
   const collective = findCollective(resolved.collective);
@@ -101,11 +113,52 @@ function resolve(
     throw inputError(
       'COLLECTIVE_MISFIT',
       `${method.id} is gathered, not reduced: ${collective.id} cannot carry it`,
-      { next: 'Use collective=auto.' },
+      {
+        next:
+          collective.quantizes === true
+            ? 'Use collective=auto, or method=none with quantizeSums.bits=4.'
+            : 'Use collective=auto.',
+      },
     );
   }
   assertFits(collective, payload, method.id);
   return resolved;
+}
+
+/**
+ * The plan with its quantisation, and with a collective that heeds it. One that the plan
+ * before had goes on while the method stays and the collective can.
+ */
+function withQuantization(
+  { quantizeSums: asked, ...plan }: ExchangePlan,
+  change: Readonly<Record<string, unknown>>,
+  base: ExchangePlan | undefined,
+): ExchangePlan {
+  const goesOn = base?.method === plan.method && change.quantizeSums !== null;
+  const kept = goesOn ? base.quantizeSums : undefined;
+  const quantizeSums = asked ?? kept;
+  if (quantizeSums === undefined) return plan;
+  // The app's panel repeats what holds: that alone is nobody's choice.
+  const chosenByUser =
+    asked !== undefined && !isDeepStrictEqual(asked, base?.quantizeSums);
+  const method = findMethod(plan.method);
+  const { payload, reducible } = carriageOf(method, plan.parameters);
+  const able = reducible
+    ? collectivesFor(payload).filter(({ quantizes }) => quantizes === true)
+    : [];
+  if (able.some(({ id }) => id === plan.collective)) return { ...plan, quantizeSums };
+  if (plan.collective === 'auto' && able.length > 0) {
+    return { ...plan, collective: quantizingFor(payload).id, quantizeSums };
+  }
+  if (!chosenByUser) return plan;
+  if (plan.collective !== 'auto') assertQuantizes(findCollective(plan.collective));
+  throw inputError(
+    'QUANTIZE_MISFIT',
+    `what ${method.id} sends cannot be quantised on its way`,
+    {
+      next: 'Leave quantizeSums away, or use a method whose payload is dense or sparse.',
+    },
+  );
 }
 
 function resolveParameters(

@@ -107,17 +107,20 @@ function parsed(text: string): JsonValue | undefined {
   }
 }
 
+/** What another method does not take over. */
+const BY_METHOD: ReadonlySet<string> = new Set(['method', 'layers', 'quantizeSums']);
+
 /**
  * Another method: its own parameters with their defaults, and a collective that takes
- * its payload. Parameters that both methods have keep their value; layers, which go by
- * the method, are left behind.
+ * its payload. Parameters that both methods have keep their value; layers and quantised
+ * sums, which go by the method, are left behind.
  */
 export function withMethod(draft: Draft, method: MethodEntry): Draft {
   const old = isObject(draft['exchange']) ? draft['exchange'] : {};
   const exchange: Record<string, JsonValue> = { method: method.id };
   for (const key of PLAN_KEYS) {
     const value = old[key];
-    if (key === 'method' || key === 'layers' || value === undefined) continue;
+    if (BY_METHOD.has(key) || value === undefined) continue;
     exchange[key] = value;
   }
   if (!accepts(method, exchange['collective'])) exchange['collective'] = 'auto';

@@ -45,6 +45,34 @@ describe('resolving an exchange plan', () => {
     expect(resolvePlan({ method: 'a2sgd' }, ring).collective).toBe('ring');
   });
 
+  it('gives sums that are quantised a collective that quantises', () => {
+    const dense = resolvePlan({ quantizeSums: { bits: 2 } });
+    const quantizeSums = { bits: 2, bucket: 1024, scale: 'max' };
+    expect(dense).toMatchObject({
+      collective: 'scatter-reduce-allgather',
+      quantizeSums,
+    });
+    const sparse = resolvePlan({ method: 'topk' }, dense);
+    expect(sparse).toMatchObject({ collective: 'auto' });
+    expect(sparse).not.toHaveProperty('quantizeSums');
+    expect(resolvePlan({ quantizeSums: { bits: 8, bucket: 64 } }, base)).toMatchObject({
+      collective: 'dsar-split-allgather',
+      quantizeSums: { bits: 8, bucket: 64 },
+    });
+  });
+
+  it('keeps quantising sums until another collective or null', () => {
+    const quantized = resolvePlan({ quantizeSums: { bits: 2 } });
+    const { quantizeSums } = quantized;
+    expect(resolvePlan({ bucketBytes: 1000 }, quantized)).toMatchObject({
+      quantizeSums,
+    });
+    const repeated = { ...planAsExchange(quantized), collective: 'ring' };
+    for (const change of [{ collective: 'ring' }, { quantizeSums: null }, repeated]) {
+      expect(resolvePlan(change, quantized)).not.toHaveProperty('quantizeSums');
+    }
+  });
+
   it('knows that quantised values cannot be summed on the way', () => {
     const summed = resolvePlan({ method: 'topk', collective: 'sparse-allgather' });
     expect(resolvePlan({ ratio: 0.1 }, summed).collective).toBe('sparse-allgather');
@@ -65,6 +93,20 @@ describe('resolving an exchange plan', () => {
       'auto',
     ],
     [{ method: 'qsgd', collective: 'ring' }, 'COLLECTIVE_MISFIT', 'qsgd', 'auto'],
+    [
+      { method: 'qsgd', collective: 'scatter-reduce-allgather' },
+      'COLLECTIVE_MISFIT',
+      'gathered',
+      'method=none with quantizeSums',
+    ],
+    [{ quantizeSums: { bits: 3 } }, 'EXCHANGE_INVALID', '3', ''],
+    [
+      { quantizeSums: { bits: 4 }, collective: 'sparse-ring' },
+      'QUANTIZE_MISFIT',
+      'sparse-ring',
+      'dsar-split-allgather',
+    ],
+    [{ method: 'qsgd', quantizeSums: { bits: 4 } }, 'QUANTIZE_MISFIT', 'qsgd', ''],
     [{ bucketBytes: 0 }, 'EXCHANGE_INVALID', '0', ''],
     [{}, 'SWITCH_EMPTY', 'nothing', 'method=topk'],
   ])('refuses %j: %s', (change, code, message, next) => {

@@ -19,6 +19,9 @@ describe('a plan in words', () => {
     const plan = { method: 'none', parameters: {}, collective: 'auto' };
     expect(describePlan(plan)).toBe('none');
     expect(describePlan({ ...plan, collective: 'ring' })).toBe('none over ring');
+    const quantizeSums = { bits: 4, bucket: 1024, scale: 'max' } as const;
+    const quantized = { ...plan, collective: 'scatter-reduce-allgather', quantizeSums };
+    expect(describePlan(quantized)).toBe('none over scatter-reduce-allgather in 4 bit');
   });
 
   it('says what a switch changes where the labels do not', () => {
