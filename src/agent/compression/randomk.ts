@@ -57,7 +57,7 @@ export const randomk: MethodDefinition<typeof parameters> = {
 };
 
 /** Keeps these draws apart from others at the same place: "rand". */
-const PURPOSE = 0x72616e64;
+export const LOT_PURPOSE = 0x72616e64;
 
 class RandomK implements Compressor {
   readonly #context: CompressorContext<Parameters>;
@@ -111,7 +111,7 @@ class RandomK implements Compressor {
     const { kernels, length, parameters, seed, bucket } = this.#context;
     const count = this.#count(ratioAt(parameters, iteration));
     // No rank in the name: the lot is the same for all.
-    const name: StreamName = { seed, bucket, iteration, purpose: PURPOSE };
+    const name: StreamName = { seed, bucket, iteration, purpose: LOT_PURPOSE };
     this.#shared.resize(count);
     kernels.sparsification.drawIndices(length, count, name, this.#shared.region);
     this.#drawn = iteration;

@@ -10,6 +10,7 @@ import {
   type Communicate,
   type CommunicationRequest,
   type Compressor,
+  type CompressorContext,
   type ExchangeStatistics,
   type MethodDefinition,
   type Payload,
@@ -32,6 +33,11 @@ export interface WorldOptions {
   readonly tensors?: readonly TensorSlice[];
   readonly form?: Form;
   readonly makeKernels: (arena: Arena) => Kernels;
+  /** Who makes a rank's compressor; absent: the method itself. */
+  readonly create?: (
+    method: MethodDefinition,
+    context: CompressorContext<JsonObject>,
+  ) => Compressor;
 }
 
 interface Rank {
@@ -40,7 +46,7 @@ interface Rank {
   readonly residual: (Vector & Region) | undefined;
 }
 
-export class SimulatedWorld {
+export class SimulatedWorld implements Disposable {
   readonly arena = new Arena();
   readonly method: MethodDefinition;
   readonly #options: WorldOptions;
@@ -66,7 +72,8 @@ export class SimulatedWorld {
           ? undefined
           : this.arena.allocateVector(options.length);
       if (residual !== undefined) kernels.fill(residual, 0);
-      const compressor = this.method.create({
+      const create = options.create ?? ((method, context) => method.create(context));
+      const compressor = create(this.method, {
         length: options.length,
         tensors: options.tensors ?? [
           { name: 'all', start: 0, length: options.length, shape: [options.length] },
@@ -94,21 +101,26 @@ export class SimulatedWorld {
     });
     const meet = this.#meeting();
     this.statistics = await Promise.all(
-      this.#ranks.map(async ({ compressor, gradient }) => {
+      this.#ranks.map(async ({ compressor, gradient }, rank) => {
+        const communicate: Communicate = (request) => meet(rank, request);
         if (compressor.exchange !== undefined) {
-          return await compressor.exchange(gradient, iteration, meet);
+          return await compressor.exchange(gradient, iteration, communicate);
         }
         const payload = await compressor.encode(gradient, iteration);
         const reduces = this.#reducible || payload.kind === 'dense';
         const operation = reduces ? 'reduce' : 'gather';
         return compressor.decode(
-          await meet({ operation, payload }),
+          await communicate({ operation, payload }),
           gradient,
           iteration,
         );
       }),
     );
     return this.#ranks.map(({ gradient }) => this.arena.f32(gradient).slice());
+  }
+
+  [Symbol.dispose](): void {
+    for (const { compressor } of this.#ranks) compressor[Symbol.dispose]();
   }
 
   residual(rank: number): Float32Array {
@@ -132,16 +144,18 @@ export class SimulatedWorld {
     });
   }
 
-  /** The last rank to ask serves all. */
-  #meeting(): Communicate {
-    let waiting: { request: CommunicationRequest; resolve: (c: Combined) => void }[] =
-      [];
-    return (request) =>
+  /** The last rank to ask serves all, in rank order. */
+  #meeting(): (rank: number, request: CommunicationRequest) => Promise<Combined> {
+    const waiting = new Map<
+      number,
+      { request: CommunicationRequest; resolve: (c: Combined) => void }
+    >();
+    return (rank, request) =>
       new Promise((resolve) => {
-        waiting.push({ request, resolve });
-        if (waiting.length < this.#ranks.length) return;
-        const all = waiting;
-        waiting = [];
+        waiting.set(rank, { request, resolve });
+        if (waiting.size < this.#ranks.length) return;
+        const all = this.#ranks.map((_, place) => waiting.get(place)!);
+        waiting.clear();
         const payloads = all.map((one) => one.request.payload);
         this.sent = payloads.map(({ data }) =>
           this.arena.u8(data.offset, data.bytes).slice(),

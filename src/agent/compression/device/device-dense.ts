@@ -1,7 +1,7 @@
 /** All of the gradient, from the GPU and back: `none`, and the warm-up of other methods. */
 import type { Region } from '../../kernels/arena.ts';
 import type { GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
-import type { Combined, ExchangeStatistics, Payload } from '../method.ts';
+import type { Combined, Communicate, ExchangeStatistics, Payload } from '../method.ts';
 import { none } from '../none.ts';
 import { requireBytes } from '../payload-check.ts';
 import { noState, requireNoState } from '../stateless.ts';
@@ -69,7 +69,24 @@ export function withDeviceWarmUp(
   const before = new DeviceDense(context);
   const at = (iteration: number): DeviceCompressor =>
     iteration < context.parameters.warmupIterations ? before : after;
+  const exchange = async (
+    gradient: GpuVector,
+    iteration: number,
+    communicate: Communicate,
+  ): Promise<ExchangeStatistics> => {
+    if (at(iteration) === after) {
+      return await after.exchange!(gradient, iteration, communicate);
+    }
+    const payload = await before.encode(gradient);
+    const combined = await communicate({ operation: 'reduce', payload });
+    return before.decode(combined, gradient);
+  };
+  const fetchState = async (): Promise<void> => {
+    await after.fetchState!();
+  };
   return {
+    ...(after.exchange && { exchange }),
+    ...(after.fetchState && { fetchState }),
     encode: (gradient, iteration) => at(iteration).encode(gradient, iteration),
     decode: (combined, out, iteration) =>
       at(iteration).decode(combined, out, iteration),

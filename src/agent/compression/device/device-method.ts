@@ -9,6 +9,7 @@ import type { GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
 import type { Region } from '../../kernels/arena.ts';
 import type {
   Combined,
+  Communicate,
   CompressorContext,
   ExchangeStatistics,
   Payload,
@@ -38,9 +39,20 @@ export interface DeviceCompressor extends Disposable {
    * @throws GradwireError `PAYLOAD_INVALID`, `STREAM_INDEX_OUT_OF_RANGE`
    */
   decode(combined: Combined, out: GpuVector, iteration: number): ExchangeStatistics;
+  /**
+   * For methods that talk more than once in an exchange, as `Compressor.exchange`; the
+   * average is written over `gradient`.
+   */
+  exchange?(
+    gradient: GpuVector,
+    iteration: number,
+    communicate: Communicate,
+  ): Promise<ExchangeStatistics>;
   /** @throws GradwireError `PAYLOAD_INVALID` */
   parse(data: Region, iteration: number): Payload;
-  /** All state but the residual. */
+  /** Brings state that is kept on the device to where `save` finds it. */
+  fetchState?(): Promise<void>;
+  /** All state but the residual, as of the last `fetchState` where there is one. */
   save(): Uint8Array;
   /** @throws GradwireError `METHOD_STATE_INVALID` */
   restore(state: Uint8Array): void;

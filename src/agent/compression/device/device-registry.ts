@@ -1,18 +1,27 @@
-/** The methods that a GPU does itself, by id. The others take their gradient to the CPU. */
+/** The methods on a GPU, by id. */
 import { DeviceDense } from './device-dense.ts';
+import { dctOnDevice } from './device-dct.ts';
 import type {
   CreateOnDevice,
   DeviceCompressor,
   DeviceContext,
 } from './device-method.ts';
+import { powersgdOnDevice } from './device-powersgd.ts';
 import { qsgdOnDevice } from './device-qsgd.ts';
-import { thresholdOnDevice, topkOnDevice } from './device-sparse.ts';
+import { randomkOnDevice } from './device-randomk.ts';
+import { scalecomOnDevice } from './device-scalecom.ts';
+import { thresholdOnDevice } from './device-threshold.ts';
+import { topkOnDevice } from './device-topk.ts';
 import { a2sgdOnDevice } from './device-two-means.ts';
 
 const onDevice: ReadonlyMap<string, CreateOnDevice> = new Map<string, CreateOnDevice>([
   ['none', (context) => new DeviceDense(context)],
   ['topk', topkOnDevice],
+  ['randomk', randomkOnDevice],
   ['threshold', thresholdOnDevice],
+  ['dct', dctOnDevice],
+  ['scalecom', scalecomOnDevice],
+  ['powersgd', powersgdOnDevice],
   ['qsgd', qsgdOnDevice],
   ['a2sgd', a2sgdOnDevice],
 ]);

@@ -4,7 +4,7 @@
  */
 import type { Region } from '../../kernels/arena.ts';
 import { sliceOf, type GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
-import type { Combined, ExchangeStatistics, Payload } from '../method.ts';
+import type { Combined, Communicate, ExchangeStatistics, Payload } from '../method.ts';
 import { requireBytes } from '../payload-check.ts';
 import { noState, requireNoState } from '../stateless.ts';
 import type {
@@ -18,12 +18,11 @@ interface Parameters {
   readonly granularity: 'bucket' | 'tensor';
 }
 
-/** Of the mode `allreduce`: the other gathers by itself. */
 export const a2sgdOnDevice: CreateOnDevice = (context) => {
   const typed = context as DeviceContext<Parameters>;
-  return typed.parameters.mode === 'allreduce'
-    ? new TwoMeansOnDevice(typed)
-    : undefined;
+  return typed.parameters.mode === 'allgather'
+    ? new GatheredTwoMeansOnDevice(typed)
+    : new TwoMeansOnDevice(typed);
 };
 
 class TwoMeansOnDevice implements DeviceCompressor {
@@ -109,5 +108,17 @@ class TwoMeansOnDevice implements DeviceCompressor {
 
   #scalars({ offset }: Region): Float32Array {
     return this.#context.arena.f32({ offset, length: this.#local.length });
+  }
+}
+
+/** The mode `allgather`. */
+class GatheredTwoMeansOnDevice extends TwoMeansOnDevice {
+  async exchange(
+    gradient: GpuVector,
+    _iteration: number,
+    communicate: Communicate,
+  ): Promise<ExchangeStatistics> {
+    const payload = await this.encode(gradient);
+    return this.decode(await communicate({ operation: 'gather', payload }), gradient);
   }
 }

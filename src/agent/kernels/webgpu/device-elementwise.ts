@@ -1,8 +1,10 @@
 /** Elementwise work on vectors of a GPU, enqueued: nothing here waits, but `firstNonFinite`. */
 import {
   add,
+  blend,
   clearAt,
   firstNonFinite,
+  gatherAt,
   ROWS_TILE,
   scale,
   scatterAdd,
@@ -77,6 +79,20 @@ export class DeviceElementwise implements Disposable {
     }
   }
 
+  /** out ← outFactor · out + xFactor · x, rounded to f32 after each operation. */
+  blend(out: GpuVector, outFactor: number, x: GpuVector, xFactor: number): void {
+    const parameters = { outFactor: bitsOf(outFactor), xFactor: bitsOf(xFactor) };
+    for (const { length, parts } of windowsOf([out, x])) {
+      const [to, from] = parts as unknown as [GpuPart, GpuPart];
+      this.#gpu.commands.dispatch(
+        blend,
+        tilesOf(length),
+        { out: to, x: from },
+        { length, ...parameters },
+      );
+    }
+  }
+
   /** x ← x + plus where x ≥ 0, x − minus where x < 0, by the signs before the call. */
   shiftBySign(x: GpuVector, plus: number, minus: number): void {
     const parameters = { plus: bitsOf(plus), minus: bitsOf(-minus) };
@@ -87,6 +103,23 @@ export class DeviceElementwise implements Disposable {
         tilesOf(length),
         { x: part },
         { length, ...parameters },
+      );
+    }
+  }
+
+  /** The stream's values ← x at its indices. */
+  gatherAt(x: GpuVector, { indices, values, count }: GpuStream): void {
+    for (const { first, length, parts } of windowsOf([x])) {
+      const [part] = parts;
+      this.#gpu.commands.dispatch(
+        gatherAt,
+        Math.ceil(count / 256),
+        {
+          indices: { ...wholeOf(indices), length: count },
+          x: part,
+          out: { ...wholeOf(values), length: count },
+        },
+        { count, first, length },
       );
     }
   }

@@ -1,14 +1,15 @@
 /**
- * Selection on the GPU, for vectors of one length: the k of largest magnitude, exactly, or
- * all that reach a threshold. What is selected is written to a stream on the GPU,
- * ascending. No step waits for the host; only who wants to know how many reached a
- * threshold does.
+ * Selection on the GPU, for vectors of up to some length: the k of largest magnitude,
+ * exactly, or all that reach a threshold. What is selected is written to a stream on the
+ * GPU, ascending; several selections can share one, each in a place of its own. No step
+ * waits for the host; only who wants to know how many reached a threshold does.
  */
 import {
   BINS,
   choose,
   compact,
   count,
+  countReaching,
   histogram,
   scan,
   SELECTION_TILE,
@@ -17,8 +18,8 @@ import {
 } from '../wgsl/selection.ts';
 import type { GpuStream } from './device-elementwise.ts';
 import type { GpuDevice } from './gpu-device.ts';
-import { windowsOf, wholeOf, type GpuVector } from './gpu-vector.ts';
-import { bitsOf } from './pipeline-cache.ts';
+import { windowsOf, wholeOf, type GpuPart, type GpuVector } from './gpu-vector.ts';
+import { bitsOf, floatOf } from './pipeline-cache.ts';
 
 /** The digits of a magnitude, from the top. */
 const DIGITS = [
@@ -32,10 +33,28 @@ const NO_TIE = 0xffff_ffff;
 /** Stretches with a tile of their own that is not full, beyond those of a whole vector. */
 const MOST_PARTS = 4096;
 
+/** Where in the stream a selection goes, and what its indices count from. */
+export interface StreamPlace {
+  /** Pairs before it. */
+  readonly at: number;
+  /** The index of x's first entry. */
+  readonly first: number;
+}
+
+const START: StreamPlace = { at: 0, first: 0 };
+
+/** Entries by magnitude, as f32: all that reach `lower`, `ties` of those below. */
+export interface Bounds {
+  readonly lower: number;
+  /** The least magnitude of ties, of which the first are taken. */
+  readonly tie?: number;
+  readonly ties?: number;
+}
+
 export class DeviceSelection implements Disposable {
   readonly #gpu: GpuDevice;
-  readonly #length: number;
-  readonly #state: GPUBuffer;
+  /** One for each of several searches at once. */
+  #states: GPUBuffer;
   readonly #bins: GPUBuffer;
   /** Two counts for each tile of each part. */
   readonly #tiles: GPUBuffer;
@@ -47,9 +66,8 @@ export class DeviceSelection implements Disposable {
   /** `capacity`: no selection has more entries. */
   constructor(gpu: GpuDevice, length: number, capacity: number) {
     this.#gpu = gpu;
-    this.#length = length;
     this.#capacity = capacity;
-    this.#state = gpu.allocate(4 * STATE_WORDS);
+    this.#states = gpu.allocate(4 * STATE_WORDS);
     this.#bins = gpu.allocate(4 * BINS);
     // A vector may come in more parts than its own device would make of it.
     this.#tileCount = Math.ceil(length / SELECTION_TILE) + MOST_PARTS;
@@ -62,39 +80,17 @@ export class DeviceSelection implements Disposable {
    * Exactly min(k, n) entries with the largest |x|, ties by lower index. x must be finite.
    * @param clear whether x gets zeros in their stead
    */
-  selectTopK(x: GpuVector, k: number, clear: boolean): GpuStream {
-    const selected = Math.min(k, this.#length);
-    if (selected > this.#capacity) {
+  selectTopK(x: GpuVector, k: number, clear: boolean, place = START): GpuStream {
+    const selected = Math.min(k, x.length);
+    if (place.at + selected > this.#capacity) {
       throw new Error(`internal: ${selected} entries of at most ${this.#capacity}`);
     }
-    const stream = this.#stream(selected);
+    const stream = this.stream(place.at + selected);
     if (selected === 0) return stream;
-    const { commands } = this.#gpu;
-    const state = new Uint32Array(STATE_WORDS);
-    state[STATE.remaining] = selected;
-    commands.write(this.#state, 0, state);
-    let above = 31;
-    for (const { shift, width } of DIGITS) {
-      this.#histogram(x, shift, above);
-      commands.dispatch(choose, 1, this.#counters(), { shift, width });
-      above = shift;
-    }
-    this.#compact(x, clear);
+    this.#setStates([{ remaining: selected }]);
+    this.#descend(x, 0);
+    this.#compact(x, clear, place, selected);
     return stream;
-  }
-
-  /** Counts x by the digit at `shift`, where it agrees with the prefix from `above` on. */
-  #histogram(x: GpuVector, shift: number, above: number): void {
-    for (const { length, parts } of windowsOf([x])) {
-      const tiles = Math.ceil(length / SELECTION_TILE);
-      const groups = Math.min(tiles, HISTOGRAM_GROUPS);
-      this.#gpu.commands.dispatch(
-        histogram,
-        groups,
-        { x: parts[0], ...this.#counters() },
-        { length, shift, above, tiles, groups },
-      );
-    }
   }
 
   /**
@@ -106,21 +102,73 @@ export class DeviceSelection implements Disposable {
     threshold: number,
     clear: boolean,
   ): Promise<GpuStream> {
-    if (this.#length === 0) return this.#stream(0);
+    if (x.length === 0) return this.stream(0);
+    this.write(x, { lower: threshold }, clear, START, this.#capacity);
+    const [state] = await this.#readStates(1);
+    return this.stream(state![STATE.count]!);
+  }
+
+  /**
+   * Writes the entries within the bounds, at most `limit` of them, lowest indices first,
+   * and does not wait: who knows how many there are asks for a `stream` of them.
+   */
+  write(
+    x: GpuVector,
+    { lower, tie, ties = 0 }: Bounds,
+    clear: boolean,
+    place: StreamPlace,
+    limit: number,
+  ): void {
+    const state = {
+      lower: bitsOf(lower),
+      tie: tie === undefined ? NO_TIE : bitsOf(tie),
+      ties,
+    };
+    this.#setStates([state]);
+    this.#compact(x, clear, place, limit);
+  }
+
+  /** How many entries of each vector reach its threshold, in one journey there and back. */
+  async countAtLeast(
+    questions: readonly { readonly x: GpuVector; readonly threshold: number }[],
+  ): Promise<readonly number[]> {
+    this.#reserveStates(questions.length);
     const { commands, ring } = this.#gpu;
-    const state = new Uint32Array(STATE_WORDS);
-    state[STATE.lower] = bitsOf(threshold);
-    state[STATE.tie] = NO_TIE;
-    commands.write(this.#state, 0, state);
-    this.#compact(x, clear);
-    const selected = new Uint32Array(1);
-    await ring.read(this.#state, 4 * STATE.count, new Uint8Array(selected.buffer));
-    return this.#stream(selected[0]!);
+    const counts = { ...wholeOf(this.#states), length: questions.length };
+    commands.clear(counts);
+    for (const [slot, { x, threshold }] of questions.entries()) {
+      for (const { length, parts } of windowsOf([x])) {
+        commands.dispatch(
+          countReaching,
+          Math.ceil(length / SELECTION_TILE),
+          { x: parts[0], counts },
+          { length, threshold: bitsOf(threshold), slot },
+        );
+      }
+    }
+    const answer = new Uint32Array(questions.length);
+    await ring.read(this.#states, 0, new Uint8Array(answer.buffer));
+    return [...answer];
+  }
+
+  /** The k-th largest |x| of each vector, 1 ≤ k ≤ n, in one journey there and back. */
+  async kthMagnitudes(
+    questions: readonly { readonly x: GpuVector; readonly k: number }[],
+  ): Promise<readonly number[]> {
+    this.#setStates(questions.map(({ k }) => ({ remaining: k })));
+    for (const [slot, { x }] of questions.entries()) this.#descend(x, slot);
+    const states = await this.#readStates(questions.length);
+    return states.map((state) => floatOf(state[STATE.prefix]!));
+  }
+
+  /** The first so many pairs of what has been written. */
+  stream(count: number): GpuStream {
+    return { indices: this.#indices, values: this.#values, count };
   }
 
   [Symbol.dispose](): void {
     this.#gpu.destroy(
-      this.#state,
+      this.#states,
       this.#bins,
       this.#tiles,
       this.#indices,
@@ -128,10 +176,31 @@ export class DeviceSelection implements Disposable {
     );
   }
 
-  /** Counts by tiles, their places, and the entries to them. */
-  #compact(x: GpuVector, clear: boolean): void {
+  /** Finds the digits of the k-th largest magnitude, from the top. */
+  #descend(x: GpuVector, slot: number): void {
     const { commands } = this.#gpu;
-    const state = wholeOf(this.#state);
+    const counters = { state: this.#state(slot), bins: wholeOf(this.#bins) };
+    let above = 31;
+    for (const { shift, width } of DIGITS) {
+      for (const { length, parts } of windowsOf([x])) {
+        const tiles = Math.ceil(length / SELECTION_TILE);
+        const groups = Math.min(tiles, HISTOGRAM_GROUPS);
+        commands.dispatch(
+          histogram,
+          groups,
+          { x: parts[0], ...counters },
+          { length, shift, above, tiles, groups },
+        );
+      }
+      commands.dispatch(choose, 1, counters, { shift, width });
+      above = shift;
+    }
+  }
+
+  /** Counts by tiles, their places, and the entries to them. */
+  #compact(x: GpuVector, clear: boolean, place: StreamPlace, limit: number): void {
+    const { commands } = this.#gpu;
+    const state = this.#state(0);
     const tiles = wholeOf(this.#tiles);
     let used = 0;
     for (const { length, parts } of windowsOf([x])) {
@@ -148,8 +217,10 @@ export class DeviceSelection implements Disposable {
       used += own;
     }
     commands.dispatch(scan, 1, { state, tiles }, { count: used });
-    const indices = wholeOf(this.#indices);
-    const values = wholeOf(this.#values);
+    const room = Math.min(limit, this.#capacity - place.at);
+    if (room === 0) return;
+    const indices = { buffer: this.#indices, offset: 4 * place.at, length: room };
+    const values = { buffer: this.#values, offset: 4 * place.at, length: room };
     let tile = 0;
     for (const { first, length, parts } of windowsOf([x])) {
       const own = Math.ceil(length / SELECTION_TILE);
@@ -157,17 +228,47 @@ export class DeviceSelection implements Disposable {
         compact,
         own,
         { x: parts[0], state, tiles, indices, values },
-        { length, first, tile, clear: Number(clear) },
+        {
+          length,
+          first: place.first + first,
+          tile,
+          clear: Number(clear),
+          limit: room,
+        },
       );
       tile += own;
     }
   }
 
-  #counters() {
-    return { state: wholeOf(this.#state), bins: wholeOf(this.#bins) };
+  #state(slot: number): GpuPart {
+    const offset = 4 * STATE_WORDS * slot;
+    return { buffer: this.#states, offset, length: STATE_WORDS };
   }
 
-  #stream(selected: number): GpuStream {
-    return { indices: this.#indices, values: this.#values, count: selected };
+  /** The states of searches to come: what is not given is 0. */
+  #setStates(states: readonly Partial<Record<keyof typeof STATE, number>>[]): void {
+    this.#reserveStates(states.length);
+    const words = new Uint32Array(STATE_WORDS * states.length);
+    for (const [slot, state] of states.entries()) {
+      for (const [name, value] of Object.entries(state)) {
+        words[STATE_WORDS * slot + STATE[name as keyof typeof STATE]] = value;
+      }
+    }
+    this.#gpu.commands.write(this.#states, 0, words);
+  }
+
+  async #readStates(count: number): Promise<readonly Uint32Array[]> {
+    const words = new Uint32Array(STATE_WORDS * count);
+    await this.#gpu.ring.read(this.#states, 0, new Uint8Array(words.buffer));
+    return Array.from({ length: count }, (_, slot) =>
+      words.subarray(STATE_WORDS * slot, STATE_WORDS * (slot + 1)),
+    );
+  }
+
+  #reserveStates(count: number): void {
+    const bytes = 4 * STATE_WORDS * count;
+    if (this.#states.size >= bytes) return;
+    this.#gpu.destroy(this.#states);
+    this.#states = this.#gpu.allocate(bytes);
   }
 }

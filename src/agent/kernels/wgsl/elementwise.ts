@@ -50,6 +50,19 @@ export const scale: KernelSource<'length' | 'factor', 'x'> = {
       x[at] = product(x[at], parameters.factor);`),
 };
 
+/** out ← outFactor · out + xFactor · x, rounded after each operation. */
+export const blend: KernelSource<'length' | 'outFactor' | 'xFactor', 'out' | 'x'> = {
+  name: 'blend',
+  parameters: ['length', 'outFactor', 'xFactor'],
+  bindings: { out: 'write', x: 'read' },
+  code: () =>
+    exactSumAndProduct +
+    eachElement(/* wgsl */ `
+      let at = parameters.outAt + i;
+      let added = product(x[parameters.xAt + i], parameters.xFactor);
+      out[at] = sum(product(out[at], parameters.outFactor), added);`),
+};
+
 /** x ← x + plus where x ≥ 0, x + minus where x < 0. */
 export const shiftBySign: KernelSource<'length' | 'plus' | 'minus', 'x'> = {
   name: 'shift by sign',
@@ -106,6 +119,17 @@ export const scatterAdd: KernelSource<
       let at = parameters.outAt + place;
       let value = values[parameters.valuesAt + i];
       out[at] = sum(out[at], product(value, parameters.factor));`),
+};
+
+/** out[i] ← x[index − first] for the indices in the window. */
+export const gatherAt: KernelSource<
+  'count' | 'first' | 'length',
+  'indices' | 'x' | 'out'
+> = {
+  name: 'gather at indices',
+  parameters: ['count', 'first', 'length'],
+  bindings: { indices: 'read', x: 'read', out: 'write' },
+  code: () => eachPair('out[parameters.outAt + i] = x[parameters.xAt + place];'),
 };
 
 /** x[index − first] ← 0 for the indices in the window. */

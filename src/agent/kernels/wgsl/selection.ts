@@ -27,7 +27,7 @@ export const STATE = {
   remaining: 1,
   /** Least magnitude of which all are selected. */
   lower: 2,
-  /** The magnitude of which `ties` are selected, lowest indices first. */
+  /** Of those from here on up to `lower`, `ties` are selected, lowest indices first. */
   tie: 3,
   ties: 4,
   /** Entries selected. */
@@ -156,7 +156,9 @@ fn main(
     let i = group.x * ${SELECTION_TILE}u + row * 256u + lane;
     if i < parameters.length {
       let size = x[parameters.xAt + i] & 0x7fffffffu;
-      found += vec4(select(0u, 1u, size >= lower), select(0u, 1u, size == tie), 0u, 0u);
+      let certain = size >= lower;
+      found += vec4(
+        select(0u, 1u, certain), select(0u, 1u, !certain && size >= tie), 0u, 0u);
     }
   }
   let all = total(lane, found);
@@ -213,16 +215,17 @@ fn main(@builtin(local_invocation_index) lane: u32) {
 };
 
 /**
- * Every tile writes its entries to their places, `first` being the window's first element;
- * and zeros in their stead to x, if `clear` is 1. Entries are marked in bits, so that
- * places come from counting bits, whatever the order in which they were found.
+ * Every tile writes its entries to their places, `first` being the window's first element,
+ * `limit` of them in all; and zeros in their stead to x, if `clear` is 1. Entries are
+ * marked in bits, so that places come from counting bits, whatever the order in which they
+ * were found.
  */
 export const compact: KernelSource<
-  'length' | 'first' | 'tile' | 'clear',
+  'length' | 'first' | 'tile' | 'clear' | 'limit',
   'x' | 'state' | 'tiles' | 'indices' | 'values'
 > = {
   name: 'compact selected',
-  parameters: ['length', 'first', 'tile', 'clear'],
+  parameters: ['length', 'first', 'tile', 'clear', 'limit'],
   bindings: {
     x: 'write',
     state: 'read',
@@ -260,7 +263,7 @@ fn main(
       kept[row] = bits;
       if size >= lower {
         atomicOr(&certain[place / 32u], 1u << (place % 32u));
-      } else if size == tie {
+      } else if size >= tie {
         atomicOr(&tied[place / 32u], 1u << (place % 32u));
       }
     }
@@ -294,12 +297,44 @@ fn main(
         + vec2(countOneBits(certain_bits & (bit - 1u)), countOneBits(tied_bits & (bit - 1u)));
       if (certain_bits & bit) != 0u || before.y < ties {
         let out = before.x + min(before.y, ties);
-        indices[parameters.indicesAt + out] = parameters.first + start + place;
-        values[parameters.valuesAt + out] = kept[row];
-        if parameters.clear == 1u { x[parameters.xAt + start + place] = 0u; }
+        if out < parameters.limit {
+          indices[parameters.indicesAt + out] = parameters.first + start + place;
+          values[parameters.valuesAt + out] = kept[row];
+          if parameters.clear == 1u { x[parameters.xAt + start + place] = 0u; }
+        }
       }
     }
   }
+}
+`,
+};
+
+/** Adds to `counts[slot]` how many magnitudes reach `threshold`, by bits. */
+export const countReaching: KernelSource<
+  'length' | 'threshold' | 'slot',
+  'x' | 'counts'
+> = {
+  name: 'count magnitudes that reach a threshold',
+  parameters: ['length', 'threshold', 'slot'],
+  bindings: { x: 'read', counts: 'atomic' },
+  code: (subgroups) =>
+    totalOf(subgroups) +
+    /* wgsl */ `
+@compute @workgroup_size(256)
+fn main(
+  @builtin(workgroup_id) group: vec3<u32>,
+  @builtin(local_invocation_index) lane: u32,
+) {
+  var found = 0u;
+  for (var row = 0u; row < ${SELECTION_TILE / 256}u; row++) {
+    let i = group.x * ${SELECTION_TILE}u + row * 256u + lane;
+    if i < parameters.length {
+      let size = x[parameters.xAt + i] & 0x7fffffffu;
+      found += select(0u, 1u, size >= parameters.threshold);
+    }
+  }
+  let all = total(lane, vec4(found, 0u, 0u, 0u));
+  if lane == 0u { atomicAdd(&counts[parameters.countsAt + parameters.slot], all.x); }
 }
 `,
 };

@@ -1,0 +1,142 @@
+/**
+ * Worlds in which one rank has its gradients on a device, against the same world on CPUs
+ * alone: every rank's averages and residuals, iteration by iteration, bit for bit. Above all
+ * methods that talk more than once in an exchange, and state that is saved and goes on.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WebGpuBackend } from '../../src/agent/compression/device/webgpu-backend.ts';
+import type { TensorSlice } from '../../src/agent/compression/method.ts';
+import { openGpuDevice } from '../../src/agent/kernels/webgpu/gpu-device.ts';
+import { loadWasmKernels } from '../../src/agent/kernels/wasm/load.ts';
+import type { JsonObject } from '../../src/shared/json.ts';
+import { SimulatedWorld } from '../unit/compression/simulated-world.ts';
+import { bellShaped, INPUTS } from '../unit/kernels/adversarial-inputs.ts';
+import { expectSameBits, WAYS } from './device-pair.ts';
+import { hasVulkan } from './vulkan.ts';
+
+type Case = readonly [method: string, parameters: JsonObject];
+
+/** Of several rounds. */
+const EXCHANGES: readonly Case[] = [
+  ['scalecom', { ratio: 0.02 }],
+  ['scalecom', { ratio: 0.3, selection: 'exact', beta: 1, warmupIterations: 1 }],
+  ['scalecom', { ratio: 0.02, chunk: 3000, beta: 0.3 }],
+  ['powersgd', {}],
+  ['powersgd', { rank: 5, warmStart: false, warmupIterations: 1 }],
+  ['a2sgd', { mode: 'allgather', granularity: 'tensor' }],
+];
+/** With state beside the residual, or without. */
+const STATES: readonly Case[] = [
+  ['topk', { ratio: 0.02 }],
+  ['dct', { ratio: 0.02, lifeSpan: 3 }],
+  ['powersgd', { rank: 3 }],
+  ['scalecom', { ratio: 0.05 }],
+];
+const SHAPES: readonly (readonly (readonly number[])[])[] = [
+  [[]],
+  [[1], [2]],
+  [[31, 17], [513]],
+  [[5, 3], [67, 129], [2], [7, 3, 5, 11]],
+];
+const RANKS = 3;
+const ON_DEVICE = 1;
+
+describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
+  let gpu: WebGpuBackend;
+  beforeAll(async () => {
+    gpu = new WebGpuBackend(await openGpuDevice(way));
+  });
+  afterAll(() => {
+    gpu[Symbol.dispose]();
+  });
+
+  /** The same world twice: on CPUs, and with one rank on the device. */
+  function worlds(
+    [method, parameters]: Case,
+    shapes: readonly (readonly number[])[],
+  ): [SimulatedWorld, SimulatedWorld] {
+    const tensors = tensorsOf(shapes);
+    const length = tensors.reduce((sum, tensor) => sum + tensor.length, 0);
+    const options = {
+      method,
+      parameters,
+      ranks: RANKS,
+      length,
+      tensors,
+      makeKernels: loadWasmKernels,
+    };
+    const mixed = new SimulatedWorld({
+      ...options,
+      create: (definition, context) =>
+        context.rank === ON_DEVICE
+          ? gpu.createCompressor(definition, context)
+          : definition.create(context),
+    });
+    return [new SimulatedWorld(options), mixed];
+  }
+
+  async function expectSameExchange(
+    [right, made]: readonly [SimulatedWorld, SimulatedWorld],
+    iteration: number,
+    gradientOf: (rank: number) => Float32Array,
+  ): Promise<void> {
+    const gradients = Array.from({ length: RANKS }, (_, rank) => gradientOf(rank));
+    const expected = await right.exchange(iteration, gradients);
+    const actual = await made.exchange(iteration, gradients);
+    for (let rank = 0; rank < RANKS; rank++) {
+      const what = `iteration ${iteration}, rank ${rank}`;
+      expectSameBits(actual[rank]!, expected[rank]!, `${what}, average`);
+      expect(made.sent[rank], `${what}, payload`).toEqual(right.sent[rank]);
+      if (right.method.residual === 'none') continue;
+      expectSameBits(made.residual(rank), right.residual(rank), `${what}, residual`);
+    }
+  }
+
+  describe.each(EXCHANGES)('%s %j', (...of) => {
+    test.each(SHAPES.map((shapes) => [shapes]))('tensors of %j', async (shapes) => {
+      const pair = worlds(of, shapes);
+      const n = tensorsOf(shapes).reduce((sum, { length }) => sum + length, 0);
+      // Everybody leads once.
+      for (let iteration = 0; iteration < RANKS + 1; iteration++) {
+        const gradientOf = (rank: number) =>
+          bellShaped(n, 1 + rank + RANKS * iteration);
+        await expectSameExchange(pair, iteration, gradientOf);
+      }
+      for (const world of pair) world[Symbol.dispose]();
+    });
+
+    const inputs = way.subgroups && !way.split ? Object.keys(INPUTS) : [];
+    test.each(inputs)('%s', async (name) => {
+      const pair = worlds(of, [[30, 31], [103]]);
+      const x = INPUTS[name]!(1033);
+      for (let iteration = 0; iteration < 2; iteration++) {
+        await expectSameExchange(pair, iteration, () => x);
+      }
+      for (const world of pair) world[Symbol.dispose]();
+    });
+  });
+
+  test.each(STATES)('%s %j goes on elsewhere', async (...of) => {
+    const shapes = [[40, 50], [333]];
+    const n = 2_333;
+    const gradientAt = (iteration: number) => (rank: number) =>
+      bellShaped(n, 1 + rank + RANKS * iteration);
+    const whole = worlds(of, shapes);
+    for (let i = 0; i < 2; i++) await expectSameExchange(whole, i, gradientAt(i));
+    const [, later] = worlds(of, shapes);
+    later.restore(whole[1].save());
+    for (let i = 2; i < 5; i++) {
+      await expectSameExchange([whole[0], later], i, gradientAt(i));
+    }
+    for (const world of [...whole, later]) world[Symbol.dispose]();
+  });
+});
+
+function tensorsOf(shapes: readonly (readonly number[])[]): TensorSlice[] {
+  let start = 0;
+  return shapes.map((shape, index) => {
+    const length = shape.reduce((product, n) => product * n, shape.length > 0 ? 1 : 0);
+    start += length;
+    return { name: `${index}`, start: start - length, length, shape };
+  });
+}
