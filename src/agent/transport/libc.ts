@@ -9,23 +9,12 @@ import type { LibraryHandle } from 'koffi';
 import os from 'node:os';
 import { failure, type GradwireError } from '../../shared/errors.ts';
 
-/** Told that a descriptor is ready; a turn of the event loop must follow by itself. */
-export interface DescriptorWatch {
-  /** Watch for these from now on; for neither: not at all. */
-  watch(readable: boolean, writable: boolean): void;
-  /** Before the descriptor is closed. */
-  close(): void;
-}
-
-/** All but `address` and `watch` return −1 on failure; `errno` says why, as its name. */
+/** Reads, writes and `duplicate` return −1 on failure; `errno` says why, as its name. */
 export interface Libc {
   recv(descriptor: number, address: number, bytes: number): number;
   /** `vectors`: the address of `count` pairs of address and length, 64 bits each. */
   readv(descriptor: number, vectors: number, count: number): number;
   writev(descriptor: number, vectors: number, count: number): number;
-  /** No more will be sent. */
-  shutdown(descriptor: number): number;
-  close(descriptor: number): number;
   /** A second descriptor of the same socket, not inherited by child processes. */
   duplicate(descriptor: number): number;
   /** Let whoever waits for this core have it first. */
@@ -39,7 +28,6 @@ export interface Libc {
   errno(): string;
   /** Where the bytes of a view lie; valid while the view's buffer lives. */
   address(view: Uint8Array): number;
-  watcher(descriptor: number, ready: () => void): DescriptorWatch;
 }
 
 /** F_DUPFD_CLOEXEC of fcntl.h, in which the systems differ. */
@@ -47,8 +35,6 @@ const DUPLICATE_CLOSE_ON_EXEC: Partial<Record<NodeJS.Platform, number>> = {
   linux: 1030,
   darwin: 67,
 };
-const SHUT_WR = 1;
-
 const ERRNO_NAMES = new Map(
   Object.entries(os.constants.errno).map(([name, value]) => [value as number, name]),
 );
@@ -77,8 +63,6 @@ async function bind(): Promise<Libc> {
   const recv = library.func('intptr_t recv(int, uintptr_t, size_t, int)');
   const readv = library.func('intptr_t readv(int, uintptr_t, int)');
   const writev = library.func('intptr_t writev(int, uintptr_t, int)');
-  const shutdown = library.func('int shutdown(int, int)');
-  const close = library.func('int close(int)');
   const fcntl = library.func('int fcntl(int, int, ...)');
   const schedYield = library.func('int sched_yield()');
   const moveToCore = process.platform === 'linux' ? coreMover(library) : undefined;
@@ -97,8 +81,6 @@ async function bind(): Promise<Libc> {
     recv: (descriptor, to, bytes) => recv(descriptor, to, bytes, 0) as number,
     readv,
     writev,
-    shutdown: (descriptor) => shutdown(descriptor, SHUT_WR) as number,
-    close,
     duplicate: (descriptor) => fcntl(descriptor, duplicateCommand, 'int', 3) as number,
     yield: () => {
       schedYield();
@@ -111,25 +93,6 @@ async function bind(): Promise<Libc> {
       return ERRNO_NAMES.get(number) ?? `errno ${number}`;
     },
     address,
-    watcher: (descriptor, ready) => {
-      // Called by the event loop outside of any scope of Node's: only a turn scheduled
-      // from there runs promises.
-      const handle = koffi.node.poll(descriptor, { readable: true }, ready);
-      let readable = true;
-      let writable = false;
-      return {
-        watch: (wantReadable, wantWritable) => {
-          if (wantReadable === readable && wantWritable === writable) return;
-          readable = wantReadable;
-          writable = wantWritable;
-          if (readable || writable) handle.start({ readable, writable }, ready);
-          else handle.stop();
-        },
-        close: () => {
-          handle.close();
-        },
-      };
-    },
   };
 }
 

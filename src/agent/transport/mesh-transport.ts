@@ -98,7 +98,6 @@ export class MeshTransport implements Transport {
       this.#framingReceived += received;
       this.#peers[peer] = connect(this.rank, link, {
         reading: () => this.#work('receive'),
-        writing: () => this.#work('send'),
         read: (connection) => {
           this.#regulate(connection);
           this.#updateWaiting();

@@ -4,11 +4,16 @@
  * system: no byte is copied but by the kernel, except the first of a message, which come
  * with its header.
  *
+ * The descriptor stays Node's: it closes it, even where a thread is ended from outside; it
+ * wakes this thread when bytes come, with the first of them in its hands; and it sends on
+ * what the system did not take at once. On one thread neither can overtake the other.
+ *
  * Hot path: what is allocated per message is a view or two.
  */
+import { Socket } from 'node:net';
 import type { ErrorData } from '../../shared/errors.ts';
 import { FrameReader } from './frame-reader.ts';
-import type { DescriptorWatch, Libc } from './libc.ts';
+import type { Libc } from './libc.ts';
 import {
   encodeAbortFrame,
   encodeFrameHeader,
@@ -31,8 +36,8 @@ const CALL_BYTES = 2 ** 20;
 const TURN_BYTES = 4 * 2 ** 20;
 /** Small enough that the receive queue copies what it keeps of it. */
 const STAGING_BYTES = WORTH_KEEPING / 2;
-/** Pieces gathered in one call. */
-const MOST_VECTORS = 16;
+const MOST_VECTORS = 2;
+const NO_BYTES = Buffer.alloc(0);
 
 /** Memory for the calls of one thread: used within a call only. */
 export class SocketScratch {
@@ -40,12 +45,14 @@ export class SocketScratch {
   readonly staging = Buffer.alloc(STAGING_BYTES);
   readonly header = Buffer.alloc(FRAME_HEADER_BYTES);
   readonly stagingAddress: number;
+  readonly headerAddress: number;
   readonly vectorsAddress: number;
   readonly #vectors = new Uint32Array(4 * MOST_VECTORS);
 
   constructor(libc: Libc) {
     this.libc = libc;
     this.stagingAddress = libc.address(this.staging);
+    this.headerAddress = libc.address(this.header);
     this.vectorsAddress = libc.address(new Uint8Array(this.#vectors.buffer));
   }
 
@@ -59,13 +66,6 @@ export class SocketScratch {
   }
 }
 
-/** Bytes that the system has not taken yet. */
-interface Unsent {
-  readonly bytes: Uint8Array;
-  at: number;
-  readonly flushed: (() => void) | undefined;
-}
-
 export class NativeConnection implements PeerConnection, Progressing {
   readonly rank: number;
   readonly queue: ReceiveQueue;
@@ -76,22 +76,17 @@ export class NativeConnection implements PeerConnection, Progressing {
   readonly #scratch: SocketScratch;
   readonly #libc: Libc;
   readonly #reader: FrameReader;
-  readonly #descriptor: number;
-  readonly #watch: DescriptorWatch | undefined;
-  readonly #closed = Promise.withResolvers<undefined>();
-  readonly #unsent: Unsent[] = [];
-  #unsentBytes = 0;
+  readonly #taken: TakenSocket | undefined;
+  readonly #socket: Socket | undefined;
+  /** What Node had read before this connection was made, until it is dealt with. */
   #leftover: Buffer | undefined;
-  #sent: number;
-  #received: number;
-  #paused = false;
+  /** Moved by calls of our own. */
+  #sent = 0;
+  #received = 0;
   #gone = false;
-  #destroyed = false;
+  /** The end has been read, or an error: Node will find it too, and tell. */
+  #drained = false;
   #deaf = false;
-  /** No more will be written: asked for, told to the peer, impossible. */
-  #ending = false;
-  #ended = false;
-  #unwritable = false;
 
   /** @param taken owned from here on; undefined: the peer has left already */
   constructor(
@@ -112,29 +107,50 @@ export class NativeConnection implements PeerConnection, Progressing {
         events.aborted(reason, bodyBytes);
       },
     });
-    this.closed = this.#closed.promise.then(() => undefined);
     this.#events = events;
     this.#loop = loop;
     this.#scratch = scratch;
     this.#libc = scratch.libc;
     this.#reader = new FrameReader(this.queue);
-    this.#sent = taken?.bytesWritten ?? 0;
-    this.#received = taken?.bytesRead ?? 0;
-    this.#descriptor = taken?.descriptor ?? -1;
+    this.#taken = taken;
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    this.closed = promise.then(() => undefined);
     if (taken === undefined) {
       this.#gone = true;
-      this.#destroyed = true;
-      this.#closed.resolve(undefined);
+      resolve(undefined);
       return;
     }
-    this.#watch = this.#libc.watcher(taken.descriptor, () => {
-      loop.wake();
+    const buffer = Buffer.alloc(STAGING_BYTES);
+    const socket = new Socket({
+      fd: taken.descriptor,
+      readable: true,
+      writable: true,
+      onread: {
+        buffer,
+        callback: (bytes) => {
+          loop.turned();
+          this.#arrived(buffer.subarray(0, bytes));
+          return !socket.isPaused();
+        },
+      },
     });
-    if (taken.read.length > 0) {
-      this.#leftover = taken.read;
-      loop.wake();
-    }
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      this.trouble ??= error.code ?? error.message;
+    });
+    socket.on('end', () => {
+      this.#leave();
+    });
+    socket.on('close', () => {
+      this.#leave();
+      resolve(undefined);
+    });
+    this.#socket = socket;
     loop.add(this);
+    if (taken.read.length === 0) return;
+    this.#leftover = taken.read;
+    setImmediate(() => {
+      this.#arrived(NO_BYTES);
+    });
   }
 
   get gone(): boolean {
@@ -142,46 +158,52 @@ export class NativeConnection implements PeerConnection, Progressing {
   }
 
   get socketBytes(): { readonly sent: number; readonly received: number } {
-    return { sent: this.#sent, received: this.#received };
+    const { bytesWritten = 0, bytesRead = 0 } = this.#taken ?? {};
+    return {
+      sent: bytesWritten + this.#sent + (this.#socket?.bytesWritten ?? 0),
+      received: bytesRead + this.#received + (this.#socket?.bytesRead ?? 0),
+    };
   }
 
   get awaited(): boolean {
-    if (this.#destroyed) return false;
-    return this.#unsent.length > 0 || (!this.#gone && this.queue.expected > 0);
+    return this.queue.expected > 0 && !this.#gone && !this.#drained;
+  }
+
+  get flushing(): boolean {
+    return this.#socket !== undefined && this.#socket.writableLength > 0;
   }
 
   write(header: MessageHeader, data: Uint8Array, flushed: () => void): boolean {
+    const socket = this.#socket!;
+    const wrote = socket.writableLength === 0 ? this.#writeNow(header, data) : 0;
     const { length } = data;
-    const scratch = this.#scratch;
-    let wrote = 0;
-    if (this.#unsent.length === 0) {
-      encodeFrameHeader(scratch.header, 'data', header, length);
-      scratch.setVector(0, this.#libc.address(scratch.header), FRAME_HEADER_BYTES);
-      const now = Math.min(length, CALL_BYTES);
-      if (now > 0) scratch.setVector(1, this.#libc.address(data), now);
-      wrote = this.#writeVectors(now > 0 ? 2 : 1);
-      if (wrote === FRAME_HEADER_BYTES + length) return true;
-    }
+    if (wrote === FRAME_HEADER_BYTES + length) return true;
+    // The rest is Node's to send, and whatever follows it until all has left.
+    const settle = (error?: Error | null): void => {
+      // A write that fails closes the socket: `gone` tells.
+      if (error === undefined || error === null) flushed();
+    };
+    socket.cork();
     if (wrote < FRAME_HEADER_BYTES) {
       const prefix = Buffer.allocUnsafe(FRAME_HEADER_BYTES);
       encodeFrameHeader(prefix, 'data', header, length);
-      this.#keep(prefix, wrote, length === 0 ? flushed : undefined);
+      socket.write(prefix.subarray(wrote), length === 0 ? settle : undefined);
     }
     const at = Math.max(0, wrote - FRAME_HEADER_BYTES);
-    const copied = length <= COPY_BYTES && this.#unsentBytes < QUEUE_BYTES;
+    const copied = length <= COPY_BYTES && socket.writableLength < QUEUE_BYTES;
     if (length > 0) {
-      this.#keep(copied ? Buffer.from(data) : data, at, copied ? undefined : flushed);
+      const rest = Buffer.from(data.buffer, data.byteOffset + at, length - at);
+      if (copied) socket.write(Buffer.from(rest));
+      else socket.write(rest, settle);
     }
-    this.#loop.nudge();
-    return copied && length > 0;
+    socket.uncork();
+    return (copied && length > 0) || socket.writableLength === 0;
   }
 
   writeAbort(error: ErrorData): number {
-    if (this.#gone || this.#unwritable || this.#ending) return 0;
+    if (this.#gone || this.#socket?.writable !== true) return 0;
     const frame = encodeAbortFrame(error);
-    this.#keep(frame, 0, undefined);
-    this.#flush();
-    this.rest();
+    this.#socket.write(frame);
     return frame.length;
   }
 
@@ -190,11 +212,10 @@ export class NativeConnection implements PeerConnection, Progressing {
   }
 
   setPaused(paused: boolean): void {
-    if (paused === this.#paused) return;
-    this.#paused = paused;
-    this.rest();
-    // What Node had read comes before what the system tells of.
-    if (!paused && this.#leftover !== undefined) this.#loop.wake();
+    const socket = this.#socket;
+    if (socket === undefined || paused === socket.isPaused()) return;
+    if (paused) socket.pause();
+    else socket.resume();
   }
 
   ignore(): void {
@@ -204,129 +225,74 @@ export class NativeConnection implements PeerConnection, Progressing {
   }
 
   end(): void {
-    this.#ending = true;
-    this.#endWriting();
-    this.rest();
+    this.#socket?.end();
   }
 
   destroy(): void {
-    if (this.#destroyed) return;
-    this.#destroyed = true;
-    this.#watch?.close();
-    this.#libc.close(this.#descriptor);
-    this.#unsent.length = 0;
-    this.#leave();
-    this.#closed.resolve(undefined);
+    this.#socket?.destroy();
   }
 
   progress(): boolean {
-    const flushed = this.#flush();
-    return this.#read() || flushed;
-  }
-
-  rest(): void {
-    if (this.#destroyed) return;
-    this.#watch?.watch(!this.#paused && !this.#gone, this.#unsent.length > 0);
-  }
-
-  #keep(bytes: Uint8Array, at: number, flushed: (() => void) | undefined): void {
-    this.#unsent.push({ bytes, at, flushed });
-    this.#unsentBytes += bytes.length - at;
-  }
-
-  /** Bytes that the system took of the first `count` vectors: 0 where it is full. */
-  #writeVectors(count: number): number {
-    if (this.#unwritable || this.#destroyed) return 0;
-    const wrote = this.#libc.writev(
-      this.#descriptor,
-      this.#scratch.vectorsAddress,
-      count,
-    );
-    if (wrote >= 0) {
-      this.#sent += wrote;
-      return wrote;
-    }
-    const name = this.#libc.errno();
-    if (name === 'EAGAIN' || name === 'EINTR' || name === 'ENOBUFS') return 0;
-    // The peer has gone: reading finds its last words first, then its end.
-    this.trouble = name;
-    this.#unwritable = true;
-    this.#unsent.length = 0;
-    this.#unsentBytes = 0;
-    this.#loop.wake();
-    return 0;
-  }
-
-  #flush(): boolean {
-    if (this.#unsent.length === 0) return false;
-    const end = this.#events.writing();
-    let moved = false;
-    while (this.#unsent.length > 0) {
-      let count = 0;
-      let bytes = 0;
-      for (const { bytes: view, at } of this.#unsent) {
-        if (count === MOST_VECTORS || bytes === CALL_BYTES) break;
-        const take = Math.min(view.length - at, CALL_BYTES - bytes);
-        this.#scratch.setVector(count++, this.#libc.address(view) + at, take);
-        bytes += take;
-      }
-      const wrote = this.#writeVectors(count);
-      if (wrote === 0) break;
-      moved = true;
-      this.#taken(wrote);
-      if (wrote < bytes || this.#loop.hasCompleted) break;
-    }
-    end();
-    this.#endWriting();
-    return moved;
-  }
-
-  #taken(bytes: number): void {
-    this.#unsentBytes -= bytes;
-    let left = bytes;
-    while (left > 0) {
-      const first = this.#unsent[0]!;
-      const take = Math.min(left, first.bytes.length - first.at);
-      first.at += take;
-      left -= take;
-      if (first.at < first.bytes.length) return;
-      this.#unsent.shift();
-      if (first.flushed === undefined) continue;
-      this.#loop.completed();
-      first.flushed();
-    }
-  }
-
-  /** Whether any byte came. */
-  #read(): boolean {
-    if (this.#paused || this.#gone) return false;
-    let total = 0;
-    let end: (() => void) | undefined;
-    const working = (): void => {
-      end ??= this.#events.reading();
-    };
+    if (this.#gone || this.#socket?.isPaused() !== false) return false;
     if (this.#leftover !== undefined) {
-      const leftover = this.#leftover;
-      this.#leftover = undefined;
-      total = leftover.length;
-      working();
-      this.#take(0, leftover);
+      this.#arrived(NO_BYTES);
+      return true;
     }
-    while (total < TURN_BYTES) {
+    return this.#read(undefined);
+  }
+
+  /** Bytes taken of the header and the data: 0 where the system takes none now. */
+  #writeNow(header: MessageHeader, data: Uint8Array): number {
+    const scratch = this.#scratch;
+    const { length } = data;
+    encodeFrameHeader(scratch.header, 'data', header, length);
+    scratch.setVector(0, scratch.headerAddress, FRAME_HEADER_BYTES);
+    if (length > 0) scratch.setVector(1, this.#libc.address(data), length);
+    const wrote = this.#libc.writev(
+      this.#taken!.descriptor,
+      scratch.vectorsAddress,
+      length > 0 ? 2 : 1,
+    );
+    // Whatever is wrong, Node will meet it with the rest, and tell.
+    if (wrote <= 0) return 0;
+    this.#sent += wrote;
+    return wrote;
+  }
+
+  /** Node has read these; what follows them is still in the socket. */
+  #arrived(bytes: Buffer): void {
+    const end = this.#events.reading();
+    const leftover = this.#leftover;
+    this.#leftover = undefined;
+    if (leftover !== undefined) this.#take(0, leftover);
+    if (bytes.length > 0) this.#take(0, bytes);
+    if (bytes.length < STAGING_BYTES || !this.#read(end)) {
+      end();
+      this.#events.read(this);
+    }
+  }
+
+  /**
+   * Read what there is, for the most part to where it belongs. Returns whether any byte
+   * came; if so the work has been ended and told.
+   */
+  #read(working: (() => void) | undefined): boolean {
+    let total = 0;
+    let end = working;
+    while (total < TURN_BYTES && !this.#socket!.destroyed) {
       const room = this.#deaf ? undefined : this.#reader.room();
       // What is small comes with what follows it.
       const direct =
         room === undefined || room.length < STAGING_BYTES
           ? 0
           : Math.min(room.length, CALL_BYTES);
-      const read = this.#readInto(direct === 0 ? undefined : room, direct);
+      const [read, asked] = this.#readInto(direct === 0 ? undefined : room, direct);
       if (read === 0) break;
       total += read;
-      working();
+      end ??= this.#events.reading();
       const filled = Math.min(read, direct);
       this.#take(filled, this.#scratch.staging.subarray(0, read - filled));
-      if (read < direct + STAGING_BYTES || this.#loop.hasCompleted) break;
-      if (this.#paused || this.#destroyed) break;
+      if (read < asked || this.#loop.hasCompleted) break;
     }
     if (total === 0) return false;
     end?.();
@@ -334,32 +300,36 @@ export class NativeConnection implements PeerConnection, Progressing {
     return true;
   }
 
-  /** Read to the room, then to the staging memory. Returns 0 where there is nothing. */
-  #readInto(room: Uint8Array | undefined, direct: number): number {
+  /** Read to the room, then to the staging memory: bytes that came, bytes asked for. */
+  #readInto(
+    room: Uint8Array | undefined,
+    direct: number,
+  ): readonly [read: number, asked: number] {
     const { staging, stagingAddress, vectorsAddress } = this.#scratch;
+    const { descriptor } = this.#taken!;
     let read: number;
+    let asked = staging.length;
     if (room === undefined) {
-      read = this.#libc.recv(this.#descriptor, stagingAddress, staging.length);
+      read = this.#libc.recv(descriptor, stagingAddress, staging.length);
     } else {
       this.#scratch.setVector(0, this.#libc.address(room), direct);
       // Bytes may go to the staging memory only where they follow the whole room.
       const count = direct === room.length ? 2 : 1;
       this.#scratch.setVector(1, stagingAddress, staging.length);
-      read = this.#libc.readv(this.#descriptor, vectorsAddress, count);
+      read = this.#libc.readv(descriptor, vectorsAddress, count);
+      asked = count === 2 ? direct + staging.length : direct;
     }
     if (read > 0) {
       this.#received += read;
-      return read;
+      return [read, asked];
     }
     if (read < 0) {
       const name = this.#libc.errno();
-      if (name === 'EAGAIN' || name === 'EINTR') return 0;
+      if (name === 'EAGAIN' || name === 'EINTR') return [0, asked];
       this.trouble ??= name;
     }
-    this.#leave();
-    if (read < 0 || this.#unwritable) this.destroy();
-    else this.end();
-    return 0;
+    this.#drained = true;
+    return [0, asked];
   }
 
   /** The next bytes: so many in the room already, then these. */
@@ -373,19 +343,9 @@ export class NativeConnection implements PeerConnection, Progressing {
     }
   }
 
-  /** Once all has left: tell the peer; once it has told us: close. */
-  #endWriting(): void {
-    if (!this.#ending || this.#destroyed) return;
-    if (this.#unsent.length > 0) return;
-    if (!this.#ended) {
-      this.#ended = true;
-      this.#libc.shutdown(this.#descriptor);
-    }
-    if (this.#gone) this.destroy();
-  }
-
   #leave(): void {
     if (this.#gone) return;
+    if (this.#leftover !== undefined) this.#arrived(NO_BYTES);
     this.#gone = true;
     this.#events.gone(this);
   }

@@ -24,8 +24,6 @@ export interface PeerEvents extends ReceiveEvents {
   reading(): () => void;
   /** They have been dealt with. */
   read(peer: PeerConnection): void;
-  /** What the peer could not take before is offered again: returns the end of it. */
-  writing(): () => void;
   /** What the peer sent cannot be, or is not what is expected. */
   broken(peer: PeerConnection, cause: unknown): void;
   /** No byte will come any more. */

@@ -1,31 +1,29 @@
 /**
- * Who moves the bytes of native connections: nobody waits in a system call. While
- * operations are pending, turns of this loop try the sockets without blocking and look
- * again for a moment (a sleeping thread wakes 40 to 80 µs late); then the thread goes back
- * to Node's event loop, which calls when a socket is ready. Timers, messages and aborts
- * get through in between, and a peer that computes for long costs no core.
+ * Who moves the bytes of native connections: nobody waits in a system call. While receives
+ * are pending, turns of this loop try the sockets without blocking and look again for a
+ * moment (a sleeping thread wakes 40 to 80 µs late); then the thread goes back to Node's
+ * event loop, which reads when a socket is ready. Timers, messages and aborts get through
+ * in between, and a peer that computes for long costs no core.
  *
  *     posted ──► tick ──► try, look again … ──► done: continuations run, next tick
  *                              │ nothing for `spinMs`
  *                              ▼
- *                         event loop sleeps on the sockets ──► ready ──► turn
+ *                         Node's event loop sleeps on the sockets
  *
- * Where a node has fewer cores than ranks nothing is looked at twice: the core belongs to
- * the rank that is waited for.
+ * Between two looks whoever waits for the core has it (`spin-pause.ts`).
  */
-
 import type { SpinPause } from './spin-pause.ts';
 
 /** How long a chain of ticks may keep the event loop from turning, ms. */
 const CHAIN_MS = 1;
 
 export interface Progressing {
-  /** Whether an operation waits for this connection's bytes to move. */
+  /** Whether a receive waits for this connection's bytes. */
   readonly awaited: boolean;
-  /** Move what can be moved at once. Returns whether any byte did. */
+  /** Whether Node still sends what it was given: its event loop must turn. */
+  readonly flushing: boolean;
+  /** Read what can be read at once. Returns whether any byte came. */
   progress(): boolean;
-  /** The thread goes back to the event loop: have it watch for what is needed. */
-  rest(): void;
 }
 
 export class ProgressLoop {
@@ -34,7 +32,7 @@ export class ProgressLoop {
   readonly #pause: SpinPause;
   #scheduled = false;
   #completed = false;
-  /** When a turn last came from the event loop. */
+  /** When the event loop last turned, as far as is known. */
   #turnedAt = 0;
   #spinUntil = 0;
 
@@ -48,24 +46,20 @@ export class ProgressLoop {
     this.#connections.push(connection);
   }
 
-  /** An operation has been posted: try it once the code that posted it has run on. */
+  /** A receive has been posted: try it once the code that posted it has run on. */
   nudge(): void {
     const now = performance.now();
     this.#spinUntil = now + this.#spinMs;
-    this.#schedule(now);
+    this.#schedule(now, false);
   }
 
-  /**
-   * A socket is ready, says the event loop, or something must be tried from outside of
-   * any scope of Node's.
-   */
-  wake(): void {
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    setImmediate(this.#turnAll);
+  /** The event loop has just turned: it called. */
+  turned(): void {
+    this.#turnedAt = performance.now();
+    this.#completed = false;
   }
 
-  /** An operation has ended: its continuation comes before any more bytes. */
+  /** A receive has ended: its continuation comes before any more bytes. */
   completed(): void {
     this.#completed = true;
   }
@@ -74,54 +68,53 @@ export class ProgressLoop {
     return this.#completed;
   }
 
-  #schedule(now: number): void {
+  #schedule(now: number, turning: boolean): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
     // A tick runs when the promises have, and costs next to nothing; but a chain of them
     // would starve everything else on this thread.
-    if (now - this.#turnedAt < CHAIN_MS) queueMicrotask(this.#tick);
-    else setImmediate(this.#turnAll);
+    if (turning || now - this.#turnedAt >= CHAIN_MS) setImmediate(this.#turnLate);
+    else queueMicrotask(this.#tick);
   }
 
   /** Of two ticks the second runs before the promises of the first: of microtasks not. */
   readonly #tick = (): void => {
-    process.nextTick(this.#turnAwaited);
+    process.nextTick(this.#turnSoon);
   };
 
-  readonly #turnAwaited = (): void => {
-    this.#turn(false, performance.now());
+  readonly #turnSoon = (): void => {
+    this.#turn(performance.now());
   };
 
-  readonly #turnAll = (): void => {
-    const now = performance.now();
-    this.#turnedAt = now;
-    this.#turn(true, now);
+  readonly #turnLate = (): void => {
+    this.turned();
+    this.#turn(this.#turnedAt);
   };
 
-  #turn(all: boolean, begun: number): void {
+  #turn(begun: number): void {
     this.#scheduled = false;
     this.#completed = false;
-    let every = all;
     for (;;) {
       let moved = false;
       let awaited = false;
+      let flushing = false;
       for (const connection of this.#connections) {
-        if (every || connection.awaited) moved = connection.progress() || moved;
+        if (connection.awaited) moved = connection.progress() || moved;
         awaited ||= connection.awaited;
+        flushing ||= connection.flushing;
       }
-      every = false;
       const now = performance.now();
       if (moved) {
         this.#spinUntil = now + this.#spinMs;
         this.#pause.moved(now);
       }
-      if (!awaited || now >= this.#spinUntil) break;
-      if (this.#completed || now - begun >= CHAIN_MS) {
-        this.#schedule(now);
+      if (!awaited || now >= this.#spinUntil) return;
+      const turning = flushing || now - begun >= CHAIN_MS;
+      if (this.#completed || turning) {
+        this.#schedule(now, turning);
         return;
       }
       if (!moved) this.#pause.pause(now);
     }
-    for (const connection of this.#connections) connection.rest();
   }
 }

@@ -1,6 +1,6 @@
 /**
  * A socket out of Node's hands: established and authenticated on `node:net`, then kept as
- * a bare descriptor. The descriptor is a duplicate, so that Node closes what it opened.
+ * a descriptor. The descriptor is a duplicate, so that Node closes what it opened.
  */
 import type { Socket } from 'node:net';
 import { failure } from '../../shared/errors.ts';
