@@ -121,7 +121,7 @@ export class NativeConnection implements PeerConnection, Progressing {
       return;
     }
     const buffer = Buffer.alloc(STAGING_BYTES);
-    const socket = new Socket({
+    const socket: Socket = new Socket({
       fd: taken.descriptor,
       readable: true,
       writable: true,

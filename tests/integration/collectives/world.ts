@@ -61,11 +61,11 @@ export function memoryOf(rank: number): Memory {
 }
 
 export interface WorldOptions extends Partial<
-  Pick<MeshOptions, 'timeoutMs' | 'limits' | 'observer'>
+  Pick<MeshOptions, 'timeoutMs' | 'limits' | 'observer' | 'spinMs'>
 > {
   readonly backend?: Backend;
-  /** `tcp` where none is given. */
-  readonly transport?: TransportKind;
+  /** Of all ranks, or of each; `tcp` where none is given. */
+  readonly transport?: TransportKind | ((rank: number) => TransportKind);
   /** What the communicators see of a rank's transport. */
   readonly wrap?: (transport: MeshTransport) => Transport;
 }
@@ -85,15 +85,17 @@ export async function makeWorld(
   options: WorldOptions = {},
 ): Promise<World> {
   const { backend = 'wasm', wrap = (transport) => transport, ...more } = options;
-  const mesh = { ...(await meshOf(more.transport ?? 'tcp')), ...more };
+  const { transport = 'tcp', ...mesh } = more;
+  const kindOf = typeof transport === 'function' ? transport : () => transport;
   const secret = randomBytes(32);
   const listeners = await Promise.all(
     Array.from({ length: size }, () => listenTcp(HOST)),
   );
   const addresses = listeners.map(({ address }) => address);
   const transports = await Promise.all(
-    listeners.map((listener, rank) =>
+    listeners.map(async (listener, rank) =>
       connectMesh({
+        ...(await meshOf(kindOf(rank))),
         listener,
         rank,
         addresses,
