@@ -127,7 +127,14 @@ export function planAsExchange(plan: NamedPlan): ExchangeSpec & JsonObject {
 }
 
 /** A plan in a few words, for markers, lists and buttons: `topk 1 %`, `none`. */
-export function planLabel({ method, parameters }: NamedMethod): string {
+export function planLabel(plan: NamedMethod): string {
+  const { quantize } = plan.parameters;
+  const bits = (quantize as { bits?: unknown } | undefined)?.bits;
+  const label = methodLabel(plan);
+  return typeof bits === 'number' && bits > 0 ? `${label} in ${bits} bit` : label;
+}
+
+function methodLabel({ method, parameters }: NamedMethod): string {
   const { ratio, k, bits, rank, threshold } = parameters;
   if (typeof k === 'number' && k > 0) return `${method} k=${k}`;
   if (typeof ratio === 'number') {

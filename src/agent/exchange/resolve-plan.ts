@@ -38,6 +38,8 @@ export interface PlanSetting {
 
 const planKeys: ReadonlySet<string> = new Set(PLAN_KEYS);
 
+const NAMES_SHOWN = 20;
+
 /**
  * @param change keys of `exchange`; what is not named is taken from `base`, a method's
  * parameters and the layers' own only where the method stays the same
@@ -185,7 +187,7 @@ function resolveLayers(
       const { tensors } = setting;
       if (tensors !== undefined && !tensors.some((name) => fitsName(match, name))) {
         throw inputError('LAYER_UNKNOWN', `no tensor has a name like "${match}"`, {
-          next: `There are: ${tensors.join(', ')}.`,
+          next: `There are: ${someOf(tensors)}.`,
         });
       }
       const method = findMethod(id);
@@ -194,6 +196,13 @@ function resolveLayers(
       return { match, method: method.id, parameters };
     });
   });
+}
+
+/** All of a small model's names; of a large one's enough to see how they are made. */
+function someOf(names: readonly string[]): string {
+  const more = names.length - NAMES_SHOWN;
+  const shown = names.slice(0, NAMES_SHOWN).join(', ');
+  return more > 0 ? `${shown} and ${more} more` : shown;
 }
 
 /** Ids of the collectives that can carry a method's payload. */

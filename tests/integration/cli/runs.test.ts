@@ -51,6 +51,48 @@ describe('a run', () => {
     '10:method=none',
   ];
 
+  test('gives layers methods of their own, changes them in a switch, and says so', async () => {
+    const { code, stdout, stderr } = await home.run([
+      ...['run', 'digits-topk', '--json', '--set', 'world.ranks=2'],
+      ...['--set', 'iterations=12', '--set', 'evaluateEvery=0'],
+      ...['--set', 'exchange.layers=[{match: "*.bias", method: none}]'],
+      ...['--set', 'exchange.warmupEpochs=0.024'],
+      ...['--switch', '4:layers=[{match: layer3*, method: a2sgd}],quantize.bits=4'],
+      ...['--switch', '8:method=scalecom,diagnosticsEvery=4'],
+    ]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const records = lines<RunRecord>(stdout);
+    // 8000 samples on two ranks are 125 iterations of 32.
+    expect(records.find(({ type }) => type === 'started')).toMatchObject({
+      plan: {
+        parameters: { warmupIterations: 3 },
+        layers: [{ match: '*.bias', method: 'none', parameters: {} }],
+      },
+    });
+    const [first, second] = records.filter(({ type }) => type === 'switch');
+    expect(first).toMatchObject({
+      fence: 4,
+      to: {
+        method: 'topk',
+        parameters: { quantize: { bits: 4, bucket: 512 } },
+        layers: [{ match: 'layer3*', method: 'a2sgd' }],
+      },
+      residual: 'flushed',
+      resynchronized: false,
+    });
+    expect(second).toMatchObject({
+      fence: 8,
+      to: { method: 'scalecom' },
+      residual: 'kept',
+      resynchronized: true,
+    });
+    expect(second).not.toHaveProperty('to.layers');
+    expect(records.filter(({ type }) => type === 'similarity')).toMatchObject([
+      { iteration: 11, buckets: [{ contraction: expect.any(Number) as number }] },
+    ]);
+    expect(records.at(-1)).toMatchObject({ type: 'done', consistent: true });
+  });
+
   test('prints every record once as it was stored, and exports the same', async () => {
     const { code, stdout, stderr } = await home.run(['run', ...spec, '--json']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

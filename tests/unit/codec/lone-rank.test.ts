@@ -99,6 +99,24 @@ it('what is not finite is named by its index', async () => {
   });
 });
 
+it('a vector below the size that goes dense travels as it is', async () => {
+  using rank = open({ method: 'topk', parameters: { minElements: LENGTH + 1 } });
+  const { payload, kind } = await rank.compress(vector(0), 0);
+  expect(kind).toBe('dense');
+  expect(await rank.decompress(payload, 0)).toEqual(vector(0));
+  using other = open({ method: 'topk', parameters: { minElements: LENGTH } });
+  expect((await other.compress(vector(0), 0)).kind).toBe('sparse');
+});
+
+it('lengths in epochs are refused, for there are none here', () => {
+  expect(() => open({ method: 'topk', parameters: { warmupEpochs: 1 } })).toThrow(
+    expect.objectContaining({
+      code: 'METHOD_PARAMETER_INVALID',
+      next: 'Give "warmupIterations".',
+    }),
+  );
+});
+
 describe('a state of something else', () => {
   using rank = open({ method: 'dct', seed: 1 });
   const state = { provenance: rank.provenance(1), state: rank.save() };

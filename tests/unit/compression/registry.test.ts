@@ -7,6 +7,7 @@ import {
   methods,
   validateParameters,
 } from '../../../src/agent/compression/registry.ts';
+import type { JsonObject } from '../../../src/shared/json.ts';
 
 describe('registry', () => {
   it('names the nearest method for one that does not exist', () => {
@@ -82,6 +83,16 @@ describe('registry', () => {
     expect(`${message} ${next} ${place}`).toContain(expected);
   });
 
+  it('takes a part of a parameter by itself, and leaves the others', () => {
+    const parameters = (given: JsonObject): unknown =>
+      validateParameters(findMethod('topk'), given)['quantize'];
+    expect(parameters({ 'quantize.bits': 4 })).toEqual({ bits: 4, bucket: 512 });
+    expect(parameters({ quantize: { bucket: 64 }, 'quantize.bits': 2 })).toEqual({
+      bits: 2,
+      bucket: 64,
+    });
+  });
+
   it('describes every parameter of every method, with its default', () => {
     expect(describeMethods().map(({ id }) => id)).toEqual([...methods.keys()]);
     for (const { parameters } of describeMethods()) {
@@ -94,6 +105,23 @@ describe('registry', () => {
 });
 
 describe('parameterEntries', () => {
+  it('shows the parts of a field that has parts, and the ones that matter first', () => {
+    const topk = describeMethods().find(({ id }) => id === 'topk')!;
+    expect(topk.parameters.map(({ key }) => key).slice(0, 5)).toEqual([
+      'ratio',
+      'k',
+      'bucket',
+      'quantize.bits',
+      'quantize.bucket',
+    ]);
+    expect(topk.parameters[3]).toMatchObject({
+      type: 'integer',
+      title: 'Quantize bits',
+      default: 0,
+      maximum: 8,
+    });
+  });
+
   it('shows each kind of field', () => {
     const schema = z.strictObject({
       share: z.number().gt(0).lte(1).default(0.5).describe('A share'),

@@ -156,6 +156,15 @@ describe('resolving an exchange plan', () => {
     expect(resolvePlan({ method: 'qsgd' }, plan)).not.toHaveProperty('layers');
   });
 
+  it('does not list all tensors of a large model', () => {
+    const tensors = Array.from({ length: 100 }, (_, i) => `layer${i}`);
+    const refused = (): unknown =>
+      resolvePlan({ layers: [{ match: 'x' }] }, base, { tensors });
+    expect(refused).toThrow(
+      expect.objectContaining({ next: expect.stringMatching(/layer19 and 80 more/) }),
+    );
+  });
+
   it('counts epochs by the run', () => {
     const change = { warmupEpochs: 2, layers: [{ match: 'w', rampEpochs: 1 }] };
     const plan = resolvePlan(change, base, { iterationsPerEpoch: 12.5 });

@@ -9,6 +9,7 @@ const topk = {
   id: 'topk',
   parameters: [
     { key: 'ratio', type: 'number', title: '', description: '', default: 0.001 },
+    { key: 'quantize.bits', type: 'integer', title: '', description: '', default: 0 },
   ],
 } as unknown as MethodEntry;
 
@@ -35,14 +36,16 @@ describe('a change of plan', () => {
     expect(changeToMethod(topk, none)).toEqual({
       method: 'topk',
       ratio: 0.001,
+      quantize: { bits: 0 },
       collective: 'auto',
     });
   });
 
   it('within a method keeps what is in force', () => {
-    expect(changeToMethod(topk, plan)).toEqual({
+    const quantized = { ratio: 0.02, quantize: { bits: 4 } };
+    expect(changeToMethod(topk, { ...plan, parameters: quantized })).toEqual({
       method: 'topk',
-      ratio: 0.02,
+      ...quantized,
       collective: 'sparse-allgather',
     });
   });

@@ -45,6 +45,13 @@ const catalogue: Catalogue = {
           minimum: 0,
           maximum: 1,
         },
+        {
+          key: 'quantize.bits',
+          type: 'integer',
+          title: 'Quantize bits',
+          description: 'Of a value',
+          default: 0,
+        },
       ],
     },
   ],
@@ -111,7 +118,10 @@ describe('the form of a spec', () => {
       collective: 'auto',
       bucketBytes: 4 * 2 ** 20,
       ratio: 0.001,
+      quantize: { bits: 0 },
     });
+    const layered = withValue(draft, 'exchange.layers', [{ match: 'b', ratio: 1 }]);
+    expect(withMethod(layered, catalogue.methods[1]!)).toEqual(topk);
     const chosen = withValue(topk, 'exchange.ratio', 0.25);
     const back = withMethod(chosen, catalogue.methods[0]!);
     expect(back['exchange']).not.toHaveProperty('ratio');
@@ -135,7 +145,10 @@ describe('the form of a spec', () => {
     ['integer', 'many', 'many'],
     ['number', '', undefined],
     ['text', '12', '12'],
+    ['json', '[{"match": "b*"}]', [{ match: 'b*' }]],
+    ['json', '[{"match', '[{"match'],
+    ['json', ' ', undefined],
   ] as const)('reads %s "%s" as %j', (kind, text, value) => {
-    expect(readField(kind, text)).toBe(value);
+    expect(readField(kind, text)).toEqual(value);
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   describePlan,
   describeSwitch,
+  planAsExchange,
   planLabel,
 } from '../../../src/shared/exchange-plan.ts';
 
@@ -11,6 +12,11 @@ describe('a plan in words', () => {
     [{ method: 'topk', parameters: { ratio: 0.01 } }, 'topk 1 %'],
     [{ method: 'topk', parameters: { ratio: 0.0005 } }, 'topk 0.05 %'],
     [{ method: 'qsgd', parameters: { bits: 4 } }, 'qsgd 4 bit'],
+    [
+      { method: 'topk', parameters: { ratio: 0.01, quantize: { bits: 4 } } },
+      'topk 1 % in 4 bit',
+    ],
+    [{ method: 'topk', parameters: { k: 3, quantize: { bits: 0 } } }, 'topk k=3'],
   ])('%j is called %s', (of, label) => {
     expect(planLabel(of)).toBe(label);
   });
@@ -24,6 +30,36 @@ describe('a plan in words', () => {
     expect(describePlan(quantized)).toBe('none over scatter-reduce-allgather in 4 bit');
   });
 
+  it('names layers with what they have of their own', () => {
+    const layers = [
+      { match: '*.bias', method: 'none', parameters: {} },
+      { match: 'conv*', method: 'topk', parameters: { ratio: 0.1 } },
+    ];
+    const plan = { method: 'topk', parameters: { ratio: 0.01 }, collective: 'auto' };
+    expect(describePlan({ ...plan, layers })).toBe(
+      'topk 1 % [*.bias: none, conv*: topk 10 %]',
+    );
+    expect(describePlan({ ...plan, layers: [] })).toBe('topk 1 %');
+  });
+
+  it('is written as it can be read again', () => {
+    const plan = {
+      method: 'topk',
+      parameters: { ratio: 0.01, quantize: { bits: 4, bucket: 512 } },
+      collective: 'auto',
+      bucketBytes: 4096,
+      layers: [{ match: '*.bias', method: 'none', parameters: {} }],
+    };
+    expect(planAsExchange(plan)).toEqual({
+      method: 'topk',
+      ratio: 0.01,
+      quantize: { bits: 4, bucket: 512 },
+      collective: 'auto',
+      bucketBytes: 4096,
+      layers: [{ match: '*.bias', method: 'none' }],
+    });
+  });
+
   it('says what a switch changes where the labels do not', () => {
     const from = {
       method: 'topk',
@@ -33,7 +69,7 @@ describe('a plan in words', () => {
     };
     const to = { ...from, parameters: { ratio: 0.01, quantize: { bits: 4 } } };
     expect(describeSwitch(from, to)).toBe(
-      'topk 1 % → topk 1 % (quantize {"bits":0} → {"bits":4})',
+      'topk 1 % → topk 1 % in 4 bit (quantize {"bits":0} → {"bits":4})',
     );
     expect(describeSwitch(from, { ...from, method: 'a2sgd', parameters: {} })).toBe(
       'topk 1 % → a2sgd',
