@@ -1,35 +1,109 @@
-/** A whole run with its gradients on WebGPU: real processes, a switch, equal replicas. */
-import { describe, expect, it } from 'vitest';
+/**
+ * Whole runs with their gradients on WebGPU: real processes, from method to method, beside
+ * the same run by way of the host.
+ */
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { IterationRecord, RunRecord } from '../../src/shared/records.ts';
 import { GradwireHome } from '../harness/gradwire.ts';
 import { canRunWebGpu, saySkipped, webGpuEnvironment } from '../harness/webgpu.ts';
 
-if (!canRunWebGpu) saySkipped('the run on WebGPU');
+if (!canRunWebGpu) saySkipped('the runs on WebGPU');
+
+const ITERATIONS = 6;
+/** After `topk`: one that rounds, one whose replicas drift, one that sends everything. */
+const SWITCHES = ['2:method=qsgd', '3:method=a2sgd', '5:method=none'];
+
+async function run(settings: readonly string[]): Promise<readonly RunRecord[]> {
+  await using home = new GradwireHome();
+  const exports = Object.entries(webGpuEnvironment)
+    .map(([key, value]) => `export ${key}=${value}`)
+    .join('; ');
+  const set = [
+    'backend=webgpu',
+    'exchange.method=topk',
+    'exchange.ratio=0.01',
+    `iterations=${ITERATIONS}`,
+    'world.ranks=2',
+    'workload.batchPerRank=8',
+    'evaluateEvery=0',
+    ...settings,
+  ];
+  const command = home.start(
+    [
+      ...['run', 'quickstart', '--json'],
+      ...SWITCHES.flatMap((change) => ['--switch', change]),
+      ...set.flatMap((setting) => ['--set', setting]),
+    ],
+    { shell: exports === '' ? 'true' : exports },
+  );
+  const { code, stderr } = await command.finished;
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+  return command.records;
+}
+
+const iterationsOf = (records: readonly RunRecord[], rank: number): IterationRecord[] =>
+  records
+    .filter((record) => record.type === 'iteration')
+    .filter((record) => record.rank === rank);
 
 describe.skipIf(!canRunWebGpu)('a run on webgpu', () => {
-  it('trains, switches and ends with equal replicas', async () => {
-    await using home = new GradwireHome();
-    const exports = Object.entries(webGpuEnvironment)
-      .map(([key, value]) => `export ${key}=${value}`)
-      .join('; ');
-    const command = home.start(
-      [
-        ...['run', 'quickstart', '--json', '--switch', '5:method=topk,ratio=0.05'],
-        ...['backend=webgpu', 'iterations=10', 'world.ranks=2'].flatMap((setting) => [
-          '--set',
-          setting,
-        ]),
-      ],
-      { shell: exports === '' ? 'true' : exports },
-    );
-    const { code, stderr } = await command.finished;
-    expect({ code, stderr }).toMatchObject({ code: 0 });
-    const started = command.records.find((record) => record.type === 'started');
-    const done = command.records.find((record) => record.type === 'done');
-    expect(started?.backend).toBe('webgpu');
-    expect(done).toMatchObject({ iterations: 10, consistent: true });
-    const losses = command.records
-      .filter((record) => record.type === 'iteration' && record.rank === 0)
-      .map((record) => (record as { loss: number }).loss);
-    expect(losses.at(-1)).toBeLessThan(losses[0]!);
+  let stays: readonly RunRecord[];
+  let readBack: readonly RunRecord[];
+  beforeAll(async () => {
+    stays = await run([]);
+    readBack = await run(['engine=thread']);
+  }, 120_000);
+
+  it('trains, switches and ends with equal replicas', () => {
+    expect(stays.find(({ type }) => type === 'started')).toMatchObject({
+      backend: 'webgpu',
+    });
+    expect(stays.find(({ type }) => type === 'done')).toMatchObject({
+      iterations: ITERATIONS,
+      consistent: true,
+    });
+    const switched = stays.filter((record) => record.type === 'switch');
+    expect(switched.map(({ residual, resynchronized }) => [residual, resynchronized]))
+      // prettier-ignore
+      .toEqual([
+        ['flushed', false],
+        ['none', false],
+        ['none', true],
+      ]);
+    expect(iterationsOf(stays, 0).map(({ method }) => method)).toEqual([
+      ...['topk', 'topk', 'qsgd', 'a2sgd', 'a2sgd', 'none'],
+    ]);
+  });
+
+  it('makes the same losses and weights as by way of the host, to the bit', () => {
+    for (const rank of [0, 1]) {
+      const losses = (records: readonly RunRecord[]) =>
+        iterationsOf(records, rank).map(({ loss }) => loss);
+      expect(losses(stays)).toEqual(losses(readBack));
+      const payloads = (records: readonly RunRecord[]) =>
+        iterationsOf(records, rank).map(({ bytes }) => bytes.payload);
+      expect(payloads(stays)).toEqual(payloads(readBack));
+    }
+    const weights = (records: readonly RunRecord[]) =>
+      records.find((record) => record.type === 'done')?.weights;
+    expect(weights(stays)).toBeDefined();
+    expect(weights(stays)).toBe(weights(readBack));
+  });
+
+  it('says where gradients are read back, and only there', () => {
+    const codes = (records: readonly RunRecord[]) =>
+      records.filter((record) => record.type === 'notice').map(({ code }) => code);
+    expect(codes(readBack)).toContain('GRADIENTS_READ_BACK');
+    expect(codes(stays)).not.toContain('GRADIENTS_READ_BACK');
+    expect(codes(stays)).not.toContain('GRADIENT_READ_BACK');
+  });
+
+  it('counts the time on the device to the phases that asked for it', () => {
+    for (const { phases, wall } of iterationsOf(stays, 0)) {
+      expect(phases.compress).toBeGreaterThan(0);
+      expect(phases.decompress).toBeGreaterThan(0);
+      const sum = Object.values(phases).reduce((total, time) => total + time, 0);
+      expect(sum).toBeCloseTo(wall, 3);
+    }
   });
 });

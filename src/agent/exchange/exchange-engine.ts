@@ -18,8 +18,8 @@ import type { Transport } from '../transport/transport.ts';
 import type { ExchangeNotice } from './auto-notices.ts';
 import type { FlatTensor } from './buckets.ts';
 import { CollectiveGroup } from './collective-group.ts';
-import type { GradientSite } from './gradient-site.ts';
 import type { ExchangeSummary } from './exchange-statistics.ts';
+import type { GradientSite, SiteNotice } from './gradient-site.ts';
 import { NetworkKnowledge } from './network-knowledge.ts';
 import { PlanExecution } from './plan-execution.ts';
 import { PlanSchedule } from './plan-schedule.ts';
@@ -70,7 +70,7 @@ export interface Fence {
 /** Reading the residual costs a pass over it: once in this many iterations. */
 const RESIDUAL_NORM_EVERY = 10;
 
-export class ExchangeEngine {
+export class ExchangeEngine implements Disposable {
   readonly #options: EngineOptions;
   readonly #schedule: PlanSchedule;
   readonly #ledger: ByteLedger;
@@ -204,6 +204,17 @@ export class ExchangeEngine {
   /** Bytes by which the run's ledger is off; both 0 unless there is a bug. */
   ledgerImbalance(): { sent: number; received: number } {
     return this.#ledger.totals(this.#options.transport.counters);
+  }
+
+  /** What of the plan is done elsewhere than where the gradient lies; told once. */
+  takeNotices(): SiteNotice[] {
+    return this.#options.site.takeNotices();
+  }
+
+  /** Ends the plan and what is kept back; the arena and the transport are its owner's. */
+  [Symbol.dispose](): void {
+    this.#execution[Symbol.dispose]();
+    this.#options.site[Symbol.dispose]();
   }
 
   abort(error: ErrorData): void {

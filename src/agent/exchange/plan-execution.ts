@@ -11,6 +11,7 @@ import {
   carriageOf,
   type Carriage,
   type Combined,
+  type Communicate,
   type CommunicationRequest,
   type ExchangeStatistics,
 } from '../compression/method.ts';
@@ -139,10 +140,7 @@ export class PlanExecution implements Disposable {
       return await this.#communicate(exchange, request);
     };
     if (part.exchange !== undefined) {
-      // Its work up to the first message is timed here, messages time themselves.
-      return await clock.measure('compress', () =>
-        part.exchange!(iteration, communicate),
-      );
+      return await this.#converse(part, iteration, communicate);
     }
     const encoded = clock.follow('compress', () => part.encode(iteration));
     const payload = encoded instanceof Promise ? await encoded : encoded;
@@ -151,6 +149,33 @@ export class PlanExecution implements Disposable {
     const operation = reduces ? 'reduce' : 'gather';
     const combined = await communicate({ operation, payload });
     return await clock.follow('decompress', () => part.decode(combined, iteration));
+  }
+
+  /**
+   * An exchange of several messages. Its work up to the first is timed as compression, later
+   * work names its phase; messages time themselves.
+   */
+  async #converse(
+    part: GradientBucket,
+    iteration: number,
+    communicate: Communicate,
+  ): Promise<ExchangeStatistics> {
+    const { clock } = this.#options;
+    let thinking = clock.expect('compress');
+    try {
+      return await clock.measure('compress', () =>
+        part.exchange!(iteration, async (request) => {
+          thinking();
+          try {
+            return await communicate(request);
+          } finally {
+            thinking = clock.expect('decompress');
+          }
+        }),
+      );
+    } finally {
+      thinking();
+    }
   }
 
   /** Where the answer comes later, so does the error: in what this returns. */

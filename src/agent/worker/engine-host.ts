@@ -4,8 +4,12 @@
  */
 import { toErrorData } from '../../shared/errors.ts';
 import { ArenaSite } from '../exchange/arena-site.ts';
+import { DeviceSite } from '../exchange/device-site.ts';
 import { ExchangeEngine } from '../exchange/exchange-engine.ts';
-import { Arena } from '../kernels/arena.ts';
+import type { GpuGradient } from '../exchange/gpu-gradient.ts';
+import type { GradientSite } from '../exchange/gradient-site.ts';
+import { Arena, type Vector } from '../kernels/arena.ts';
+import type { Kernels } from '../kernels/kernels.ts';
 import { startWasmKernels, type LoadedKernels } from '../kernels/wasm/load.ts';
 import { PhaseClock } from '../profile/phase-clock.ts';
 import { connectMesh } from '../transport/mesh.ts';
@@ -29,6 +33,7 @@ const MOST_KERNEL_THREADS = 8;
 
 export class EngineHost {
   readonly #post: (message: FromEngine) => void;
+  readonly #gpuGradient: () => GpuGradient | undefined;
   readonly #arena = new Arena();
   readonly #clock = new PhaseClock();
   #listener: TcpListener | undefined;
@@ -36,8 +41,13 @@ export class EngineHost {
   #kernels: LoadedKernels | undefined;
   #engine: ExchangeEngine | undefined;
 
-  constructor(post: (message: FromEngine) => void) {
+  /** `gpuGradient`: the gradient on the GPU of a trainer on this thread, if it is there. */
+  constructor(
+    post: (message: FromEngine) => void,
+    gpuGradient: () => GpuGradient | undefined = () => undefined,
+  ) {
     this.#post = post;
+    this.#gpuGradient = gpuGradient;
   }
 
   handle(message: ToEngine): void {
@@ -81,29 +91,27 @@ export class EngineHost {
         threads: Math.min(request.threads, MOST_KERNEL_THREADS),
         longest: length,
       });
-      const { offset } = this.#arena.allocateVector(length);
-      const gradient = { offset, length };
-      const shared = {
+      const { site, gradient } = this.#openSite(this.#kernels.kernels, length);
+      this.#engine = new ExchangeEngine({
         arena: this.#arena,
         kernels: this.#kernels.kernels,
         clock: this.#clock,
-      };
-      this.#engine = new ExchangeEngine({
-        ...shared,
         transport,
         tensors: request.tensors,
-        site: new ArenaSite({ ...shared, gradient }),
+        site,
         seed: request.seed,
         plan: request.plan,
         switches: request.switches,
         network: request.network,
       });
-      return { gradient, fences: this.#engine.fence(0) };
+      const fences = this.#engine.fence(0);
+      return { gradient, fences, notices: this.#engine.takeNotices() };
     },
     exchange: async ({ iteration }) => {
       const engine = this.#connected();
       const result = await engine.exchange(iteration);
-      return { result, fences: engine.fence(iteration + 1) };
+      const fences = engine.fence(iteration + 1);
+      return { result, fences, notices: engine.takeNotices() };
     },
     allocate: ({ length }) => {
       const { offset } = this.#arena.allocateVector(length);
@@ -120,12 +128,29 @@ export class EngineHost {
     }),
     balance: () => Promise.resolve(this.#connected().ledgerImbalance()),
     close: async () => {
+      this.#engine?.[Symbol.dispose]();
       await this.#transport?.close();
       await this.#listener?.close();
       await this.#kernels?.close();
       return {};
     },
   };
+
+  /** Where the gradient lies; and where in the arena, if there. */
+  #openSite(
+    kernels: Kernels,
+    length: number,
+  ): { readonly site: GradientSite; readonly gradient: Vector | undefined } {
+    const shared = { arena: this.#arena, kernels, clock: this.#clock };
+    const onGpu = this.#gpuGradient();
+    if (onGpu !== undefined) {
+      const site = new DeviceSite({ ...shared, gradient: onGpu });
+      return { site, gradient: undefined };
+    }
+    const { offset } = this.#arena.allocateVector(length);
+    const gradient = { offset, length };
+    return { site: new ArenaSite({ ...shared, gradient }), gradient };
+  }
 
   #connected(): ExchangeEngine {
     if (this.#engine === undefined) throw new Error('internal: engine not connected');

@@ -3,10 +3,13 @@
  * computes. Beside the trainer, on its thread, nothing has to be handed over: where a
  * node has fewer than two cores per rank a woken thread waits for a time slice of some
  * rank's compute, several milliseconds in an iteration of ten
- * (docs/decisions/004-one-thread-on-crowded-nodes.md).
+ * (docs/decisions/004-one-thread-on-crowded-nodes.md). A GPU's queue belongs to one
+ * thread, so an engine that works on the trainer's GPU is beside it as well
+ * (docs/decisions/013-gradients-stay-on-the-gpu.md).
  */
 import { Worker } from 'node:worker_threads';
 import { failure } from '../../shared/errors.ts';
+import type { GpuGradient } from '../exchange/gpu-gradient.ts';
 import { EngineHost } from './engine-host.ts';
 import type { FromEngine, ToEngine } from './engine-protocol.ts';
 
@@ -47,14 +50,23 @@ export function threadLink(file: URL): OpenEngineLink {
   };
 }
 
-export const inlineLink: OpenEngineLink = (events) => {
-  const host = new EngineHost((message) => {
-    events.message(message);
-  });
-  return {
-    post: (message) => {
-      host.handle(message);
-    },
-    end: () => Promise.resolve(),
+/** Beside the trainer, with gradients in the arena. */
+export const inlineLink: OpenEngineLink = gpuLink(() => undefined);
+
+/**
+ * Beside the trainer, with the gradient on its GPU: asked for when the engine connects;
+ * undefined leaves it in the arena.
+ */
+export function gpuLink(gradient: () => GpuGradient | undefined): OpenEngineLink {
+  return (events) => {
+    const host = new EngineHost((message) => {
+      events.message(message);
+    }, gradient);
+    return {
+      post: (message) => {
+        host.handle(message);
+      },
+      end: () => Promise.resolve(),
+    };
   };
-};
+}

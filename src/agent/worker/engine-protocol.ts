@@ -10,6 +10,7 @@ import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type { SmallOperation } from '../collectives/small-allreduce.ts';
 import type { FlatTensor } from '../exchange/buckets.ts';
 import type { ExchangeResult, Fence } from '../exchange/exchange-engine.ts';
+import type { SiteNotice } from '../exchange/gradient-site.ts';
 import type { Vector } from '../kernels/arena.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
 
@@ -35,12 +36,21 @@ export interface EngineCalls {
       switches: readonly PlanSwitch[];
       network?: NetworkCost | undefined;
     };
-    reply: { gradient: Vector; fences: readonly Fence[] };
+    reply: {
+      /** Where in the arena the flat gradient is expected, unless it is on a GPU. */
+      gradient: Vector | undefined;
+      fences: readonly Fence[];
+      notices: readonly SiteNotice[];
+    };
   };
-  /** Average the gradient in the arena; the fences before the next iteration. */
+  /** Average the gradient; the fences before the next iteration. */
   exchange: {
     request: { iteration: number };
-    reply: { result: ExchangeResult; fences: readonly Fence[] };
+    reply: {
+      result: ExchangeResult;
+      fences: readonly Fence[];
+      notices: readonly SiteNotice[];
+    };
   };
   allocate: { request: { length: number }; reply: { vector: Vector } };
   average: { request: { vector: Vector }; reply: { profile: ExchangeProfile } };

@@ -6,16 +6,28 @@
 import { toErrorData, type ErrorData } from '../../shared/errors.ts';
 import type { PlanSwitch } from '../../shared/exchange-plan.ts';
 import type { ToWorker } from '../../shared/protocol/worker.ts';
+import type { GpuGradient } from '../exchange/gpu-gradient.ts';
+import type { SiteNotice } from '../exchange/gradient-site.ts';
 import { Arena } from '../kernels/arena.ts';
-import { createTrainer } from '../training/create-trainer.ts';
+import { createTrainer, mayHaveGpu } from '../training/create-trainer.ts';
 import type { Trainer } from '../training/trainer.ts';
 import { EngineClient } from './engine-client.ts';
-import { inlineLink, threadLink } from './engine-link.ts';
+import { gpuLink, threadLink } from './engine-link.ts';
+import { besideGpu, enginePlace, type EnginePlace } from './engine-place.ts';
+import type { EngineCalls } from './engine-protocol.ts';
 import { RecordSender } from './record-sender.ts';
 import type { ReportChannel } from './report-channel.ts';
 import { TrainingLoop } from './training-loop.ts';
 
 type Configuration = Extract<ToWorker, { type: 'configure' }>;
+
+const READ_BACK: SiteNotice = {
+  level: 'info',
+  code: 'GRADIENTS_READ_BACK',
+  message:
+    'the engine has a thread of its own, which cannot use the GPU: gradients are read ' +
+    'back and compressed on the CPU',
+};
 
 export interface SessionOptions {
   readonly engineThread: URL;
@@ -31,6 +43,9 @@ export class WorkerSession {
   #configuration: Configuration | undefined;
   #trainer: Promise<Trainer> | undefined;
   #memory: WebAssembly.Memory | undefined;
+  #engineIsInline = false;
+  /** The gradient on the GPU, where the engine can be beside it. */
+  #gpuGradient: GpuGradient | undefined;
   #connected = false;
   /** Orders that came before the engine was connected. */
   readonly #early: PlanSwitch[] = [];
@@ -84,14 +99,9 @@ export class WorkerSession {
 
   async #configure(configuration: Configuration): Promise<void> {
     this.#configuration = configuration;
-    const { spec, rank, threads } = configuration;
-    const engine = new EngineClient(
-      configuration.engine === 'thread'
-        ? threadLink(this.#options.engineThread)
-        : inlineLink,
-    );
-    this.#engine = engine;
-    const listening = engine.call('listen', { host: configuration.listen });
+    const { spec, rank, threads, engine: byCores } = configuration;
+    const place = enginePlace({ spec, byCores, mayHaveGpu });
+    const early = place === undefined ? undefined : this.#openEngine(place);
     // The model is built while the others start up and addresses travel.
     const trainer = createTrainer({
       model: spec.workload.model,
@@ -110,10 +120,23 @@ export class WorkerSession {
     trainer.catch(() => {
       // Reported by #begin or below; this keeps an early failure from being unhandled.
     });
-    const { memory, address } = await listening;
+    const { memory, address } = await (early ??
+      this.#openEngine(besideGpu(await trainer, byCores)));
     this.#memory = memory;
     this.#options.reports.send({ type: 'listening', address });
     await trainer;
+  }
+
+  /** The engine's memory, and where it listens. */
+  #openEngine(place: EnginePlace): Promise<EngineCalls['listen']['reply']> {
+    const { listen: host } = this.#configuration!;
+    this.#engine = new EngineClient(
+      place === 'thread'
+        ? threadLink(this.#options.engineThread)
+        : gpuLink(() => this.#gpuGradient),
+    );
+    this.#engineIsInline = place === 'inline';
+    return this.#engine.call('listen', { host });
   }
 
   async #begin({ addresses }: Extract<ToWorker, { type: 'begin' }>): Promise<void> {
@@ -124,7 +147,8 @@ export class WorkerSession {
     }
     const trainer = await this.#trainer!;
     const { spec, rank } = configuration;
-    const { gradient, fences } = await engine.call('connect', {
+    if (this.#engineIsInline) this.#gpuGradient = trainer.openGpuGradient();
+    const { gradient, fences, notices } = await engine.call('connect', {
       run: configuration.run,
       rank,
       seed: spec.seed,
@@ -145,14 +169,17 @@ export class WorkerSession {
       backend: trainer.backend,
       parameters: trainer.length,
     });
+    const readsBack = trainer.backend === 'webgpu' && this.#gpuGradient === undefined;
+    const arena = new Arena(this.#memory);
     const loop = new TrainingLoop({
       rank,
       spec,
       trainer,
       engine,
-      arena: new Arena(this.#memory),
-      gradient,
+      arena,
+      gradient: this.#gpuGradient ?? arena.f32(gradient!),
       fences,
+      notices: readsBack ? [READ_BACK, ...notices] : notices,
       report: (record) => {
         this.#records.push(record);
       },
@@ -161,6 +188,7 @@ export class WorkerSession {
     await loop.run(configuration.plan);
     this.#records.flush();
     await engine.close();
+    this.#gpuGradient?.[Symbol.dispose]();
     trainer.close();
     this.#ended = true;
     this.#options.reports.send({ type: 'finished' });

@@ -7,12 +7,12 @@ import { createHash } from 'node:crypto';
 import type { ExchangePlan } from '../../shared/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { RunRecord } from '../../shared/records.ts';
-import type { ExchangeNotice } from '../exchange/auto-notices.ts';
 import type { Fence } from '../exchange/exchange-engine.ts';
 import { driftOf, STILL, type Drift } from '../exchange/tensor-policy.ts';
+import type { SiteNotice } from '../exchange/gradient-site.ts';
 import type { Arena, Vector } from '../kernels/arena.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
-import type { StepResult, Trainer } from '../training/trainer.ts';
+import type { GradientMemory, StepResult, Trainer } from '../training/trainer.ts';
 import type { EngineClient } from './engine-client.ts';
 import { makeIterationRecord } from './iteration-record.ts';
 
@@ -23,9 +23,10 @@ export interface LoopOptions {
   readonly engine: EngineClient;
   readonly arena: Arena;
   /** Where the engine expects the flat gradient. */
-  readonly gradient: Vector;
-  /** The fences before iteration 0. */
+  readonly gradient: GradientMemory;
+  /** The fences before iteration 0, and what was noticed at them. */
   readonly fences: readonly Fence[];
+  readonly notices: readonly SiteNotice[];
   readonly report: (record: RunRecord) => void;
   /** Undefined while more may be reported at once; otherwise resolves when it may. */
   readonly room: () => Promise<void> | undefined;
@@ -33,7 +34,6 @@ export interface LoopOptions {
 
 export class TrainingLoop {
   readonly #options: LoopOptions;
-  readonly #gradient: Float32Array;
   #weights: Vector | undefined;
   #state: Vector | undefined;
   #drift: Drift = STILL;
@@ -41,26 +41,27 @@ export class TrainingLoop {
 
   constructor(options: LoopOptions) {
     this.#options = options;
-    this.#gradient = options.arena.f32(options.gradient);
   }
 
   /** @param plan the plan before the first fence */
   async run(plan: ExchangePlan): Promise<void> {
-    const { spec, trainer, engine, rank } = this.#options;
+    const { spec, trainer, engine, gradient, rank } = this.#options;
     this.#drift = driftOf(plan, trainer.tensors);
-    let { fences } = this.#options;
+    let { fences, notices } = this.#options;
     for (let iteration = 0; ; iteration++) {
       const at = Date.now();
       const start = performance.now();
+      for (const notice of notices) this.#notice(notice);
       const averages = await this.#passFences(fences, iteration);
       const afterFence = performance.now();
       trainer.loadBatch(iteration);
       const loaded = performance.now();
-      const step = await trainer.computeGradient(this.#gradient);
+      const step = await trainer.computeGradient(gradient);
       const computed = performance.now();
-      const { result, fences: next } = await engine.call('exchange', { iteration });
+      const exchanging = await engine.call('exchange', { iteration });
+      const { result } = exchanging;
       const exchanged = performance.now();
-      await trainer.applyGradient(this.#gradient, iteration);
+      await trainer.applyGradient(gradient, iteration);
       const end = performance.now();
       this.#options.report(
         makeIterationRecord({
@@ -90,12 +91,11 @@ export class TrainingLoop {
         });
       }
       this.#reportImbalance(result.bytes.imbalance, iteration);
-      // All ranks have the same.
-      if (rank === 0) this.#reportNotices(result.notices);
+      for (const notice of result.notices) this.#noticeOfAll(notice);
       await this.#options.room();
       const last = result.stop || iteration + 1 === spec.iterations;
       if (!last) await this.#maintain(iteration);
-      fences = next;
+      ({ fences, notices } = exchanging);
       if (last) {
         await this.#finish(iteration, step, result.stop);
         return;
@@ -251,21 +251,24 @@ export class TrainingLoop {
     return (await this.#options.engine.call('allocate', { length })).vector;
   }
 
-  #reportNotices(notices: readonly ExchangeNotice[]): void {
-    for (const notice of notices) {
-      this.#options.report({ type: 'notice', at: Date.now(), ...notice });
-    }
-  }
-
   #reportImbalance(bytes: number, iteration: number): void {
     if (bytes === 0) return;
-    this.#options.report({
-      type: 'notice',
-      at: Date.now(),
+    this.#notice({
       level: 'warning',
-      rank: this.#options.rank,
       code: 'LEDGER_UNBALANCED',
       message: `the byte ledger is off by ${bytes} bytes after iteration ${iteration}`,
     });
+  }
+
+  /** What concerns this rank. */
+  #notice(notice: SiteNotice): void {
+    const { rank, report } = this.#options;
+    report({ type: 'notice', at: Date.now(), rank, ...notice });
+  }
+
+  /** What all ranks have noticed alike: told once. */
+  #noticeOfAll(notice: SiteNotice): void {
+    const { rank, report } = this.#options;
+    if (rank === 0) report({ type: 'notice', at: Date.now(), ...notice });
   }
 }

@@ -46,7 +46,7 @@ async function exchangeThrice(
     switches: [],
   });
   await expect.poll(kernelThreads).toBe(helpers);
-  const values = new Arena(memory).f32(gradient);
+  const values = new Arena(memory).f32(gradient!);
   const random = new CounterRandom({ seed: 2 });
   const seen: Buffer[] = [];
   for (let iteration = 0; iteration < 3; iteration++) {

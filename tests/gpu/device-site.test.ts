@@ -1,0 +1,313 @@
+/**
+ * Exchanges of gradients that lie on a GPU against exchanges of the same gradients in the
+ * arena, two ranks each over real sockets: the same averages to the bit, whatever plan
+ * follows which, and no more read back than payloads.
+ */
+import { randomBytes } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { ArenaSite } from '../../src/agent/exchange/arena-site.ts';
+import { DeviceSite } from '../../src/agent/exchange/device-site.ts';
+import { ExchangeEngine } from '../../src/agent/exchange/exchange-engine.ts';
+import { GpuGradient } from '../../src/agent/exchange/gpu-gradient.ts';
+import type { GradientSite } from '../../src/agent/exchange/gradient-site.ts';
+import { resolvePlan } from '../../src/agent/exchange/resolve-plan.ts';
+import { Arena } from '../../src/agent/kernels/arena.ts';
+import type { Kernels } from '../../src/agent/kernels/kernels.ts';
+import { loadWasmKernels } from '../../src/agent/kernels/wasm/load.ts';
+import {
+  openGpuDevice,
+  type GpuDevice,
+} from '../../src/agent/kernels/webgpu/gpu-device.ts';
+import { PhaseClock } from '../../src/agent/profile/phase-clock.ts';
+import { connectMesh } from '../../src/agent/transport/mesh.ts';
+import { listenTcp } from '../../src/agent/transport/tcp-listener.ts';
+import type { Transport } from '../../src/agent/transport/transport.ts';
+import type { PlanSwitch } from '../../src/shared/exchange-plan.ts';
+import { bellShaped } from '../unit/kernels/adversarial-inputs.ts';
+import { expectSameBits } from './device-pair.ts';
+import { DeviceTraffic } from './device-traffic.ts';
+import { hasVulkan } from './vulkan.ts';
+
+const P = 2;
+/** Borders that fall on nothing. */
+const TENSORS = [
+  { name: 'w1', shape: [53, 31], start: 0, length: 1643 },
+  { name: 'b1', shape: [31], start: 1643, length: 31 },
+  { name: 'w2', shape: [31, 10], start: 1674, length: 310 },
+  { name: 'b2', shape: [10], start: 1984, length: 10 },
+];
+const N = 1994;
+
+/** A rank whose gradient is set and read by the test, wherever it lies. */
+interface Rank extends Disposable {
+  readonly engine: ExchangeEngine;
+  put(values: Float32Array): void;
+  get(): Promise<Float32Array>;
+}
+
+type Exchange = Record<string, unknown>;
+
+describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
+  let gpu: GpuDevice;
+  let traffic: DeviceTraffic;
+  const open: Transport[] = [];
+  const ranks: Rank[] = [];
+
+  beforeAll(async () => {
+    gpu = await openGpuDevice();
+    traffic = new DeviceTraffic(gpu.device);
+  });
+  afterEach(async () => {
+    for (const rank of ranks.splice(0)) rank[Symbol.dispose]();
+    await Promise.all(open.splice(0).map((transport) => transport.close()));
+  });
+  afterAll(() => {
+    gpu.close();
+  });
+
+  test.each<[string, Exchange, readonly Exchange[]]>([
+    ['none', { method: 'none', bucketBytes: 500 }, []],
+    ['topk', { method: 'topk', ratio: 0.03, bucketBytes: 3000 }, []],
+    ['qsgd', { method: 'qsgd', minElements: 100 }, []],
+    [
+      'from one to another, residuals flushed',
+      { method: 'topk', ratio: 0.02 },
+      [
+        { method: 'qsgd', minElements: 0 },
+        { method: 'threshold', threshold: 1 },
+        { method: 'none' },
+      ],
+    ],
+    [
+      'with a residual that is kept',
+      { method: 'topk', ratio: 0.02 },
+      [
+        { method: 'threshold', threshold: 1.5 },
+        { method: 'topk', ratio: 0.3 },
+      ],
+    ],
+    [
+      'with methods by tensor',
+      { method: 'topk', ratio: 0.05, layers: [{ match: 'b*', method: 'none' }] },
+      [
+        { method: 'topk', layers: [{ match: 'w1', method: 'qsgd' }] },
+        { method: 'none', layers: [] },
+      ],
+    ],
+  ])('%s: the bits of the arena', async (_, exchange, changes) => {
+    const switches = changes.map((change, index) =>
+      planSwitch(exchange, index, change),
+    );
+    const device = await connectRanks(exchange, switches, true);
+    const host = await connectRanks(exchange, switches, false);
+    for (let iteration = 0; iteration < 3 * (1 + changes.length); iteration++) {
+      const expected = await step(host, iteration);
+      expectSameBits(await step(device, iteration), expected, `iteration ${iteration}`);
+    }
+    expect(device.flatMap(({ engine }) => engine.takeNotices())).toEqual([]);
+  });
+
+  test('what the device has no way for is read back, with the same bits, and said', async () => {
+    const exchange = { method: 'topk', ratio: 0.05 };
+    const switches = [{ method: 'topk', k: 5 }, { method: 'none' }].map(
+      (change, index) => planSwitch(exchange, index, change),
+    );
+    const host = await connectRanks(exchange, switches, false);
+    // No binding holds the indices of more than 64 entries.
+    const device = await connectRanks(exchange, switches, true, 256);
+    const notices: string[] = [];
+    for (let iteration = 0; iteration < 9; iteration++) {
+      const expected = await step(host, iteration);
+      expectSameBits(await step(device, iteration), expected, `iteration ${iteration}`);
+      notices.push(...device[0]!.engine.takeNotices().map(({ message }) => message));
+    }
+    expect(notices).toEqual([
+      'topk with these parameters is not done on this GPU: 1994 of 1994 elements are ' +
+        'read back and compressed on the CPU',
+    ]);
+  });
+
+  test('a NaN is named before anything is sent', async () => {
+    const ranks = await connectRanks({ method: 'topk', ratio: 0.02 }, [], true);
+    const [first, second] = ranks as [Rank, Rank];
+    first.put(bellShaped(N));
+    const bad = bellShaped(N);
+    bad[1680] = NaN;
+    second.put(bad);
+    const waiting = first.engine.exchange(4);
+    waiting.catch(() => undefined);
+    const error = { code: 'GRADIENT_NOT_FINITE', rank: 1 };
+    await expect(second.engine.exchange(4)).rejects.toMatchObject({
+      ...error,
+      message: 'the gradient of tensor w2 is NaN at element 6 in iteration 4',
+    });
+    second.engine.abort({ ...error, kind: 'failure', message: 'NaN' });
+    await expect(waiting).rejects.toMatchObject({ rank: 1 });
+  });
+
+  test('payloads are all that comes back, and buffers stay as many as they are', async () => {
+    const [rank] = (await connectRanks({ method: 'topk', ratio: 0.02 }, [], true)) as [
+      Rank,
+      Rank,
+    ];
+    const others = ranks.slice(1);
+    let mapped = 0;
+    let live = 0;
+    let payload = 0;
+    for (let iteration = 0; iteration < 14; iteration++) {
+      // What the first iterations allocate, and the residual's norm in the tenth, aside.
+      if (iteration === 3) {
+        mapped = traffic.mapped;
+        live = traffic.liveBytes;
+        payload = 0;
+      }
+      for (const [index, { put }] of ranks.entries()) put(gradientOf(index, iteration));
+      const results = await Promise.all(
+        [rank, ...others].map(({ engine }) => engine.exchange(iteration)),
+      );
+      for (const { bytes } of results) payload += bytes.payload;
+      if (iteration === 9) {
+        // Beside it eight bytes that say whether there was a NaN.
+        expect(traffic.mapped - mapped).toBe(payload + 7 * P * 8);
+        expect(payload).toBe(7 * P * 8 * 40);
+      }
+    }
+    expect(traffic.liveBytes).toBe(live);
+    for (const each of ranks.splice(0)) each[Symbol.dispose]();
+    expect(traffic.liveBytes).toBe(0);
+  });
+
+  test('time on the device is that of the phase that asked for it', async () => {
+    const ranks = await connectRanks({ method: 'qsgd', minElements: 0 }, [], true);
+    for (let iteration = 0; iteration < 2; iteration++) {
+      for (const [index, { put }] of ranks.entries()) put(gradientOf(index, iteration));
+      const results = await Promise.all(
+        ranks.map(({ engine }) => engine.exchange(iteration)),
+      );
+      for (const { profile } of results) {
+        const { compress, decompress, other } = profile.phases;
+        expect(compress).toBeGreaterThan(0);
+        expect(decompress).toBeGreaterThan(0);
+        expect(other).toBeLessThan(0.2 * profile.wall);
+      }
+    }
+  });
+
+  async function connectRanks(
+    exchange: Exchange,
+    switches: readonly PlanSwitch[],
+    onDevice: boolean,
+    bindableBytes = Infinity,
+  ): Promise<readonly Rank[]> {
+    const secret = randomBytes(32);
+    const listeners = await Promise.all(
+      Array.from({ length: P }, () => listenTcp('127.0.0.1')),
+    );
+    const addresses = listeners.map(({ address }) => address);
+    const connected = await Promise.all(
+      listeners.map(async (listener, rank) => {
+        const arena = new Arena();
+        const clock = new PhaseClock();
+        const transport = await connectMesh({
+          listener,
+          rank,
+          addresses,
+          runId: 'test',
+          secret,
+          timeoutMs: 20_000,
+          observer: clock,
+        });
+        open.push(transport);
+        const kernels = loadWasmKernels(arena);
+        const shared = { arena, kernels, clock };
+        const place = onDevice
+          ? onGpu(shared, bindableBytes)
+          : inArena(shared, arena.allocateVector(N).offset);
+        const engine = new ExchangeEngine({
+          ...shared,
+          transport,
+          tensors: TENSORS,
+          site: place.site,
+          seed: 1,
+          plan: resolvePlan(exchange),
+          switches,
+        });
+        return {
+          ...place,
+          engine,
+          [Symbol.dispose]: () => {
+            engine[Symbol.dispose]();
+            place.close();
+          },
+        };
+      }),
+    );
+    ranks.push(...connected);
+    return connected;
+  }
+
+  function onGpu(shared: Shared, bindableBytes: number): Place {
+    const gradient = new GpuGradient(gpu.device, N, { bindableBytes });
+    return {
+      site: new DeviceSite({ ...shared, gradient }),
+      put: (values) => {
+        gradient.gpu.write(gradient.vector, values);
+      },
+      get: async () => {
+        const values = new Float32Array(N);
+        await gradient.gpu.read(gradient.vector, values);
+        return values;
+      },
+      close: () => {
+        gradient[Symbol.dispose]();
+      },
+    };
+  }
+});
+
+interface Shared {
+  readonly arena: Arena;
+  readonly kernels: Kernels;
+  readonly clock: PhaseClock;
+}
+
+interface Place extends Pick<Rank, 'put' | 'get'> {
+  readonly site: GradientSite;
+  close(): void;
+}
+
+function inArena(shared: Shared, offset: number): Place {
+  const gradient = { offset, length: N };
+  return {
+    site: new ArenaSite({ ...shared, gradient }),
+    put: (values) => {
+      shared.arena.f32(gradient).set(values);
+    },
+    get: () => Promise.resolve(shared.arena.f32(gradient).slice()),
+    close: () => undefined,
+  };
+}
+
+const gradientOf = (rank: number, iteration: number): Float32Array =>
+  bellShaped(N, 1 + rank + P * iteration);
+
+/** Every third iteration another plan, told at launch. */
+function planSwitch(exchange: Exchange, index: number, change: Exchange): PlanSwitch {
+  const base = resolvePlan(exchange);
+  const plan = resolvePlan(change, base);
+  return { epoch: index + 1, notBefore: 3 * (index + 1), plan, residual: 'flush' };
+}
+
+/** One iteration of all ranks; their averages, which are equal. */
+async function step(ranks: readonly Rank[], iteration: number): Promise<Float32Array> {
+  const averages = await Promise.all(
+    ranks.map(async ({ engine, put, get }, rank) => {
+      engine.fence(iteration);
+      put(gradientOf(rank, iteration));
+      await engine.exchange(iteration);
+      return await get();
+    }),
+  );
+  for (const average of averages) expectSameBits(average, averages[0]!, 'ranks');
+  return averages[0]!;
+}

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import {
+  besideGpu,
+  enginePlace,
+  type EnginePlace,
+} from '../../../src/agent/worker/engine-place.ts';
+
+type Spec = Parameters<typeof enginePlace>[0]['spec'];
+
+describe('the place of an engine', () => {
+  it.each<
+    [Spec['engine'], Spec['backend'], EnginePlace, boolean, EnginePlace | undefined]
+  >([
+    // What the spec says holds, whatever there is.
+    ['thread', 'webgpu', 'inline', true, 'thread'],
+    ['inline', 'wasm', 'thread', false, 'inline'],
+    // On a GPU it is beside the trainer, however many cores there are.
+    ['auto', 'webgpu', 'thread', true, 'inline'],
+    ['auto', 'webgpu', 'thread', false, 'inline'],
+    // On the CPU cores decide.
+    ['auto', 'wasm', 'thread', true, 'thread'],
+    ['auto', 'wasm', 'inline', true, 'inline'],
+    ['auto', 'auto', 'thread', false, 'thread'],
+    // Either way inline: nothing to wait for.
+    ['auto', 'auto', 'inline', true, 'inline'],
+    ['auto', 'auto', 'thread', true, undefined],
+  ])('engine %s, backend %s, by cores %s, a GPU %s: %s', (...row) => {
+    const [engine, backend, byCores, gpu, expected] = row;
+    const question = { spec: { engine, backend }, byCores, mayHaveGpu: () => gpu };
+    expect(enginePlace(question)).toBe(expected);
+  });
+
+  it('does not look for a GPU that cannot matter', () => {
+    const mayHaveGpu = (): never => {
+      throw new Error('looked');
+    };
+    const spec = { engine: 'auto', backend: 'wasm' } as const;
+    expect(enginePlace({ spec, byCores: 'thread', mayHaveGpu })).toBe('thread');
+  });
+
+  it.each<['wasm' | 'webgpu', EnginePlace, EnginePlace]>([
+    ['webgpu', 'thread', 'inline'],
+    ['webgpu', 'inline', 'inline'],
+    ['wasm', 'thread', 'thread'],
+    ['wasm', 'inline', 'inline'],
+  ])(
+    'a trainer that turned out to be on %s, by cores %s: %s',
+    (backend, byCores, place) => {
+      expect(besideGpu({ backend }, byCores)).toBe(place);
+    },
+  );
+});
