@@ -21,6 +21,7 @@ const EXCHANGES: readonly Case[] = [
   ['scalecom', { ratio: 0.02 }],
   ['scalecom', { ratio: 0.3, selection: 'exact', beta: 1, warmupIterations: 1 }],
   ['scalecom', { ratio: 0.02, chunk: 3000, beta: 0.3 }],
+  ['scalecom', { ratio: 0.02, diagnosticsEvery: 2 }],
   ['powersgd', {}],
   ['powersgd', { rank: 5, warmStart: false, warmupIterations: 1 }],
   ['a2sgd', { mode: 'allgather', granularity: 'tensor' }],
@@ -83,6 +84,7 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
     const gradients = Array.from({ length: RANKS }, (_, rank) => gradientOf(rank));
     const expected = await right.exchange(iteration, gradients);
     const actual = await made.exchange(iteration, gradients);
+    expect(made.statistics, `iteration ${iteration}`).toEqual(right.statistics);
     for (let rank = 0; rank < RANKS; rank++) {
       const what = `iteration ${iteration}, rank ${rank}`;
       expectSameBits(actual[rank]!, expected[rank]!, `${what}, average`);

@@ -26,14 +26,16 @@ import { rankCorrelation } from './rank-correlation.ts';
 
 const SAMPLES = 65_536;
 
+type ProbeContext = Pick<CompressorContext, 'arena' | 'kernels' | 'length' | 'measure'>;
+
 export class SimilarityProbe implements Disposable {
-  readonly #context: CompressorContext;
+  readonly #context: ProbeContext;
   /** A vector of the bucket's length, and a count behind it. */
   readonly #scratch: Region;
   readonly #largest: Region;
 
   /** For at most `capacity` indices. */
-  constructor(context: CompressorContext, capacity: number) {
+  constructor(context: ProbeContext, capacity: number) {
     const { arena, length } = context;
     this.#context = context;
     this.#scratch = arena.allocate(4 * (length + 1));

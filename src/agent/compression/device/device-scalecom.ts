@@ -6,8 +6,19 @@
 import type { Region } from '../../kernels/arena.ts';
 import { indexBytes } from '../../kernels/sparsification.ts';
 import type { GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
-import type { Combined, Communicate, ExchangeStatistics, Payload } from '../method.ts';
-import { parseSparse, payloadInvalid, requireAscending } from '../payload-check.ts';
+import type {
+  Combined,
+  Communicate,
+  ExchangeStatistics,
+  Payload,
+  Similarity,
+} from '../method.ts';
+import {
+  parseSparse,
+  payloadInvalid,
+  requireAscending,
+  sentBy,
+} from '../payload-check.ts';
 import type { RatioSchedule } from '../policy/ratio-schedule.ts';
 import { chunkSize } from '../scalecom.ts';
 import { noState, requireNoState } from '../stateless.ts';
@@ -19,12 +30,14 @@ import type {
   DeviceContext,
 } from './device-method.ts';
 import { SharedIndicesOnDevice } from './device-shared-indices.ts';
+import { SimilarityOnDevice } from './device-similarity.ts';
 import { TopKOnDevice } from './device-topk.ts';
 
 interface Parameters extends RatioSchedule {
   readonly beta: number;
   readonly selection: 'exact' | 'chunk';
   readonly chunk: number;
+  readonly diagnosticsEvery: number;
   readonly warmupIterations: number;
 }
 
@@ -46,6 +59,7 @@ class ScaleComOnDevice implements DeviceCompressor {
   readonly #selection: TopKOnDevice;
   readonly #shared: SharedIndicesOnDevice;
   readonly #average: DeviceAverage;
+  readonly #likeness: SimilarityOnDevice | undefined;
 
   constructor(context: DeviceContext<Parameters>, selection: TopKOnDevice) {
     const { residual } = context;
@@ -57,6 +71,9 @@ class ScaleComOnDevice implements DeviceCompressor {
     this.#selection = selection;
     this.#shared = new SharedIndicesOnDevice(context, selection.capacity);
     this.#average = new DeviceAverage(context);
+    if (context.parameters.diagnosticsEvery > 0) {
+      this.#likeness = new SimilarityOnDevice(context, selection.capacity);
+    }
   }
 
   async exchange(
@@ -76,12 +93,14 @@ class ScaleComOnDevice implements DeviceCompressor {
       root: leader,
       payload: this.#indexPayload(),
     });
-    if (rank !== leader) this.#adopt(indices);
+    if (rank !== leader) this.#adopt(indices, leader);
+    const similarity = await this.#compare(gradient, iteration, communicate);
     const values = this.#shared.gather(gradient);
     this.#keepBack(gradient);
     const payload = await values;
     const sums = await communicate({ operation: 'reduce', payload });
-    return this.#shared.scatterAverage(sums, gradient);
+    const statistics = this.#shared.scatterAverage(sums, gradient);
+    return similarity === undefined ? statistics : { ...statistics, similarity };
   }
 
   /** What a rank alone would send: its own selection, as pairs. */
@@ -120,6 +139,21 @@ class ScaleComOnDevice implements DeviceCompressor {
     this.#selection[Symbol.dispose]();
     this.#shared[Symbol.dispose]();
     this.#average[Symbol.dispose]();
+    this.#likeness?.[Symbol.dispose]();
+  }
+
+  /** How alike the ranks are, of p and the residual of before, in iterations that are due. */
+  async #compare(
+    p: GpuVector,
+    iteration: number,
+    communicate: Communicate,
+  ): Promise<Similarity | undefined> {
+    const { diagnosticsEvery } = this.#context.parameters;
+    if (this.#likeness === undefined || (iteration + 1) % diagnosticsEvery !== 0) {
+      return undefined;
+    }
+    const { list } = this.#shared;
+    return await this.#likeness.observe(this.#residual, p, list, communicate);
   }
 
   /** p = β·r + ∇, in the gradient's memory. */
@@ -142,18 +176,22 @@ class ScaleComOnDevice implements DeviceCompressor {
     return { kind: 'quantized', length: this.#context.length, data };
   }
 
-  /** @throws GradwireError `PAYLOAD_INVALID` */
-  #adopt(combined: Combined): void {
+  /** @throws GradwireError `PAYLOAD_INVALID`, naming the leader */
+  #adopt(combined: Combined, leader: number): void {
     const [sent] = combined.form === 'gathered' ? combined.payloads : [];
     if (sent === undefined) throw new Error('internal: a broadcast gives one payload');
     const { arena, length } = this.#context;
     const { offset, count } = this.#shared.list;
     const { data } = sent;
-    if (data.bytes !== indexBytes(count)) {
-      throw payloadInvalid(METHOD, `${data.bytes} bytes of ${count} indices`);
+    try {
+      if (data.bytes !== indexBytes(count)) {
+        throw payloadInvalid(METHOD, `${data.bytes} bytes of ${count} indices`);
+      }
+      requireAscending(METHOD, arena.u32(data.offset, count), length);
+    } catch (error) {
+      throw sentBy(leader, error);
     }
     const indices = arena.u32(data.offset, count);
-    requireAscending(METHOD, indices, length);
     if (data.offset !== offset) arena.u32(offset, count).set(indices);
     this.#shared.upload();
   }
