@@ -55,6 +55,16 @@ export {
   type AllreduceTask,
 } from './allreduce/allreduce-files.ts';
 export { measureNetwork } from './probe/measure-network.ts';
+export { GroupStream, type AllreduceOptions } from './allreduce/group-stream.ts';
+export {
+  RankGroup,
+  RankSeat,
+  type JoinOptions,
+  type StreamOptions,
+} from './allreduce/rank-group.ts';
+export type { Quantization } from './collectives/collective.ts';
+export { collectives, describeCollectives } from './collectives/registry.ts';
+export type { RankAddress } from '../shared/protocol/supervisor.ts';
 export type { ReduceOperation, ReductionKernels } from './kernels/reduction.ts';
 export { VALUE_TYPES, type ValueBytes, type ValueType } from './kernels/value-type.ts';
 export {

@@ -124,9 +124,8 @@ export function payloadOf(
     }
     return { kind, length, data };
   }
-  const indices = Uint32Array.from(values.keys()).filter(
-    (index) => values[index] !== 0,
-  );
+  const indices: number[] = [];
+  for (let i = 0; i < length; i++) if (values[i] !== 0) indices.push(i);
   const count = indices.length;
   const data = arena.allocate((4 + bytes) * count);
   arena.u32(data.offset, count).set(indices);
@@ -177,8 +176,8 @@ function resultOf<V extends Values>(
     if (place > 0 && index <= indices[place - 1]!) throw new Error('not ascending');
     sum[index] = values[place]!;
   });
-  const all = new Set(indices);
-  return [sum, (index) => all.has(index)];
+  let all: ReadonlySet<number> | undefined;
+  return [sum, (index) => (all ??= new Set(indices)).has(index)];
 }
 
 /** The sum over ranks, the slow way; exact for integers. */

@@ -1,0 +1,166 @@
+/**
+ * One stream of a group of ranks: the collectives, one after the other. Streams are
+ * independent, so that several exchanges can be in flight, each on its own. All ranks
+ * call the same collectives in the same order on a stream; another one, or another length
+ * where all must have the same, is `PEER_MISMATCH` on both sides.
+ *
+ * A call starts at once and is awaited later. What it returns lies in the arena, in the
+ * memory that was given or in the stream's own, valid until the stream's next call.
+ */
+import { LOOPBACK } from '../../shared/cost-model/network-cost.ts';
+import { inputError } from '../../shared/errors.ts';
+import { allgather } from '../collectives/allgather.ts';
+import { barrier } from '../collectives/barrier.ts';
+import { broadcast } from '../collectives/broadcast.ts';
+import type { CollectiveDefinition, Quantization } from '../collectives/collective.ts';
+import type { TransportCommunicator } from '../collectives/communicator.ts';
+import { gather } from '../collectives/gather.ts';
+import { payloadRegion } from '../collectives/payload-region.ts';
+import { reduceScatter } from '../collectives/reduce-scatter.ts';
+import {
+  assertFits,
+  assertQuantizes,
+  chooseCollective,
+  findCollective,
+  quantizingFor,
+} from '../collectives/registry.ts';
+import { smallAllreduce } from '../collectives/small-allreduce.ts';
+import type { Combined, Payload } from '../compression/method.ts';
+import type { Region, Vector } from '../kernels/arena.ts';
+import { sparseBytes } from '../kernels/kernels.ts';
+
+export interface AllreduceOptions {
+  /** A collective's id; absent or `auto`: the cheapest on a network like loopback. */
+  readonly algorithm?: string | undefined;
+  /** Of sums of f32; absent: values travel as they are. */
+  readonly quantization?: Quantization | undefined;
+}
+
+/** A payload's kind in the headers; never renumbered. */
+const KIND_CODES = { dense: 1, sparse: 2, quantized: 3, scalars: 4 } as const;
+/** Headers of f64 have their own numbers: f32 on the other side is a mismatch. */
+const F64_CODES = 16;
+
+export class GroupStream {
+  readonly #communicator: TransportCommunicator;
+  #running = false;
+
+  constructor(communicator: TransportCommunicator) {
+    this.#communicator = communicator;
+  }
+
+  /**
+   * The payloads of all ranks combined, on every rank; a dense one's memory is used up.
+   * @throws GradwireError `COLLECTIVE_UNKNOWN`, `COLLECTIVE_MISFIT`, `QUANTIZE_MISFIT`,
+   * `PAYLOAD_INVALID`, the transport's errors
+   */
+  async allreduce(payload: Payload, options: AllreduceOptions = {}): Promise<Combined> {
+    const { algorithm = 'auto', quantization } = options;
+    const named = algorithm === 'auto' ? undefined : findCollective(algorithm);
+    if (named !== undefined) assertFits(named, payload.kind, 'the stream');
+    if (quantization !== undefined) this.#requireQuantizable(named);
+    const collective = named ?? (await this.#cheapest(payload, quantization));
+    return await this.#run(
+      collective.code,
+      payload.kind,
+      (communicator) => collective.run(communicator, payload),
+      quantization,
+    );
+  }
+
+  /** All payloads, in rank order, whatever their lengths. */
+  async gather(payload: Payload): Promise<readonly Payload[]> {
+    return await this.#run(gather.code, payload.kind, async (communicator) => {
+      const combined = await gather.run(communicator, payload);
+      return combined.form === 'gathered' ? combined.payloads : [];
+    });
+  }
+
+  /** Block i of `into`, `sizes[i]` bytes after those before it, from rank i. */
+  async allgather(into: Region, sizes: readonly number[]): Promise<void> {
+    await this.#run(allgather.code, 'dense', (communicator) =>
+      allgather.run(communicator, into, sizes),
+    );
+  }
+
+  /** Part `rank` of P of the vector, combined over ranks, in its place. */
+  async reduceScatter(vector: Vector, quantization?: Quantization): Promise<Vector> {
+    if (quantization !== undefined) this.#requireQuantizable(undefined);
+    return await this.#run(
+      reduceScatter.code,
+      'dense',
+      (communicator) => reduceScatter.run(communicator, vector),
+      quantization,
+    );
+  }
+
+  /** The root's bytes in the others' region, which has room for them; what came. */
+  async broadcast(region: Region, root: number): Promise<Region> {
+    const payload: Payload = { kind: 'quantized', length: 0, data: region };
+    return await this.#run(broadcast.code, 'quantized', async (communicator) => {
+      const combined = await broadcast.run(communicator, payload, root);
+      if (combined.form !== 'gathered') throw new Error('internal: no broadcast');
+      return payloadRegion(combined.payloads[0]!);
+    });
+  }
+
+  /** When every rank has called it. */
+  async barrier(): Promise<void> {
+    await this.#run(barrier.code, 'dense', (communicator) => barrier.run(communicator));
+  }
+
+  /** Give the stream's memory back to the arena. */
+  release(): void {
+    this.#communicator[Symbol.dispose]();
+  }
+
+  /** All ranks must choose the same: by the most entries that one of them has. */
+  async #cheapest(
+    payload: Payload,
+    quantization: Quantization | undefined,
+  ): Promise<CollectiveDefinition> {
+    const { kind, length, data } = payload;
+    if (quantization !== undefined) return quantizingFor(kind);
+    const { size: ranks, valueBytes } = this.#communicator;
+    const shape = { ranks, length, valueBytes };
+    if (kind !== 'sparse') {
+      const payloadBytes = kind === 'dense' ? valueBytes * length : data.bytes;
+      return chooseCollective(kind, { ...shape, payloadBytes }, LOOPBACK);
+    }
+    const [nnz = 0] = await this.#run(0, kind, (communicator) =>
+      smallAllreduce(communicator, Float64Array.of(payload.count), ['max']),
+    );
+    const payloadBytes = sparseBytes(nnz, valueBytes);
+    return chooseCollective(kind, { ...shape, payloadBytes, nnz }, LOOPBACK);
+  }
+
+  #requireQuantizable(collective: CollectiveDefinition | undefined): void {
+    const { operation, valueBytes } = this.#communicator;
+    if (collective !== undefined) assertQuantizes(collective);
+    if (operation === 'sum' && valueBytes === 4) return;
+    throw inputError(
+      'QUANTIZE_MISFIT',
+      `a ${operation} of ${valueBytes}-byte values cannot be quantised`,
+      { next: 'Quantise sums of f32 values only.' },
+    );
+  }
+
+  async #run<T>(
+    operation: number,
+    kind: Payload['kind'],
+    work: (communicator: TransportCommunicator) => Promise<T>,
+    quantization?: Quantization,
+  ): Promise<T> {
+    if (this.#running) throw new Error('internal: the stream is at work already');
+    this.#running = true;
+    try {
+      const { valueBytes } = this.#communicator;
+      const dtype = KIND_CODES[kind] + (valueBytes === 8 ? F64_CODES : 0);
+      return await work(
+        this.#communicator.begin({ epoch: 0, operation, dtype, quantization }),
+      );
+    } finally {
+      this.#running = false;
+    }
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * A group of ranks for other programs, in as many processes on as many machines as they
+ * like: listen, tell the others the address, join them, run collectives.
+ *
+ *     const seat = await RankSeat.listen('10.0.0.7');
+ *     // … seat.address to all, all addresses back …
+ *     await using group = await seat.join({ rank, addresses, secret, runId });
+ *     const stream = group.stream(1, { operation: 'sum', values: 'f64' });
+ *     await stream.barrier();
+ */
+import type { RankAddress } from '../../shared/protocol/supervisor.ts';
+import { TransportCommunicator } from '../collectives/communicator.ts';
+import { Arena } from '../kernels/arena.ts';
+import type { Kernels } from '../kernels/kernels.ts';
+import type { ReduceOperation } from '../kernels/reduction.ts';
+import type { ValueType } from '../kernels/value-type.ts';
+import { loadWasmKernels } from '../kernels/wasm/load.ts';
+import { connectMesh } from '../transport/mesh.ts';
+import { listenTcp, type TcpListener } from '../transport/tcp-listener.ts';
+import type { Transport } from '../transport/transport.ts';
+import { GroupStream } from './group-stream.ts';
+
+const TIMEOUT_MS = 30_000;
+
+export interface JoinOptions {
+  readonly rank: number;
+  /** Where each rank listens, by rank, this one included. */
+  readonly addresses: readonly RankAddress[];
+  readonly runId: string;
+  /** 32 random bytes that only the ranks of this group know. */
+  readonly secret: Uint8Array;
+  /** For all to join, then of every message, ms; absent: 30,000. */
+  readonly timeoutMs?: number | undefined;
+  /** Memory and kernels of this rank; absent: an arena of its own, WebAssembly. */
+  readonly kernels?: { readonly arena: Arena; readonly kernels: Kernels } | undefined;
+}
+
+export interface StreamOptions {
+  /** How entries combine; absent: sum. */
+  readonly operation?: ReduceOperation | undefined;
+  /** Type of all values; absent: f32. */
+  readonly values?: ValueType | undefined;
+  /** Of random rounding; absent: 0. */
+  readonly seed?: number | undefined;
+}
+
+/** A place to be found at, before the group is known. */
+export class RankSeat implements Disposable {
+  readonly #listener: TcpListener;
+
+  private constructor(listener: TcpListener) {
+    this.#listener = listener;
+  }
+
+  /**
+   * On a port that the system chooses.
+   * @throws GradwireError `LISTEN_FAILED`
+   */
+  static async listen(host: string): Promise<RankSeat> {
+    return new RankSeat(await listenTcp(host));
+  }
+
+  get address(): RankAddress {
+    return this.#listener.address;
+  }
+
+  /**
+   * Resolves when all ranks have proved that they know the secret.
+   * @throws GradwireError `PEER_UNREACHABLE`, `PEER_UNAUTHENTICATED`, `PEER_TIMEOUT`,
+   * `KERNELS_MISSING`
+   */
+  async join(options: JoinOptions): Promise<RankGroup> {
+    const { rank, addresses, runId, secret, timeoutMs = TIMEOUT_MS } = options;
+    const memory = options.kernels ?? ownMemory();
+    const transport = await connectMesh({
+      listener: this.#listener,
+      rank,
+      addresses,
+      runId,
+      secret,
+      timeoutMs,
+    });
+    return new RankGroup(transport, memory.arena, memory.kernels);
+  }
+
+  [Symbol.dispose](): void {
+    this.#listener.close();
+  }
+}
+
+function ownMemory(): { readonly arena: Arena; readonly kernels: Kernels } {
+  const arena = new Arena();
+  return { arena, kernels: loadWasmKernels(arena) };
+}
+
+export class RankGroup implements AsyncDisposable {
+  readonly arena: Arena;
+  readonly kernels: Kernels;
+  readonly #transport: Transport;
+  readonly #streams = new Map<number, GroupStream>();
+
+  constructor(transport: Transport, arena: Arena, kernels: Kernels) {
+    this.#transport = transport;
+    this.arena = arena;
+    this.kernels = kernels;
+  }
+
+  get rank(): number {
+    return this.#transport.rank;
+  }
+
+  get size(): number {
+    return this.#transport.size;
+  }
+
+  /**
+   * A stream that no other call has had. All ranks open the same, with the same options.
+   * @param number an integer in [0, 2³²)
+   */
+  stream(number: number, options: StreamOptions = {}): GroupStream {
+    if (this.#streams.has(number)) {
+      throw new Error(`internal: stream ${number} is open already`);
+    }
+    const { arena, kernels } = this;
+    const communicator = new TransportCommunicator({
+      arena,
+      kernels,
+      transport: this.#transport,
+      stream: number,
+      ...options,
+    });
+    const stream = new GroupStream(communicator);
+    this.#streams.set(number, stream);
+    return stream;
+  }
+
+  /** Leave: what is still in flight fails, here and at the others. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#transport.close();
+    for (const stream of this.#streams.values()) stream.release();
+    this.#streams.clear();
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * Every collective on a vector longer than any buffer on its way, of a length that no
+ * number of ranks divides, from almost nothing to a little beyond δ.
+ */
+import { describe, expect, test } from 'vitest';
+import { collectives } from '../../../src/agent/collectives/registry.ts';
+import { collectiveCases } from './collective-cases.ts';
+import { runCollective, type Values } from './run-collective.ts';
+import { makeWorld } from './world.ts';
+
+const LENGTH = 1_000_003;
+
+type Place = (entry: number) => number;
+
+/** Entries at places all over the vector; their sum, without a pass over the inputs. */
+function spread(ranks: number, count: number, zero: Values): [Values[], Values] {
+  const sum = zero.slice();
+  const inputs = Array.from({ length: ranks }, (_, rank): Values => {
+    const input = zero.slice();
+    // Half of a rank's entries are everybody's, half its own.
+    const place: Place = (entry) =>
+      entry % 2 === 0
+        ? (entry * 7919) % LENGTH
+        : (entry * 7919 + 31_337 * (rank + 1)) % LENGTH;
+    for (let entry = 0; entry < count; entry++) {
+      const index = place(entry);
+      if (input[index] !== 0) continue;
+      input[index] = rank + 1;
+      sum[index]! += rank + 1;
+    }
+    return input;
+  });
+  return [inputs, sum];
+}
+
+describe.each(Object.keys(collectiveCases))('%s', (id) => {
+  const collective = collectives.get(id)!;
+  const { kind } = collectiveCases[id]!;
+
+  test.each([
+    // δ of a whole stream, exceeded by two; the fewest entries there are.
+    [2, 'f32', [1, Math.ceil(LENGTH / 4) + 1]],
+    [3, 'f64', [100, 10_000]],
+  ] as const)('P = %d, N = 1,000,003 of %s', async (ranks, values, counts) => {
+    const zero = values === 'f32' ? new Float32Array(LENGTH) : new Float64Array(LENGTH);
+    await using world = await makeWorld(ranks);
+    const communicators = world.communicators('sum', values);
+    for (const count of kind === 'dense' ? [LENGTH] : counts) {
+      const [inputs, expected] = spread(ranks, count, zero);
+      const outcomes = await runCollective(collective, communicators, kind, inputs);
+      for (const { sum } of outcomes) {
+        const wrong = sum.findIndex((value, index) => value !== expected[index]);
+        expect(wrong, `${count} entries`).toBe(-1);
+      }
+    }
+  });
+});

@@ -1,0 +1,189 @@
+/** The engine's public entry to the collectives, as another program uses it. */
+import { randomBytes } from 'node:crypto';
+import { afterEach, describe, expect, test } from 'vitest';
+import {
+  RankSeat,
+  type GroupStream,
+  type RankGroup,
+} from '../../../src/agent/engine.ts';
+import { generator, longIntegers, sumOf } from './run-collective.ts';
+import { memoryOf, openSockets } from './world.ts';
+
+const open: RankGroup[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((group) => group[Symbol.asyncDispose]()));
+  await expect.poll(openSockets).toEqual([]);
+});
+
+async function groups(size: number): Promise<readonly RankGroup[]> {
+  const seats = await Promise.all(
+    Array.from({ length: size }, () => RankSeat.listen('127.0.0.1')),
+  );
+  const addresses = seats.map(({ address }) => address);
+  const secret = randomBytes(32);
+  const joined = await Promise.all(
+    seats.map((seat, rank) => {
+      const { arena, wasm } = memoryOf(rank);
+      const kernels = { arena, kernels: wasm };
+      return seat.join({
+        rank,
+        addresses,
+        runId: 'group',
+        secret,
+        kernels,
+        timeoutMs: 5000,
+      });
+    }),
+  );
+  open.push(...joined);
+  return joined;
+}
+
+const dense = (group: RankGroup, values: Float64Array) => {
+  const { offset, bytes } = group.arena.allocate(values.byteLength);
+  const vector = { offset, length: values.length };
+  group.arena.f64(vector).set(values);
+  return { kind: 'dense', length: values.length, data: { offset, bytes } } as const;
+};
+
+describe.each([1, 2, 3, 5])('%d ranks', (size) => {
+  test('all of it, many at once, in any order of streams', async () => {
+    const ranks = await groups(size);
+    const random = generator(size);
+    const inputs = ranks.map((_, rank) => longIntegers(rank, 1001));
+    const sum = sumOf(inputs);
+    const work: Record<
+      string,
+      (group: RankGroup, stream: GroupStream) => Promise<void>
+    > = {
+      allreduce: async (group, stream) => {
+        const payload = dense(group, inputs[group.rank]!);
+        const combined = await stream.allreduce(payload);
+        if (combined.form !== 'dense') throw new Error('a dense sum is dense');
+        const { offset } = combined.data;
+        expect(group.arena.f64({ offset, length: 1001 })).toEqual(sum);
+      },
+      reduceScatter: async (group, stream) => {
+        const { data, length } = dense(group, inputs[group.rank]!);
+        const own = await stream.reduceScatter({ offset: data.offset, length });
+        const start = (own.offset - data.offset) / 8;
+        expect(start).toBe(Math.floor(1001 / size) * group.rank);
+        expect(group.arena.f64(own)).toEqual(sum.slice(start, start + own.length));
+      },
+      gather: async (group, stream) => {
+        const bytes = 10 * group.rank;
+        const data = { ...group.arena.allocate(bytes), bytes };
+        const all = await stream.gather({ kind: 'quantized', length: 100, data });
+        expect(all.map((payload) => payload.data.bytes)).toEqual(
+          ranks.map((_, rank) => 10 * rank),
+        );
+      },
+      allgather: async (group, stream) => {
+        const into = group.arena.allocate(4 * size);
+        group.arena.u32(into.offset, size)[group.rank] = 100 + group.rank;
+        await stream.allgather(
+          into,
+          ranks.map(() => 4),
+        );
+        expect([...group.arena.u32(into.offset, size)]).toEqual(
+          ranks.map((_, rank) => 100 + rank),
+        );
+      },
+      broadcast: async (group, stream) => {
+        const region = group.arena.allocate(64);
+        if (group.rank === size - 1) group.arena.u8(region.offset, 64).fill(7);
+        const { offset, bytes } = await stream.broadcast(region, size - 1);
+        expect(group.arena.u8(offset, bytes).every((byte) => byte === 7)).toBe(true);
+      },
+      barrier: (_, stream) => stream.barrier(),
+    };
+    const names = Object.keys(work);
+    await Promise.all(
+      ranks.map(async (group) => {
+        const order = names.toSorted(() => random() - 0.5);
+        await Promise.all(
+          order.map((name) =>
+            work[name]!(group, group.stream(names.indexOf(name), { values: 'f64' })),
+          ),
+        );
+      }),
+    );
+  });
+});
+
+test('auto agrees on one algorithm where ranks have more or less to say', async () => {
+  const ranks = await groups(3);
+  const results = await Promise.all(
+    ranks.map(async (group) => {
+      const count = [0, 3, 4000][group.rank]!;
+      const data = group.arena.allocate(8 * count);
+      group.arena
+        .u32(data.offset, count)
+        .set(Array.from({ length: count }, (_, i) => 2 * i));
+      group.arena.f32({ offset: data.offset + 4 * count, length: count }).fill(1);
+      const combined = await group
+        .stream(1)
+        .allreduce({ kind: 'sparse', length: 10_000, count, data });
+      if (combined.form !== 'sparse') throw new Error(`it is ${combined.form}`);
+      return combined.count;
+    }),
+  );
+  expect(results).toEqual([4000, 4000, 4000]);
+});
+
+test('what does not fit is refused before anything is sent', async () => {
+  const [group] = await groups(1);
+  const stream = group!.stream(1, { operation: 'max' });
+  const payload = dense(group!, new Float64Array(4));
+  const quantization = { bits: 4, bucket: 64, scale: 'max' } as const;
+  for (const [options, code] of [
+    [{ algorithm: 'rign' }, 'COLLECTIVE_UNKNOWN'],
+    [{ algorithm: 'sparse-ring' }, 'COLLECTIVE_MISFIT'],
+    [{ algorithm: 'ring', quantization }, 'QUANTIZE_MISFIT'],
+    [{ quantization }, 'QUANTIZE_MISFIT'],
+  ] as const) {
+    await expect(stream.allreduce(payload, options)).rejects.toMatchObject({ code });
+  }
+  expect(() => group!.stream(1)).toThrow('internal:');
+});
+
+test('another collective, and another type of value, is a mismatch on both sides', async () => {
+  for (const [left, right] of [
+    [
+      (s: GroupStream) => s.barrier(),
+      (s: GroupStream, g: RankGroup) => s.broadcast(g.arena.allocate(16), 0),
+    ],
+    [undefined, undefined],
+  ]) {
+    const [first, second] = (await groups(2)) as [RankGroup, RankGroup];
+    const reduce = (stream: GroupStream, group: RankGroup) =>
+      stream.allreduce(dense(group, new Float64Array(64)), { algorithm: 'ring' });
+    const settled = await Promise.allSettled([
+      (left ?? reduce)(first.stream(1, { values: 'f64' }), first),
+      (right ?? reduce)(
+        second.stream(1, { values: left === undefined ? 'f32' : 'f64' }),
+        second,
+      ),
+    ]);
+    for (const one of settled) {
+      expect(one).toMatchObject({
+        status: 'rejected',
+        reason: { code: 'PEER_MISMATCH' },
+      });
+    }
+    await Promise.all(open.splice(0).map((group) => group[Symbol.asyncDispose]()));
+  }
+});
+
+test('one exchange at a time on a stream', async () => {
+  const ranks = await groups(2);
+  await Promise.all(
+    ranks.map(async (group) => {
+      const stream = group.stream(1);
+      const first = stream.barrier();
+      await expect(stream.barrier()).rejects.toThrow('internal:');
+      await first;
+      await stream.barrier();
+    }),
+  );
+});
