@@ -108,7 +108,7 @@ async function measure(gpu: GpuDevice, n: number): Promise<Row[]> {
   );
   const codes = wholeOf(gpu.allocate(n / 2 + 4));
   await time('quantise, 4 bits', 4.5 * n, () => {
-    quantization.scalesOf(x, quantizer, scales!, factors!);
+    quantization.scalesOf(x, quantizer, 'max', scales!, factors!);
     gpu.commands.clear(codes);
     for (let first = 0; first < n; first += STRETCH) {
       quantization.roundStretch(

@@ -14,7 +14,7 @@
  * a run of elements in the place of a matrix's column.
  */
 import { z } from 'zod';
-import type { Region, Vector } from '../kernels/arena.ts';
+import type { Arena, Region, Vector } from '../kernels/arena.ts';
 import { packedBytes, runsOf } from '../kernels/quantization.ts';
 import type { CompressorContext, MethodDefinition } from './method.ts';
 import { payloadInvalid } from './payload-check.ts';
@@ -50,6 +50,27 @@ export const onebit: MethodDefinition<typeof parameters> = {
     ),
 };
 
+/**
+ * The bytes of the section of n elements that begins where `data` does, checked.
+ * @throws GradwireError `PAYLOAD_INVALID`
+ */
+export function measureSigns(
+  arena: Arena,
+  data: Region,
+  n: number,
+  bucket: number,
+): number {
+  const means = 2 * runsOf(n, bucket);
+  const bytes = 4 * means + packedBytes(n, 1);
+  if (data.bytes < bytes) {
+    throw payloadInvalid(onebit.id, `it ends ${bytes - data.bytes} bytes early`);
+  }
+  const values = arena.f32({ offset: data.offset, length: means });
+  const bad = values.find((mean) => !Number.isFinite(mean));
+  if (bad !== undefined) throw payloadInvalid(onebit.id, `a mean is ${bad}`);
+  return bytes;
+}
+
 class SignCodec implements SectionCodec {
   readonly #context: CompressorContext<z.infer<typeof parameters>>;
 
@@ -72,14 +93,7 @@ class SignCodec implements SectionCodec {
   }
 
   measure(data: Region, n: number): number {
-    const bytes = this.capacity(n);
-    if (data.bytes < bytes) {
-      throw payloadInvalid(onebit.id, `it ends ${bytes - data.bytes} bytes early`);
-    }
-    const [means] = this.#split(data, n);
-    const bad = this.#context.arena.f32(means).find((mean) => !Number.isFinite(mean));
-    if (bad !== undefined) throw payloadInvalid(onebit.id, `a mean is ${bad}`);
-    return bytes;
+    return measureSigns(this.#context.arena, data, n, this.#context.parameters.bucket);
   }
 
   decode(data: Region, out: Vector, add: boolean): void {

@@ -110,14 +110,23 @@ export class StochasticCodec implements SectionCodec {
   }
 
   decode(data: Region, out: Vector, add: boolean): void {
-    const [scales, codes] = this.#split(data, out.length);
+    const { scales, codes } = this.partsOf(data, out.length);
     this.#context.kernels.quantization.dequantize(
       out,
       this.#options,
       scales,
-      this.#packed ?? codes,
+      codes,
       add,
     );
+  }
+
+  /** Scales and packed codes of the section of n elements that was measured last. */
+  partsOf(
+    data: Region,
+    n: number,
+  ): { readonly scales: Vector; readonly codes: Region } {
+    const [scales, codes] = this.#split(data, n);
+    return { scales, codes: this.#packed ?? codes };
   }
 
   [Symbol.dispose](): void {

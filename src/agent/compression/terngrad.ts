@@ -27,7 +27,7 @@ const parameters = z.strictObject({
 });
 
 /** One run, however long the tensor is. */
-const WHOLE_TENSOR = 2 ** 30;
+export const WHOLE_TENSOR = 2 ** 30;
 
 export const terngrad: MethodDefinition<typeof parameters> = {
   id: 'terngrad',

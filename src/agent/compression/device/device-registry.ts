@@ -1,15 +1,16 @@
 /** The methods on a GPU, by id. */
-import { DeviceDense } from './device-dense.ts';
 import { dctOnDevice } from './device-dct.ts';
+import { DeviceDense } from './device-dense.ts';
 import type {
   CreateOnDevice,
   DeviceCompressor,
   DeviceContext,
 } from './device-method.ts';
+import { onebitOnDevice } from './device-onebit.ts';
 import { powersgdOnDevice } from './device-powersgd.ts';
-import { qsgdOnDevice } from './device-qsgd.ts';
 import { randomkOnDevice } from './device-randomk.ts';
 import { scalecomOnDevice } from './device-scalecom.ts';
+import { qsgdOnDevice, terngradOnDevice } from './device-stochastic.ts';
 import { thresholdOnDevice } from './device-threshold.ts';
 import { topkOnDevice } from './device-topk.ts';
 import { a2sgdOnDevice } from './device-two-means.ts';
@@ -23,6 +24,8 @@ const onDevice: ReadonlyMap<string, CreateOnDevice> = new Map<string, CreateOnDe
   ['scalecom', scalecomOnDevice],
   ['powersgd', powersgdOnDevice],
   ['qsgd', qsgdOnDevice],
+  ['terngrad', terngradOnDevice],
+  ['onebit', onebitOnDevice],
   ['a2sgd', a2sgdOnDevice],
 ]);
 

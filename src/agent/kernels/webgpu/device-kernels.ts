@@ -3,8 +3,11 @@
  * enqueued and done in the order of the calls; only what answers with numbers waits.
  */
 import { DeviceElementwise } from './device-elementwise.ts';
+import { DeviceElias } from './device-elias.ts';
+import { DeviceFixedSums } from './device-fixed-sums.ts';
 import { DeviceQuantization } from './device-quantization.ts';
 import { DeviceSelection } from './device-selection.ts';
+import { DeviceSigns } from './device-signs.ts';
 import { DeviceSums } from './device-sums.ts';
 import type { GpuDevice } from './gpu-device.ts';
 
@@ -12,13 +15,19 @@ export class DeviceKernels implements Disposable {
   readonly gpu: GpuDevice;
   readonly elementwise: DeviceElementwise;
   readonly sums: DeviceSums;
+  readonly fixedSums: DeviceFixedSums;
   readonly quantization: DeviceQuantization;
+  readonly elias: DeviceElias;
+  readonly signs: DeviceSigns;
 
   constructor(gpu: GpuDevice) {
     this.gpu = gpu;
     this.elementwise = new DeviceElementwise(gpu);
     this.sums = new DeviceSums(gpu);
-    this.quantization = new DeviceQuantization(gpu);
+    this.fixedSums = new DeviceFixedSums(gpu);
+    this.quantization = new DeviceQuantization(gpu, this.fixedSums);
+    this.elias = new DeviceElias(gpu);
+    this.signs = new DeviceSigns(gpu, this.fixedSums);
   }
 
   /** Selection from vectors of this length; it has memory of its own. */
@@ -29,5 +38,7 @@ export class DeviceKernels implements Disposable {
   [Symbol.dispose](): void {
     this.elementwise[Symbol.dispose]();
     this.sums[Symbol.dispose]();
+    this.fixedSums[Symbol.dispose]();
+    this.elias[Symbol.dispose]();
   }
 }

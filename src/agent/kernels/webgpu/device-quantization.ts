@@ -1,18 +1,24 @@
 /**
  * Quantising on the GPU, as `kernels/quantization.ts` defines it: packed codes of levels of
- * a run's largest magnitude, and their values. A section's codes are made in stretches, so
+ * a run's scale, and their values. A section's codes are made in stretches, so
  * that what is done can be read while the next is computed.
  */
-import { codeBits, packedBytes, runsOf, type Quantizer } from '../quantization.ts';
+import {
+  codeBits,
+  packedBytes,
+  runsOf,
+  type Quantizer,
+  type ScaleKind,
+} from '../quantization.ts';
 import type { StreamName } from '../random.ts';
 import { ROWS_TILE } from '../wgsl/elementwise.ts';
 import {
   addCodes,
   divideFactors,
   groupOf,
-  raiseScales,
   roundToCodes,
 } from '../wgsl/quantization.ts';
+import type { DeviceFixedSums } from './device-fixed-sums.ts';
 import type { GpuDevice } from './gpu-device.ts';
 import { sliceOf, windowsOf, type GpuPart, type GpuVector } from './gpu-vector.ts';
 
@@ -25,30 +31,29 @@ export const STRETCH = 2 ** 22;
 export class DeviceQuantization {
   readonly #gpu: GpuDevice;
 
-  constructor(gpu: GpuDevice) {
+  readonly #sums: DeviceFixedSums;
+
+  constructor(gpu: GpuDevice, sums: DeviceFixedSums) {
     this.#gpu = gpu;
+    this.#sums = sums;
   }
 
-  /** Scales of the runs of x, and the factors by which they are rounded. */
+  /**
+   * Scales of the runs of x, and the factors by which they are rounded.
+   * @param kind how scales are computed; `given`: they are there already
+   */
   scalesOf(
     x: GpuVector,
     quantizer: Quantizer,
+    kind: ScaleKind | 'given',
     scales: GpuPart,
     factors: GpuPart,
   ): void {
     const { levels, bucket } = quantizer;
-    const { commands } = this.#gpu;
     const runs = runsOf(x.length, bucket);
-    commands.clear({ ...scales, length: runs });
-    for (const { first, length, parts } of windowsOf([x])) {
-      commands.dispatch(
-        raiseScales,
-        Math.ceil(length / ROWS_TILE),
-        { x: parts[0], scales },
-        { length, first, bucket },
-      );
-    }
-    commands.dispatch(
+    if (kind === 'max') this.#sums.maxima(x, bucket, scales);
+    else if (kind === 'l2') this.#sums.norms(x, bucket, scales);
+    this.#gpu.commands.dispatch(
       divideFactors,
       Math.ceil(runs / ROWS_TILE),
       { scales, factors },

@@ -1,0 +1,72 @@
+/** Elias ω codes on the GPU: packed codes become the stream that a CPU makes of them. */
+import type { EliasForm } from '../quantization.ts';
+import {
+  BLOCK_WORDS,
+  ELIAS_BLOCK,
+  eliasCount,
+  eliasPlace,
+  eliasWrite,
+} from '../wgsl/elias.ts';
+import type { GpuDevice } from './gpu-device.ts';
+import { wholeOf, type GpuPart } from './gpu-vector.ts';
+
+const FORMS = { auto: 0, sparse: 1, dense: 2 } as const;
+
+/** Bits of a stream that can be counted. */
+const MOST_BITS = 2 ** 32 - 1;
+
+/** Whether streams of a capacity of so many bytes can be made. */
+export const takesStream = (capacity: number): boolean => 8 * capacity <= MOST_BITS;
+
+export class DeviceElias implements Disposable {
+  readonly #gpu: GpuDevice;
+  #blocks: GPUBuffer;
+
+  constructor(gpu: GpuDevice) {
+    this.#gpu = gpu;
+    this.#blocks = gpu.allocate(4 * BLOCK_WORDS);
+  }
+
+  /**
+   * Enqueues the stream of n elements.
+   * @param codes packed, of `bits` bits
+   * @param out words for the longest stream, zeros
+   * @param stream `STREAM_WORDS` that will tell how long it is
+   */
+  encode(
+    codes: GpuPart,
+    n: number,
+    bits: number,
+    form: EliasForm,
+    out: GpuPart,
+    stream: GpuPart,
+  ): void {
+    const { commands } = this.#gpu;
+    const count = Math.ceil(n / ELIAS_BLOCK);
+    this.#reserve(count);
+    const blocks = wholeOf(this.#blocks);
+    commands.dispatch(eliasCount, count, { codes, blocks }, { length: n, bits });
+    commands.dispatch(
+      eliasPlace,
+      1,
+      { blocks, streams: stream },
+      { count, length: n, form: FORMS[form] },
+    );
+    commands.dispatch(
+      eliasWrite,
+      Math.max(1, count),
+      { codes, blocks, streams: stream, out },
+      { length: n, bits, count },
+    );
+  }
+
+  [Symbol.dispose](): void {
+    this.#gpu.destroy(this.#blocks);
+  }
+
+  #reserve(count: number): void {
+    if (this.#blocks.size >= 4 * BLOCK_WORDS * count) return;
+    this.#gpu.destroy(this.#blocks);
+    this.#blocks = this.#gpu.allocate(4 * BLOCK_WORDS * count);
+  }
+}

@@ -1,0 +1,65 @@
+/** Signs with two means for each run on the GPU, as `kernels/quantization.ts` defines them. */
+import { ROWS_TILE } from '../wgsl/elementwise.ts';
+import { addSigns, takeSigns } from '../wgsl/signs.ts';
+import type { DeviceFixedSums } from './device-fixed-sums.ts';
+import type { GpuDevice } from './gpu-device.ts';
+import { sliceOf, windowsOf, type GpuPart, type GpuVector } from './gpu-vector.ts';
+
+export class DeviceSigns {
+  readonly #gpu: GpuDevice;
+  readonly #sums: DeviceFixedSums;
+
+  constructor(gpu: GpuDevice, sums: DeviceFixedSums) {
+    this.#gpu = gpu;
+    this.#sums = sums;
+  }
+
+  /**
+   * Enqueues the means of x and its signs; x ← x − what they stand for.
+   * @param means two words for each run
+   * @param signs a bit for each element, in words that are zeros
+   */
+  take(x: GpuVector, bucket: number, means: GpuPart, signs: GpuPart): void {
+    this.#sums.signMeans(x, bucket, means);
+    for (const { first, length, parts } of windowsOf([x])) {
+      this.#gpu.commands.dispatch(
+        takeSigns,
+        Math.ceil(length / ROWS_TILE),
+        { x: parts[0], means, signs },
+        { length, first, bucket },
+      );
+    }
+  }
+
+  /**
+   * What signs stand for to `length` elements of `out` from `first` on, a multiple of 32.
+   * @param means of the runs from that of `first` on
+   * @param signs of the elements from `first` on
+   * @param keep whether they are added to what is there
+   */
+  add(
+    out: GpuVector,
+    first: number,
+    length: number,
+    bucket: number,
+    means: GpuPart,
+    signs: GpuPart,
+    keep: boolean,
+  ): void {
+    for (const window of windowsOf([sliceOf(out, first, length)])) {
+      this.#gpu.commands.dispatch(
+        addSigns,
+        Math.ceil(window.length / ROWS_TILE),
+        { means, signs, out: window.parts[0] },
+        {
+          length: window.length,
+          first: first + window.first,
+          bucket,
+          keep: Number(keep),
+          meansFrom: Math.floor(first / bucket),
+          signsFrom: first / 32,
+        },
+      );
+    }
+  }
+}

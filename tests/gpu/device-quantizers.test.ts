@@ -1,0 +1,77 @@
+/**
+ * The quantisers on the device against the CPU, as ranks of one world: in every iteration
+ * the same payload bytes, the same averages, the same residual.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WebGpuBackend } from '../../src/agent/compression/device/webgpu-backend.ts';
+import { openGpuDevice } from '../../src/agent/kernels/webgpu/gpu-device.ts';
+import type { JsonObject } from '../../src/shared/json.ts';
+import { bellShaped, INPUTS } from '../unit/kernels/adversarial-inputs.ts';
+import { WAYS } from './device-pair.ts';
+import { compareRanks, expectSamePayload, Rank } from './device-rank.ts';
+import { hasVulkan } from './vulkan.ts';
+
+/** Each way to a scale and each form of a code, in runs that are and are not whole tiles. */
+const METHODS: readonly [string, JsonObject][] = [
+  ['qsgd', { scale: 'l2', bits: 8, bucket: 5, minElements: 0 }],
+  ['qsgd', { scale: 'l2', levels: 100, bucket: 2 ** 20, minElements: 4 }],
+  ['qsgd', { coding: 'elias', minElements: 4, warmupIterations: 1 }],
+  ['qsgd', { coding: 'elias', form: 'sparse', scale: 'l2', bits: 2, minElements: 0 }],
+  ['qsgd', { coding: 'elias', form: 'dense', levels: 1000, minElements: 0 }],
+  ['terngrad', { minElements: 4 }],
+  ['onebit', { minElements: 4 }],
+  ['onebit', { bucket: 3, minElements: 0, warmupIterations: 1 }],
+];
+/** Tensors whose borders fall on nothing. */
+const SHAPES = [[], [1], [2], [31], [512], [3, 510], [511, 2, 9_494]];
+
+describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
+  let gpu: WebGpuBackend;
+  beforeAll(async () => {
+    gpu = new WebGpuBackend(await openGpuDevice(way));
+  });
+  afterAll(() => {
+    gpu[Symbol.dispose]();
+  });
+
+  describe.each(METHODS)('%s %j', (id, parameters) => {
+    // The other ways change what kernels do with many elements, or with borders within.
+    const usual = way.subgroups && !way.split;
+    const shapes = usual ? SHAPES : [way.split ? [3, 1_700] : [511, 2, 9_494]];
+    test.each(shapes.map((shape) => [shape]))('tensors of %j', async (tensors) => {
+      const n = tensors.reduce((sum, length) => sum + length, 0);
+      await compareRanks(gpu, id, parameters, tensors, (seed) => bellShaped(n, seed));
+    });
+
+    test.each(usual ? Object.keys(INPUTS) : [])('%s', async (name) => {
+      const x = INPUTS[name]!(1033);
+      await compareRanks(gpu, id, parameters, [700, 333], () => x, 1);
+    });
+  });
+
+  test.each([
+    ['qsgd', { scale: 'l2', coding: 'elias' }],
+    ['terngrad', {}],
+    ['onebit', {}],
+  ] as [string, JsonObject][])('many elements, %s', async (id, parameters) => {
+    const x = bellShaped(way.split ? 40_003 : 1_000_003);
+    const right = new Rank(0, id, parameters, [x.length]);
+    const made = new Rank(0, id, parameters, [x.length], gpu);
+    expectSamePayload(
+      id,
+      made.bytes(await made.encode(x, 5)),
+      right.bytes(await right.encode(x, 5)),
+    );
+    made.compressor[Symbol.dispose]();
+  });
+
+  test('what no quantiser sent is refused before it is decoded', () => {
+    const made = new Rank(0, 'onebit', { minElements: 0 }, [100], gpu);
+    const { offset } = made.backend.arena.allocate(24);
+    const means = { offset, length: 2 };
+    made.backend.arena.f32(means).set([1, NaN]);
+    expect(() => made.compressor.parse({ offset, bytes: 24 }, 0)).toThrow(/a mean is/);
+    expect(() => made.compressor.parse({ offset, bytes: 20 }, 0)).toThrow(/early/);
+    made.compressor[Symbol.dispose]();
+  });
+});
