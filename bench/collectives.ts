@@ -40,13 +40,13 @@ async function main(): Promise<void> {
   };
   const seen: CollectiveLine[] = [];
   await measureVectors(session, {
-    staged: (section, stage) => {
-      const line = networkLine(section, stage);
+    staged: (stage) => {
+      const line = networkLine(stage);
       print([line], () => networkText(line));
     },
     measured: (section, stage, outcome) => {
       const lines = outcomeLines(section, stage, outcome);
-      print(lines, () => outcomeTable(lines));
+      print(lines, () => `${section}\n${outcomeTable(lines)}`);
       seen.push(...lines.filter((line) => line.type === 'collective'));
     },
   });

@@ -11,7 +11,8 @@ import {
 } from '../../src/agent/collectives/registry.ts';
 import type { NetworkCost } from '../../src/shared/cost-model/network-cost.ts';
 import type { PeerWorld } from './peer-world.ts';
-import type { CellResult, RankWorld } from './rank-world.ts';
+import type { MeasuredExchange } from './rank-protocol.ts';
+import type { RankWorld } from './rank-world.ts';
 
 export interface VectorShape {
   /** N, elements. */
@@ -44,7 +45,7 @@ export interface Contestant {
   readonly payload: 'dense' | 'sparse';
   /** Milliseconds, the slowest rank's, of all repetitions. */
   readonly times: readonly number[];
-  readonly result: Omit<CellResult, 'times'>;
+  readonly exchange: MeasuredExchange;
   readonly predictedMs: number;
   readonly predictedBytes: number;
   /** Whether `auto` takes it for payloads of this kind. */
@@ -72,7 +73,7 @@ export function entrants(
   return [...collectivesFor('sparse').map(({ id }) => id), dense.id];
 }
 
-/** Below this code is warmed up as well as memory. */
+/** Below this it takes a few calls until code and sockets are warm, and they cost little. */
 const SHORT_BYTES = 2 ** 20;
 
 /** @throws GradwireError of a rank or a peer, `RESULT_WRONG` */
@@ -85,26 +86,22 @@ export async function contest(
   const { world, peers } = stage;
   const { rounds, repetitions, batch, dataSets } = schedule;
   const denseRepetitions = schedule.denseRepetitions ?? repetitions;
-  const warmUp = 4 * shape.length <= SHORT_BYTES ? 5 : 1;
   const times = new Map(collectives.map((id) => [id, [] as number[]]));
-  const last = new Map<string, CellResult>();
+  const exchanges = new Map<string, MeasuredExchange>();
   const peerTimes = peers.map((peer) => ({ peer, times: [] as number[] }));
   for (let round = 0; round < rounds; round++) {
+    const checked = round === 0;
+    const warmUp = 4 * shape.length <= SHORT_BYTES ? 5 : checked ? 1 : 0;
     for (const collective of collectives) {
       const sparse = kindOf(collective) === 'sparse';
       const result = await world.measure({
-        ...{
-          collective,
-          length: shape.length,
-          warmUp,
-          batch,
-          dataSet: round % dataSets,
-        },
+        ...{ collective, length: shape.length, dataSet: round % dataSets },
+        ...{ checked, warmUp, batch },
         count: sparse ? shape.count : undefined,
         repetitions: sparse ? repetitions : denseRepetitions,
       });
       times.get(collective)!.push(...result.times);
-      last.set(collective, result);
+      if (result.exchange !== undefined) exchanges.set(collective, result.exchange);
     }
     for (const { peer, times } of peerTimes) {
       const bytes = 4 * shape.length;
@@ -115,7 +112,7 @@ export async function contest(
   return {
     shape,
     contestants: collectives.map((id) =>
-      contestant(stage, shape, id, times.get(id)!, last.get(id)!),
+      contestant(stage, shape, id, times.get(id)!, exchanges.get(id)!),
     ),
     peers: peerTimes,
   };
@@ -126,7 +123,7 @@ function contestant(
   shape: VectorShape,
   id: string,
   times: readonly number[],
-  result: CellResult,
+  exchange: MeasuredExchange,
 ): Contestant {
   const payload = kindOf(id);
   const cost = costShape(
@@ -138,7 +135,7 @@ function contestant(
     collective: id,
     payload,
     times,
-    result,
+    exchange,
     predictedMs: 1e3 * collective.cost(cost, network),
     predictedBytes: collective.wireBytes(cost),
     auto: chooseCollective(payload, cost, network).id === id,

@@ -44,7 +44,7 @@ export async function measureMemory(
         await using world = await RankWorld.start({ ranks, links, transport });
         const { arenaBytes } = await world.measure({
           ...{ collective: id, length: n, count: k, dataSet: 0 },
-          ...{ warmUp: 0, repetitions: 1, batch: 1 },
+          ...{ checked: true, warmUp: 0, repetitions: 1, batch: 1 },
         });
         report({ type: 'memory', ranks, n, k, collective: id, arenaBytes, limit });
       }

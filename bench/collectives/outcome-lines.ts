@@ -54,7 +54,6 @@ export interface PeerLine extends Where, Speed {
 /** The world that the next lines were measured in. */
 export interface NetworkLine extends NetworkCost {
   readonly type: 'network';
-  readonly section: string;
   readonly ranks: number;
   readonly links: string;
   readonly transport: string;
@@ -62,15 +61,15 @@ export interface NetworkLine extends NetworkCost {
 
 export type OutcomeLine = CollectiveLine | PeerLine;
 
-export function networkLine(section: string, { world, network }: Stage): NetworkLine {
+export function networkLine({ world, network }: Stage): NetworkLine {
   const { size: ranks, links, transport } = world;
-  return { type: 'network', section, ranks, links: links.name, transport, ...network };
+  return { type: 'network', ranks, links: links.name, transport, ...network };
 }
 
 export function networkText(line: NetworkLine): string {
-  const { section, ranks, links, transport, alpha, beta, gamma } = line;
+  const { ranks, links, transport, alpha, beta, gamma } = line;
   return (
-    `${section}: P = ${ranks}, ${links}, ${transport}; α ${formatDuration(1e3 * alpha)}, ` +
+    `P = ${ranks}, ${links}, ${transport}; α ${formatDuration(1e3 * alpha)}, ` +
     `β ${(1e9 * beta).toPrecision(3)} ns/B, γ ${(1e9 * gamma).toPrecision(3)} ns`
   );
 }
@@ -91,14 +90,14 @@ export function outcomeLines(
     medians[contestants.findIndex((one) => one.auto && one.payload === kind)];
   return [
     ...contestants.map((one): CollectiveLine => {
-      const { times, result, ...rest } = one;
+      const { times, exchange, ...rest } = one;
       return {
         ...{ type: 'collective', ...where, transport: world.transport },
         ...{ collective: rest.collective, payload: rest.payload },
         k: rest.payload === 'sparse' ? shape.count : undefined,
-        entries: result.entries,
+        entries: exchange.entries,
         ...speed(times),
-        wire: { payload: result.payloadBytes, framing: result.framingBytes },
+        wire: { payload: exchange.payloadBytes, framing: exchange.framingBytes },
         predicted: { ms: rest.predictedMs, payload: rest.predictedBytes },
         auto: rest.auto,
       };

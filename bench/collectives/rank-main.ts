@@ -23,8 +23,8 @@ function obey(order: ToRank): Promise<FromRank> {
 }
 
 function answer(report: FromRank): void {
-  // Interrupted: nobody is there to hear it.
-  if (process.connected) process.send?.(report);
+  // A parent that was interrupted does not hear it; `disconnect` comes next.
+  if (process.connected) process.send?.(report, undefined, undefined, () => undefined);
 }
 
 process.on('message', (order) => {

@@ -37,6 +37,8 @@ export interface Cell {
   readonly count?: number | undefined;
   /** Which random indices: ranks and numbers have their own, the same in every run. */
   readonly dataSet: number;
+  /** Whether it is run once before, to see that its result is right and what it sends. */
+  readonly checked: boolean;
   /** Repetitions that are not counted, before those that are. */
   readonly warmUp: number;
   readonly repetitions: number;
@@ -60,15 +62,20 @@ export interface Probed {
   readonly timings: RankTimings;
 }
 
+export interface MeasuredExchange {
+  /** Bytes that this rank sent. */
+  readonly payloadBytes: number;
+  readonly framingBytes: number;
+  /** Entries of the result. */
+  readonly entries: number;
+}
+
 export interface Measured {
   readonly type: 'measured';
   /** Milliseconds an exchange, by repetition. */
   readonly times: readonly number[];
-  /** Bytes that this rank sent in one exchange. */
-  readonly payloadBytes: number;
-  readonly framingBytes: number;
-  /** Entries of the result: N where it is dense. */
-  readonly entries: number;
+  /** Where it was checked. */
+  readonly exchange?: MeasuredExchange | undefined;
   /** Peak of the arena since the process began. */
   readonly arenaBytes: number;
 }

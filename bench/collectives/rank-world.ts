@@ -20,6 +20,7 @@ import type {
   IterationProfile,
   Listening,
   Measured,
+  MeasuredExchange,
   Probed,
   ToRank,
 } from './rank-protocol.ts';
@@ -37,11 +38,8 @@ export interface WorldOptions {
 export interface CellResult {
   /** Milliseconds by repetition: the slowest rank's. */
   readonly times: readonly number[];
-  /** Of the rank that sends most. */
-  readonly payloadBytes: number;
-  readonly framingBytes: number;
-  /** Entries of the result. */
-  readonly entries: number;
+  /** Of the rank that sends most, where it was checked. */
+  readonly exchange: MeasuredExchange | undefined;
   /** Of the rank that has most. */
   readonly arenaBytes: number;
 }
@@ -114,16 +112,18 @@ export class RankWorld implements AsyncDisposable {
   /** @throws GradwireError of a rank, `RESULT_WRONG`, `WORKER_DIED` */
   async measure(cell: Cell): Promise<CellResult> {
     const results = await this.#all<Measured>(() => ({ type: 'measure', cell }));
-    const most = (of: (result: Measured) => number): number =>
-      Math.max(...results.map(of));
     return {
       times: results[0]!.times.map((_, repetition) =>
-        most(({ times }) => times[repetition]!),
+        Math.max(...results.map(({ times }) => times[repetition]!)),
       ),
-      payloadBytes: most((result) => result.payloadBytes),
-      framingBytes: most((result) => result.framingBytes),
-      entries: results[0]!.entries,
-      arenaBytes: most((result) => result.arenaBytes),
+      exchange: results
+        .flatMap(({ exchange }) => exchange ?? [])
+        .reduce<MeasuredExchange | undefined>(
+          (most, one) =>
+            most === undefined || one.payloadBytes > most.payloadBytes ? one : most,
+          undefined,
+        ),
+      arenaBytes: Math.max(...results.map(({ arenaBytes }) => arenaBytes)),
     };
   }
 

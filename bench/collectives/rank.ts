@@ -9,7 +9,7 @@ import { smallAllreduce } from '../../src/agent/collectives/small-allreduce.ts';
 import type { Combined, Payload } from '../../src/agent/compression/method.ts';
 import { ArenaSite } from '../../src/agent/exchange/arena-site.ts';
 import { ExchangeEngine } from '../../src/agent/exchange/exchange-engine.ts';
-import { Arena, type Region } from '../../src/agent/kernels/arena.ts';
+import { Arena, type Region, type Vector } from '../../src/agent/kernels/arena.ts';
 import { sparseBytes, type Kernels } from '../../src/agent/kernels/kernels.ts';
 import { loadWasmKernels } from '../../src/agent/kernels/wasm/load.ts';
 import { timeKernels } from '../../src/agent/probe/kernel-timing.ts';
@@ -25,6 +25,7 @@ import type {
   IteratedExchange,
   Listening,
   Measured,
+  MeasuredExchange,
   Probed,
   ToRank,
 } from './rank-protocol.ts';
@@ -89,12 +90,9 @@ export class BenchRank {
       communicator.begin({ epoch: 0, operation: collective.code, dtype: 1 });
       return collective.run(communicator, payload);
     };
-    const before = this.#connected().counters;
-    const { framingSent } = before;
-    const combined = await run(this.#prepare(cell, valueAt));
-    const { framingSent: after } = this.#connected().counters;
-    const payloadBytes = communicator.sentBytes;
-    const entries = await this.#check(cell, combined);
+    const exchange = cell.checked
+      ? await this.#check(cell, communicator, run)
+      : undefined;
     const times: number[] = [];
     for (let repetition = -cell.warmUp; repetition < cell.repetitions; repetition++) {
       const payload = this.#prepare(cell, () => 0);
@@ -108,9 +106,7 @@ export class BenchRank {
     return {
       type: 'measured',
       times,
-      payloadBytes,
-      framingBytes: after - framingSent,
-      entries,
+      exchange,
       arenaBytes: this.#arena.buffer.byteLength,
     };
   }
@@ -237,35 +233,52 @@ export class BenchRank {
   }
 
   /**
-   * The entries of the result, of which the sum must be that of all payloads: values are
-   * positive integers, so nothing cancels and nothing is rounded.
+   * Runs it once. The entries of the result must add up to those of all payloads: values
+   * are positive integers, so nothing cancels and nothing is rounded.
    * @throws GradwireError `RESULT_WRONG`
    */
-  async #check(cell: Cell, combined: Combined): Promise<number> {
+  async #check(
+    cell: Cell,
+    communicator: TransportCommunicator,
+    run: (payload: Payload) => Promise<Combined>,
+  ): Promise<MeasuredExchange> {
+    const transport = this.#connected();
+    const payload = this.#prepare(cell, valueAt);
+    const given = this.#entries(payload.kind === 'sparse' ? payload.count : undefined, {
+      ...{ offset: payload.data.offset, length: cell.length },
+    });
+    const { framingSent: before } = transport.counters;
+    const combined = await run(payload);
+    const framingBytes = transport.counters.framingSent - before;
+    const payloadBytes = communicator.sentBytes;
     if (combined.form === 'gathered') throw new Error('internal: no reduction');
-    const { length, count } = cell;
-    const given =
-      count === undefined
-        ? Array.from({ length: 8 }, (_, residue) =>
-            residue < length % 8
-              ? valueAt(residue) * Math.ceil(length / 8)
-              : valueAt(residue) * Math.floor(length / 8),
-          ).reduce((sum, value) => sum + value, 0)
-        : sumOf(this.#dataSet(cell, count).values).sum;
-    const { offset } = combined.data;
-    const result =
-      combined.form === 'sparse'
-        ? { offset: offset + 4 * combined.count, length: combined.count }
-        : { offset, length };
-    const { sum, entries } = sumOf(this.#arena.f32(result));
-    const [expected, allEntries] = await this.#agree([given, entries]);
-    const { size } = this.#connected();
-    if (sum === expected && allEntries === size * entries) return entries;
+    const { sum, entries } = this.#entries(
+      combined.form === 'sparse' ? combined.count : undefined,
+      { offset: combined.data.offset, length: cell.length },
+    );
+    const [expected, allEntries] = await this.#agree([given.sum, entries]);
+    if (sum === expected && allEntries === transport.size * entries) {
+      return { payloadBytes, framingBytes, entries };
+    }
     throw failure(
       'RESULT_WRONG',
-      `${cell.collective} of ${length} elements on ${size} ranks: entries add up to ` +
-        `${sum}, ${expected} went in`,
+      `${cell.collective} of ${cell.length} elements on ${transport.size} ranks: entries ` +
+        `add up to ${sum}, ${expected} went in`,
       { rank: this.#rank, next: 'This is a bug: run the tests of the collectives.' },
+    );
+  }
+
+  /** Of a dense vector, or of a stream of `count` entries at its place. */
+  #entries(
+    count: number | undefined,
+    { offset, length }: Vector,
+  ): { sum: number; entries: number } {
+    return sumOf(
+      this.#arena.f32(
+        count === undefined
+          ? { offset, length }
+          : { offset: offset + 4 * count, length: count },
+      ),
     );
   }
 }

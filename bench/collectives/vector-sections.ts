@@ -13,23 +13,19 @@ import {
   type Stage,
   type VectorShape,
 } from './contest.ts';
-import type { LinkName } from './links.ts';
 import { onStage, type Session } from './stage.ts';
 
 export interface Reports {
   /** Before the first outcome of each world. */
-  readonly staged: (section: string, stage: Stage) => void;
+  readonly staged: (stage: Stage) => void;
   readonly measured: (section: string, stage: Stage, outcome: Outcome) => void;
 }
 
-interface Plan {
+interface Cell {
   readonly section: string;
   readonly ranks: number;
-  readonly links: LinkName;
-  readonly cells: readonly {
-    readonly shape: VectorShape;
-    readonly schedule: Schedule;
-  }[];
+  readonly shape: VectorShape;
+  readonly schedule: Schedule;
 }
 
 const K = 2 ** 10;
@@ -45,66 +41,67 @@ const DENSITIES = [1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1];
 /** The world in which time is measured against density. */
 const DENSITY_RANKS = 8;
 
+/** Cells of one world follow one another: it is started once on each kind of links. */
 export async function measureVectors(
   session: Session,
   { staged, measured }: Reports,
 ): Promise<void> {
-  for (const plan of session.links.flatMap((links) => plans(session, links))) {
-    await onStage(session, plan, async (stage) => {
-      staged(plan.section, stage);
-      for (const { shape, schedule } of plan.cells) {
-        measured(plan.section, stage, await contest(stage, shape, schedule));
-      }
-    });
+  const worlds = Map.groupBy(cellsOf(session), ({ ranks }) => ranks);
+  for (const links of session.links) {
+    for (const [ranks, cells] of worlds) {
+      await onStage(session, { ranks, links }, async (stage) => {
+        staged(stage);
+        for (const { section, shape, schedule } of cells) {
+          measured(section, stage, await contest(stage, shape, schedule));
+        }
+      });
+    }
   }
 }
 
-function plans(session: Session, links: LinkName): readonly Plan[] {
+function cellsOf(session: Session): readonly Cell[] {
   const { sections, quick } = session;
-  const ranks = session.ranks ?? (quick ? [2] : [2, 4]);
-  const chosen: Plan[] = [];
+  const worlds = session.ranks ?? (quick ? [2] : [2, 4]);
+  const cells: Cell[] = [];
   if (sections.includes('sweep')) {
-    const sizes = session.sizes ?? (quick ? [8, 64 * K] : SWEEP_BYTES);
-    const cells = sizes.map((bytes) => ({
-      shape: { length: bytes / 4 },
-      schedule: quick ? QUICK : scheduleOf(bytes),
-    }));
-    chosen.push(...ranks.map((ranks) => ({ section: 'sweep', ranks, links, cells })));
+    cells.push(...worlds.flatMap((ranks) => sweep(session, ranks)));
   }
   if (sections.includes('grid')) {
-    const sizes = session.sizes ?? (quick ? [64 * K] : GRID_BYTES);
-    const cells = sizes.flatMap((bytes) =>
-      (quick ? [0.01] : GRID_DENSITIES).map((density) => ({
-        shape: sparseShape(bytes / 4, density),
-        schedule: quick ? QUICK : { ...scheduleOf(bytes), batch: 1 },
-      })),
-    );
-    chosen.push(...ranks.map((ranks) => ({ section: 'grid', ranks, links, cells })));
+    cells.push(...worlds.flatMap((ranks) => grid(session, ranks)));
   }
-  if (sections.includes('sparse')) chosen.push(...sparCml(session, links));
-  return chosen;
+  if (sections.includes('sparse')) cells.push(...sparCml(session));
+  return cells;
 }
 
-function sparCml({ ranks, sizes, quick }: Session, links: LinkName): readonly Plan[] {
+function sweep({ sizes, quick }: Session, ranks: number): readonly Cell[] {
+  return (sizes ?? (quick ? [8, 64 * K] : SWEEP_BYTES)).map((bytes) => ({
+    ...{ section: 'sweep', ranks, shape: { length: bytes / 4 } },
+    schedule: quick ? QUICK : scheduleOf(bytes),
+  }));
+}
+
+function grid({ sizes, quick }: Session, ranks: number): readonly Cell[] {
+  return (sizes ?? (quick ? [64 * K] : GRID_BYTES)).flatMap((bytes) =>
+    (quick ? [0.01] : GRID_DENSITIES).map((density) => ({
+      ...{ section: 'grid', ranks, shape: sparseShape(bytes / 4, density) },
+      schedule: quick ? QUICK : { ...scheduleOf(bytes), batch: 1 },
+    })),
+  );
+}
+
+function sparCml({ ranks, sizes, quick }: Session): readonly Cell[] {
   const length = (sizes?.[0] ?? (quick ? 256 * K : 4 * SPARSE_LENGTH)) / 4;
   const count = Math.ceil((length * SPARSE_COUNT) / SPARSE_LENGTH);
-  const schedule = quick
-    ? QUICK
-    : { rounds: 5, repetitions: 10, batch: 1, dataSets: 5, denseRepetitions: 3 };
-  const once = { ...schedule, repetitions: quick ? 1 : 3, denseRepetitions: 1 };
+  const densities = quick ? [0.001, 0.1] : DENSITIES;
   return [
     ...(ranks ?? (quick ? [2] : SPARSE_RANKS)).map((ranks) => ({
-      ...{ section: 'sparse', ranks, links },
-      cells: [{ shape: { length, count }, schedule }],
+      ...{ section: 'sparse', ranks, shape: { length, count } },
+      schedule: quick ? QUICK : FIVE_SETS,
     })),
-    {
-      ...{ section: 'density', links },
-      ranks: ranks?.at(-1) ?? (quick ? 2 : DENSITY_RANKS),
-      cells: (quick ? [0.001, 0.1] : DENSITIES).map((density) => ({
-        shape: sparseShape(length, density),
-        schedule: once,
-      })),
-    },
+    ...densities.map((density) => ({
+      ...{ section: 'density', ranks: ranks?.at(-1) ?? (quick ? 2 : DENSITY_RANKS) },
+      ...{ shape: sparseShape(length, density), schedule: quick ? QUICK : ONE_SET },
+    })),
   ];
 }
 
@@ -113,6 +110,14 @@ function sparseShape(length: number, density: number): VectorShape {
 }
 
 const QUICK: Schedule = { rounds: 1, repetitions: 3, batch: 1, dataSets: 1 };
+
+const FIVE_SETS: Schedule = {
+  ...{ rounds: 5, dataSets: 5, repetitions: 10, denseRepetitions: 3, batch: 1 },
+};
+/** A dense vector takes as long at any density: one repetition in each cell. */
+const ONE_SET: Schedule = {
+  ...{ rounds: 1, dataSets: 1, repetitions: 5, denseRepetitions: 1, batch: 1 },
+};
 
 /** More of what is short, so that every size takes about as long. */
 function scheduleOf(bytes: number): Schedule {

@@ -151,13 +151,19 @@ test.skipIf(namespacesMissing() !== undefined)(
     const command = home.start([
       ...['bench', 'collectives', '--sweep', '--links', '1gbit', '--ranks', '2'],
     ]);
-    await until(
-      () => namespaces().length,
-      (length) => length > before.length,
-      'namespaces to stand',
-    );
-    const [bench] = processesMatching('bench/collectives.ts --sweep --links 1gbit');
-    process.kill(bench!.pid, 'SIGINT');
+    const benches = (): readonly { pid: number }[] =>
+      processesMatching('bench/collectives.ts --sweep --links 1gbit');
+    try {
+      await until(
+        () => namespaces().length,
+        (length) => length > before.length,
+        'namespaces to stand',
+        30_000,
+      );
+      expect(benches()).toHaveLength(1);
+    } finally {
+      for (const { pid } of benches()) process.kill(pid, 'SIGINT');
+    }
     expect(await command.finished).toMatchObject({ code: 130 });
     expect(namespaces()).toBe(before);
     await until(
