@@ -36,7 +36,15 @@ const exceptions = {
 /** What a layer of the agent may not import: the hosts, and the layers above it. */
 function above(layer) {
   const outside = ['main', 'renderer', 'cli', 'preload'];
-  const upper = ['exchange', 'training', 'worker', 'supervisor', 'allreduce', 'probe'];
+  const upper = [
+    'exchange',
+    'training',
+    'worker',
+    'supervisor',
+    'allreduce',
+    'probe',
+    'forecast',
+  ];
   const inside = {
     kernels: ['compression', 'codec', 'collectives', 'transport', ...upper],
     compression: ['codec', 'collectives', 'transport', ...upper],

@@ -54,6 +54,7 @@ export {
   type AllreduceReport,
   type AllreduceTask,
 } from './allreduce/allreduce-files.ts';
+export { forecastSpec, type Candidate } from './forecast/forecast-spec.ts';
 export { measureNetwork } from './probe/measure-network.ts';
 export { GroupStream, type AllreduceOptions } from './allreduce/group-stream.ts';
 export {

@@ -8,6 +8,7 @@ import { addAllreduceCommand } from './commands/allreduce.ts';
 import { addBenchCommand } from './commands/bench.ts';
 import { addCompressCommand } from './commands/compress.ts';
 import { addDecompressCommand } from './commands/decompress.ts';
+import { addPlanCommand } from './commands/plan.ts';
 import { addPresetsCommand } from './commands/presets.ts';
 import { addRunCommand } from './commands/run.ts';
 import { addRunsCommand } from './commands/runs.ts';
@@ -32,6 +33,7 @@ function makeProgram(): Command {
   addSpecCommand(program);
   addCompressCommand(program);
   addDecompressCommand(program);
+  addPlanCommand(program);
   addAllreduceCommand(program);
   addBenchCommand(program);
   addServeCommand(program);

@@ -44,7 +44,7 @@ export const rabenseifner: CollectiveDefinition = {
     const sent = Array.from({ length: shape.ranks }, (_, rank) =>
       rabenseifnerBytesSent(rank, shape),
     );
-    return Math.max(...sent);
+    return sent.reduce((most, bytes) => Math.max(most, bytes), 0);
   },
   run: async (communicator: Communicator, payload: Payload): Promise<Combined> => {
     const { operation, rank, reduction, size, valueBytes } = communicator;

@@ -39,7 +39,7 @@ export const recursiveDoubling: CollectiveDefinition = {
     const sent = Array.from({ length: shape.ranks }, (_, rank) =>
       recursiveDoublingBytesSent(rank, shape),
     );
-    return Math.max(...sent);
+    return sent.reduce((most, bytes) => Math.max(most, bytes), 0);
   },
   run: async (communicator: Communicator, payload: Payload): Promise<Combined> => {
     const { operation, reduction, valueBytes } = communicator;

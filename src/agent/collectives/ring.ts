@@ -45,7 +45,7 @@ export const ring: CollectiveDefinition = {
     const sent = Array.from({ length: shape.ranks }, (_, rank) =>
       ringBytesSent(rank, shape),
     );
-    return Math.max(...sent);
+    return sent.reduce((most, bytes) => Math.max(most, bytes), 0);
   },
   run: runRing,
 };

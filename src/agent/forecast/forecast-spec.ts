@@ -1,0 +1,89 @@
+/**
+ * The forecast of a spec: its own plan and, beside it, every other method with its default
+ * parameters, by every collective that can carry them, for some numbers of ranks.
+ */
+import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
+import type { ExchangePlan } from '../../shared/exchange-plan.ts';
+import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import { methods } from '../compression/registry.ts';
+import type { FlatTensor } from '../exchange/buckets.ts';
+import { resolvePlan } from '../exchange/resolve-plan.ts';
+import { validateLaunch } from '../supervisor/validate-launch.ts';
+import { tensorLength } from '../training/models/model.ts';
+import { findWorkload } from '../training/workload.ts';
+import { rehearse, type Rehearsal } from './rehearsal.ts';
+import { collectivesOf, forecastStep, type StepForecast } from './step-forecast.ts';
+
+export interface SpecForecastOptions {
+  readonly spec: ExperimentSpec;
+  readonly ranks: readonly number[];
+  /** The constants of a world of so many ranks. */
+  readonly networkOf: (ranks: number) => NetworkCost;
+  /** Seconds of the model's computation in a step. */
+  readonly compute: number;
+}
+
+export interface Candidate extends StepForecast {
+  /** Whether it is what the spec asks for. */
+  readonly own: boolean;
+  /** Step time of the best uncompressed exchange over this one's: above 1 it pays. */
+  readonly speedup: number;
+}
+
+/** A rehearsal is of the last iterations: past warm-ups and ramps. */
+const REHEARSED = 8;
+
+/**
+ * Fastest first, by number of ranks.
+ * @throws GradwireError of what is wrong with the spec
+ */
+export async function forecastSpec({
+  spec: raw,
+  ranks,
+  networkOf,
+  compute,
+}: SpecForecastOptions): Promise<readonly Candidate[]> {
+  const { plan, spec } = validateLaunch(raw);
+  const tensors = tensorsOf(spec);
+  const iteration = Math.max(0, spec.iterations - REHEARSED);
+  const rehearsed: { plan: ExchangePlan; own: boolean; rehearsal: Rehearsal }[] = [];
+  for (const candidate of plansOf(plan)) {
+    const rehearsal = await rehearse(candidate, tensors, iteration);
+    rehearsed.push({ plan: candidate, own: candidate === plan, rehearsal });
+  }
+  return ranks.flatMap((count) => {
+    const setting = { ranks: count, network: networkOf(count), compute };
+    const steps = rehearsed.flatMap(({ plan, own, rehearsal }) =>
+      collectivesOf(plan, rehearsal).map((collective) => ({
+        ...forecastStep(plan, rehearsal, collective, setting),
+        own,
+      })),
+    );
+    const dense = Math.min(
+      ...steps.filter(({ method }) => method === 'none').map(({ step }) => step),
+    );
+    return steps
+      .map((step) => ({ ...step, speedup: dense / step.step }))
+      .sort((a, b) => a.step - b.step);
+  });
+}
+
+/** The spec's own, then all methods as they come, each once. */
+function plansOf(own: ExchangePlan): readonly ExchangePlan[] {
+  const { bucketBytes } = own;
+  const others = [...methods.keys()]
+    .filter((method) => method !== own.method)
+    .map((method) => resolvePlan({ method, bucketBytes }));
+  return [own, ...others];
+}
+
+function tensorsOf({ workload, optimizer }: ExperimentSpec): readonly FlatTensor[] {
+  const { model } = findWorkload({ ...workload, optimizer: optimizer.kind });
+  let start = 0;
+  return model.tensors.map((tensor) => {
+    const length = tensorLength(tensor);
+    const flat = { name: tensor.name, shape: tensor.shape, start, length };
+    start += length;
+    return flat;
+  });
+}

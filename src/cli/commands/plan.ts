@@ -1,0 +1,253 @@
+/**
+ * `gradwire plan SPEC|PRESET`: what a step would take by every method and collective, for
+ * any number of ranks, and whether compressing pays at all.
+ */
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import type { Candidate } from '../../agent/engine.ts';
+import { openHome } from '../../main/home.ts';
+import { loadNetworkProfile } from '../../main/network-profile-file.ts';
+import { applySettings } from '../../main/runs/settings.ts';
+import { resolveDataDirectory } from '../../main/runs/data-directory.ts';
+import { loadSpecSource } from '../../main/runs/spec-source.ts';
+import { LOOPBACK, type NetworkCost } from '../../shared/cost-model/network-cost.ts';
+import { networkCostOf } from '../../shared/cost-model/network-profile.ts';
+import { inputError } from '../../shared/errors.ts';
+import { parseExperimentSpec } from '../../shared/experiment-spec.ts';
+import { formatDuration } from '../../shared/units.ts';
+import { measureComputeTime } from '../compute-time.ts';
+import { bytes } from '../quantities.ts';
+import { textTable } from '../text-table.ts';
+
+interface PlanOptions {
+  readonly set: readonly string[];
+  readonly ranks?: readonly number[];
+  readonly network?: string;
+  readonly compute?: number;
+  readonly all: boolean;
+  readonly json: boolean;
+}
+
+/** Costs of rings are sums over all ranks: more would take minutes. */
+const MAXIMUM_RANKS = 1_000_000;
+
+const collect = (value: string, before: readonly string[]): readonly string[] => [
+  ...before,
+  value,
+];
+
+export function addPlanCommand(program: Command): void {
+  program
+    .command('plan')
+    .summary('predict what a step would take, by every method')
+    .description(
+      'Predict what a training step would take by every method and collective, for any ' +
+        'number of ranks, from the measured network (gradwire bench network), the ' +
+        'methods as they run on this machine, and the model’s computation.',
+    )
+    .argument('<spec>', 'a YAML or JSON file, - for stdin, or the name of a preset')
+    .addOption(
+      new Option('--set <key=value>', 'change the spec, for example world.ranks=2')
+        .argParser(collect)
+        .default([], ''),
+    )
+    .option(
+      '--ranks <counts>',
+      'numbers of ranks, as 8,64,1024; the spec’s own if not given',
+      parseCounts,
+    )
+    .option('--network <file>', 'a profile by bench network; the home’s if not given')
+    .option(
+      '--compute <ms>',
+      'what the model computes in a step; measured by a short run if not given',
+      parseMilliseconds,
+    )
+    .option('--all', 'every collective of every method, not its best alone', false)
+    .option('--json', 'one JSON object per line', false)
+    .action(plan);
+}
+
+async function plan(name: string, options: PlanOptions): Promise<void> {
+  const { raw, place } = await loadSpecSource(name);
+  const parsed = parseExperimentSpec(applySettings(raw, options.set), place);
+  const spec = resolveDataDirectory(parsed, process.cwd());
+  const ranks = options.ranks ?? [spec.world.ranks];
+  const { networkOf, origin } = await findNetwork(options.network);
+  const computeOrigin =
+    options.compute === undefined ? 'measured, one rank on this computer' : 'given';
+  const compute = options.compute ?? (await measureComputeTime(spec)) * 1000;
+  // Loaded here: no other command needs the engine.
+  const { forecastSpec } = await import('../../agent/engine.ts');
+  const candidates = await forecastSpec({
+    spec,
+    ranks,
+    networkOf,
+    compute: compute / 1000,
+  });
+  if (options.json) {
+    const basis = {
+      type: 'basis',
+      compute,
+      computeOrigin,
+      network: origin,
+      constants: ranks.map((count) => ({ ranks: count, ...networkOf(count) })),
+    };
+    const lines = [
+      basis,
+      ...candidates.map(asLine),
+      ...ranks.map((count) => verdictLine(ofRanks(candidates, count), count)),
+    ];
+    process.stdout.write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    return;
+  }
+  process.stdout.write(
+    `${spec.name}: computing ${formatDuration(compute)} a step (${computeOrigin}), ` +
+      `network ${origin}; nothing is assumed to overlap\n`,
+  );
+  for (const count of ranks) {
+    const shown = ofRanks(candidates, count);
+    process.stdout.write(
+      `\n${table(options.all ? shown : bestOfEach(shown))}\n` +
+        `${verdictLine(shown, count).text}\n`,
+    );
+  }
+}
+
+async function findNetwork(file: string | undefined): Promise<{
+  networkOf: (ranks: number) => NetworkCost;
+  origin: string;
+}> {
+  const chosen = file ?? (await openHome()).networkProfile;
+  const profile = await loadNetworkProfile(chosen);
+  if (profile !== undefined) {
+    return {
+      networkOf: (ranks) => networkCostOf(profile, ranks),
+      origin: `measured (${chosen})`,
+    };
+  }
+  if (file !== undefined) {
+    throw inputError('NETWORK_PROFILE_UNREADABLE', `there is no file ${file}`, {
+      place: file,
+      next: 'Measure one: gradwire bench network --out FILE.',
+    });
+  }
+  return {
+    networkOf: () => LOOPBACK,
+    origin: 'not measured: constants of loopback (gradwire bench network measures it)',
+  };
+}
+
+/** Milliseconds, as everywhere in JSON. */
+function asLine(candidate: Candidate): object {
+  const { compute, compress, exchange, decompress, step, ...rest } = candidate;
+  return {
+    type: 'candidate',
+    ...rest,
+    compute: 1000 * compute,
+    compress: 1000 * compress,
+    exchange: 1000 * exchange,
+    decompress: 1000 * decompress,
+    step: 1000 * step,
+    pays: candidate.speedup > 1,
+  };
+}
+
+interface Verdict {
+  readonly type: 'verdict';
+  readonly ranks: number;
+  readonly compress: boolean;
+  readonly method: string;
+  readonly collective: string;
+  readonly speedup: number;
+  readonly text: string;
+}
+
+/** @param candidates fastest first */
+function verdictLine(candidates: readonly Candidate[], ranks: number): Verdict {
+  const [best] = candidates as readonly [Candidate, ...Candidate[]];
+  const dense = candidates.find(({ method }) => method === 'none')!;
+  const own = candidates.find((candidate) => candidate.own)!;
+  const compress = best.speedup > 1;
+  const advice = compress
+    ? `compress: ${best.method} over ${best.collective} is predicted to take ` +
+      `${seconds(best.step)} a step instead of ${seconds(dense.step)} ` +
+      `(${best.speedup.toFixed(2)} times as fast)`
+    : `do not compress: no method is predicted to beat ${dense.collective}, ` +
+      `${seconds(dense.step)} a step`;
+  const ownAdvice =
+    own.method === 'none' || own === best
+      ? ''
+      : own.speedup > 1
+        ? `; ${own.method} as in the spec ${own.speedup.toFixed(2)} times`
+        : `; ${own.method} as in the spec would take ${seconds(own.step)}`;
+  const { method, collective, speedup } = best;
+  return {
+    type: 'verdict',
+    ranks,
+    compress,
+    method,
+    collective,
+    speedup,
+    text: `${ranks} ranks, ${advice}${ownAdvice}`,
+  };
+}
+
+const ofRanks = (candidates: readonly Candidate[], ranks: number): Candidate[] =>
+  candidates.filter((candidate) => candidate.ranks === ranks);
+
+/** The first of each method: candidates come fastest first. */
+function bestOfEach(candidates: readonly Candidate[]): readonly Candidate[] {
+  const seen = new Set<string>();
+  return candidates.filter(({ method }) => !seen.has(method) && seen.add(method));
+}
+
+function table(candidates: readonly Candidate[]): string {
+  const header = [
+    'method',
+    'collective',
+    'step',
+    'compress',
+    'exchange',
+    'decompress',
+    'sent',
+    'bound by',
+    'against dense',
+  ];
+  const rows = candidates.map((candidate) => [
+    `${candidate.method}${candidate.own ? ' *' : ''}`,
+    candidate.collective,
+    seconds(candidate.step),
+    seconds(candidate.compress),
+    seconds(candidate.exchange),
+    seconds(candidate.decompress),
+    bytes(candidate.wireBytes),
+    candidate.bound,
+    candidate.method === 'none' && candidate.speedup === 1
+      ? 'baseline'
+      : `${candidate.speedup.toFixed(2)} ×`,
+  ]);
+  const [left, right] = ['left', 'right'] as const;
+  return textTable(
+    [header, ...rows],
+    [left, left, right, right, right, right, right, left, right],
+  );
+}
+
+const seconds = (time: number): string => formatDuration(1000 * time);
+
+function parseCounts(text: string): readonly number[] {
+  const counts = text.split(',').map(Number);
+  if (!/^\d+(,\d+)*$/.test(text) || counts.some((n) => n < 1 || n > MAXIMUM_RANKS)) {
+    throw new InvalidArgumentError(
+      `They must be numbers of ranks up to ${MAXIMUM_RANKS}, as 8,64,1024.`,
+    );
+  }
+  return counts;
+}
+
+function parseMilliseconds(text: string): number {
+  const time = Number(text);
+  if (text.trim() === '' || !(time >= 0) || time > 1e9) {
+    throw new InvalidArgumentError('It must be a time in milliseconds.');
+  }
+  return time;
+}

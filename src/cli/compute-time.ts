@@ -1,0 +1,39 @@
+/**
+ * What a step of a spec's model computes, measured: one rank of it trains for a moment on
+ * this computer, alone, as any other run does. The run is not kept on the list.
+ */
+import { failure } from '../shared/errors.ts';
+import type { ExperimentSpec } from '../shared/experiment-spec.ts';
+import { median } from '../shared/statistics/quantile.ts';
+import { withWorkspace } from './workspace.ts';
+
+const ITERATIONS = 24;
+/** Compilation, caches. */
+const SETTLING = 8;
+
+/** @returns seconds of data, gradient and update of one iteration: the median */
+export async function measureComputeTime(spec: ExperimentSpec): Promise<number> {
+  const short = {
+    ...spec,
+    name: `computation of ${spec.name}`.slice(0, 120),
+    world: { ...spec.world, ranks: 1 },
+    exchange: { method: 'none' },
+    iterations: ITERATIONS,
+    evaluateEvery: 0,
+  };
+  return await withWorkspace(async ({ store, coordinator, trouble }) => {
+    const { id } = await coordinator.create(short);
+    await coordinator.begin(id);
+    const { state, error } = await Promise.race([coordinator.ended(id), trouble]);
+    const times = [...store.allIterations(id)]
+      .filter(({ iteration }) => iteration >= SETTLING)
+      .map(({ phases: { data, compute, apply } }) => (data + compute + apply) / 1000);
+    store.setDeleted(id, true);
+    const time = median(times);
+    if (time !== undefined) return time;
+    throw failure('COMPUTE_NOT_MEASURED', `the short run ${state}`, {
+      place: error?.message,
+      next: 'Give the time of one iteration instead: --compute MS.',
+    });
+  });
+}

@@ -1,0 +1,155 @@
+/** `gradwire plan` as a command: its JSON, its verdict, its errors. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { methods } from '../../../src/agent/compression/registry.ts';
+import { GradwireHome } from '../../harness/gradwire.ts';
+
+const profile = (beta: number) => ({
+  version: 1,
+  measuredAt: 0,
+  transport: 'tcp',
+  nodes: ['a', 'b'],
+  pairs: [],
+  loaded: [{ ranks: 2, alpha: 5e-5, beta }],
+  kernels: {
+    add: 1e-10,
+    merge: 4e-9,
+    scatter: 2e-9,
+    select: 5e-10,
+    quantize: 1e-9,
+    dequantize: 3e-10,
+  },
+});
+
+const { kernels } = profile(0);
+/** Sums cost nothing either: what is left is latency, the same for all. */
+const instant = { ...kernels, add: 0, merge: 0, scatter: 0 };
+
+let home: GradwireHome;
+let directory: string;
+/** 1 Mbit/s, and a network that moves bytes in no time. */
+let slow: string;
+let fast: string;
+
+beforeAll(async () => {
+  home = new GradwireHome();
+  directory = await mkdtemp(path.join(tmpdir(), 'gradwire-plan-'));
+  slow = path.join(directory, 'slow.json');
+  fast = path.join(directory, 'fast.json');
+  await writeFile(slow, JSON.stringify(profile(8e-6)));
+  await writeFile(fast, JSON.stringify({ ...profile(1e-15), kernels: instant }));
+});
+
+afterAll(async () => {
+  await home[Symbol.asyncDispose]();
+  await rm(directory, { recursive: true, force: true });
+});
+
+type Line = Readonly<Record<string, unknown>>;
+
+async function plan(...args: readonly string[]): Promise<readonly Line[]> {
+  const { code, stdout, stderr } = await home.run(['plan', ...args, '--json']);
+  expect(stderr).toBe('');
+  expect(code).toBe(0);
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
+}
+
+const ofType = (lines: readonly Line[], type: string): readonly Line[] =>
+  lines.filter((line) => line.type === type);
+
+describe('gradwire plan', () => {
+  test('gives every method and collective, for every number of ranks', async () => {
+    const ranks = [8, 64, 1024, 100_000];
+    const lines = await plan(
+      'digits-topk',
+      '--network',
+      slow,
+      '--compute',
+      '12.5',
+      '--ranks',
+      ranks.join(','),
+    );
+    expect(lines[0]).toMatchObject({
+      type: 'basis',
+      compute: 12.5,
+      computeOrigin: 'given',
+      network: `measured (${slow})`,
+    });
+    const candidates = ofType(lines, 'candidate');
+    for (const count of ranks) {
+      const those = candidates.filter((line) => line.ranks === count);
+      expect(new Set(those.map(({ method }) => method))).toEqual(
+        new Set(methods.keys()),
+      );
+      const own = those.filter((line) => line.own);
+      expect(own.length).toBeGreaterThanOrEqual(5);
+      expect(new Set(own.map(({ method }) => method))).toEqual(new Set(['topk']));
+      const steps = those.map(({ step }) => step as number);
+      expect(steps).toEqual(steps.toSorted((a, b) => a - b));
+      for (const line of those) {
+        const { compute, compress, exchange, decompress, step, speedup } =
+          line as Record<string, number>;
+        expect(compute).toBe(12.5);
+        expect(compute! + compress! + exchange! + decompress!).toBeCloseTo(step!, 6);
+        expect(line.pays).toBe(speedup! > 1);
+      }
+    }
+    // At 1 Mbit/s nothing is as slow as everything.
+    const verdicts = ofType(lines, 'verdict');
+    expect(verdicts.map((line) => line.ranks)).toEqual(ranks);
+    expect(verdicts.every((line) => line.compress)).toBe(true);
+    const dense = candidates.find((line) => line.method === 'none' && line.ranks === 8);
+    expect(dense).toMatchObject({ bound: 'bandwidth', pays: false });
+  });
+
+  test('says where not to compress', async () => {
+    const { code, stdout } = await home.run([
+      'plan',
+      'digits-topk',
+      '--network',
+      fast,
+      '--compute',
+      '5',
+      '--set',
+      'exchange.collective=sparse-allgather',
+      '--ranks',
+      '4',
+    ]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/topk \*\s+sparse-allgather/);
+    expect(stdout).toMatch(/none\s+\S+.*baseline/);
+    expect(stdout).toMatch(/4 ranks, do not compress: no method is predicted to beat /);
+    expect(stdout).toMatch(/topk as in the spec would take/);
+  });
+
+  test('measures what the model computes where nobody says, and leaves no run', async () => {
+    const lines = await plan('digits-topk', '--network', fast, '--ranks', '2');
+    const [basis] = lines;
+    expect(basis!.computeOrigin).toBe('measured, one rank on this computer');
+    expect(basis!.compute as number).toBeGreaterThan(0.01);
+    expect(basis!.compute as number).toBeLessThan(10_000);
+    const { stdout } = await home.run(['runs', 'list', '--json']);
+    expect(stdout).not.toContain('computation of');
+  });
+
+  test.each([
+    [['--network', '/nowhere/network.json'], 'NETWORK_PROFILE_UNREADABLE'],
+    [['--set', 'exchange.method=topq'], 'METHOD_UNKNOWN'],
+    [['--ranks', '8,none'], 'numbers of ranks'],
+  ])('refuses %j', async (args, what) => {
+    const { code, stderr } = await home.run([
+      'plan',
+      'digits-topk',
+      '--compute',
+      '1',
+      ...args,
+    ]);
+    expect(stderr).toContain(what);
+    expect(code).toBe(2);
+  });
+});
