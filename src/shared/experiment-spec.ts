@@ -46,7 +46,9 @@ export const experimentSpecSchema = z.strictObject({
   engine: z
     .enum(['auto', 'thread', 'inline'])
     .default('auto')
-    .describe('Whether the exchange has a thread of its own; auto: if cores suffice'),
+    .describe(
+      'Whether the exchange has a thread of its own; auto: if cores suffice and no GPU computes',
+    ),
   timeoutSeconds: positive
     .max(3600)
     .default(30)

@@ -5,11 +5,17 @@
  */
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { Communicate } from '../../src/agent/compression/method.ts';
+import {
+  findMethod,
+  validateParameters,
+} from '../../src/agent/compression/registry.ts';
 import { ArenaSite } from '../../src/agent/exchange/arena-site.ts';
 import { DeviceSite } from '../../src/agent/exchange/device-site.ts';
 import { ExchangeEngine } from '../../src/agent/exchange/exchange-engine.ts';
 import { GpuGradient } from '../../src/agent/exchange/gpu-gradient.ts';
 import type { GradientSite } from '../../src/agent/exchange/gradient-site.ts';
+import { ReadbackCompressor } from '../../src/agent/exchange/readback-compressor.ts';
 import { resolvePlan } from '../../src/agent/exchange/resolve-plan.ts';
 import { Arena } from '../../src/agent/kernels/arena.ts';
 import type { Kernels } from '../../src/agent/kernels/kernels.ts';
@@ -24,6 +30,7 @@ import { listenTcp } from '../../src/agent/transport/tcp-listener.ts';
 import type { Transport } from '../../src/agent/transport/transport.ts';
 import type { PlanSwitch } from '../../src/shared/exchange-plan.ts';
 import { bellShaped } from '../unit/kernels/adversarial-inputs.ts';
+import { backends } from '../unit/kernels/backends.ts';
 import { expectSameBits } from './device-pair.ts';
 import { DeviceTraffic } from './device-traffic.ts';
 import { hasVulkan } from './vulkan.ts';
@@ -69,6 +76,7 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
     ['none', { method: 'none', bucketBytes: 500 }, []],
     ['topk', { method: 'topk', ratio: 0.03, bucketBytes: 3000 }, []],
     ['qsgd', { method: 'qsgd', minElements: 100 }, []],
+    ['scalecom, in several messages', { method: 'scalecom', ratio: 0.03 }, []],
     [
       'from one to another, residuals flushed',
       { method: 'topk', ratio: 0.02 },
@@ -100,7 +108,7 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
     );
     const device = await connectRanks(exchange, switches, true);
     const host = await connectRanks(exchange, switches, false);
-    for (let iteration = 0; iteration < 3 * (1 + changes.length); iteration++) {
+    for (let iteration = 0; iteration < 2 * (1 + changes.length); iteration++) {
       const expected = await step(host, iteration);
       expectSameBits(await step(device, iteration), expected, `iteration ${iteration}`);
     }
@@ -116,7 +124,7 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
     // No binding holds the indices of more than 64 entries.
     const device = await connectRanks(exchange, switches, true, 256);
     const notices: string[] = [];
-    for (let iteration = 0; iteration < 9; iteration++) {
+    for (let iteration = 0; iteration < 6; iteration++) {
       const expected = await step(host, iteration);
       expectSameBits(await step(device, iteration), expected, `iteration ${iteration}`);
       notices.push(...device[0]!.engine.takeNotices().map(({ message }) => message));
@@ -125,6 +133,47 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
       'topk with these parameters is not done on this GPU: 1994 of 1994 elements are ' +
         'read back and compressed on the CPU',
     ]);
+  });
+
+  test('in several messages as well', async () => {
+    const gradient = new GpuGradient(gpu.device, N);
+    const method = findMethod('powersgd');
+    const { arena, kernels } = backends.wasm();
+    const context = {
+      length: N,
+      tensors: TENSORS,
+      parameters: validateParameters(method, { rank: 2 }),
+      seed: 1,
+      rank: 0,
+      world: 1,
+      bucket: 0,
+      arena,
+      kernels,
+    };
+    const home = gradient.gpu.allocateVector(N);
+    const residual = arena.allocateVector(N);
+    kernels.fill(residual, 0);
+    const x = arena.allocateVector(N);
+    using made = new ReadbackCompressor(gradient.gpu, method, {
+      ...context,
+      residual: home,
+    });
+    using right = method.create({ ...context, residual });
+    const alone: Communicate = ({ payload }) =>
+      Promise.resolve({ form: 'dense', data: payload.data });
+    const values = new Float32Array(N);
+    for (let iteration = 0; iteration < 3; iteration++) {
+      gradient.gpu.write(gradient.vector, gradientOf(0, iteration));
+      arena.f32(x).set(gradientOf(0, iteration));
+      await made.exchange!(gradient.vector, iteration, alone);
+      await right.exchange!(x, iteration, alone);
+      await gradient.gpu.read(gradient.vector, values);
+      expectSameBits(values, arena.f32(x), 'average');
+      await gradient.gpu.read(home, values);
+      expectSameBits(values, arena.f32(residual), 'residual');
+    }
+    gradient.gpu.release(home);
+    gradient[Symbol.dispose]();
   });
 
   test('a NaN is named before anything is sent', async () => {
@@ -291,11 +340,11 @@ function inArena(shared: Shared, offset: number): Place {
 const gradientOf = (rank: number, iteration: number): Float32Array =>
   bellShaped(N, 1 + rank + P * iteration);
 
-/** Every third iteration another plan, told at launch. */
+/** Every second iteration another plan, told at launch. */
 function planSwitch(exchange: Exchange, index: number, change: Exchange): PlanSwitch {
   const base = resolvePlan(exchange);
   const plan = resolvePlan(change, base);
-  return { epoch: index + 1, notBefore: 3 * (index + 1), plan, residual: 'flush' };
+  return { epoch: index + 1, notBefore: 2 * (index + 1), plan, residual: 'flush' };
 }
 
 /** One iteration of all ranks; their averages, which are equal. */

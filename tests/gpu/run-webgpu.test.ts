@@ -95,7 +95,7 @@ describe.skipIf(!canRunWebGpu)('a run on webgpu', () => {
       records.filter((record) => record.type === 'notice').map(({ code }) => code);
     expect(codes(readBack)).toContain('GRADIENTS_READ_BACK');
     expect(codes(stays)).not.toContain('GRADIENTS_READ_BACK');
-    expect(codes(stays)).not.toContain('GRADIENT_READ_BACK');
+    expect(codes(stays)).not.toContain('METHOD_NOT_ON_GPU');
   });
 
   it('counts the time on the device to the phases that asked for it', () => {

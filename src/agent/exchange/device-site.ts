@@ -86,10 +86,16 @@ export class DeviceSite implements GradientSite {
     };
   }
 
+  /** @throws GradwireError `GPU_LOST` */
   async settled(): Promise<void> {
     const { gpu } = this.#options.gradient;
     gpu.commands.flush();
-    await gpu.device.queue.onSubmittedWorkDone();
+    try {
+      await gpu.device.queue.onSubmittedWorkDone();
+    } catch (error) {
+      gpu.check();
+      throw error;
+    }
     gpu.check();
   }
 
@@ -97,7 +103,7 @@ export class DeviceSite implements GradientSite {
     const { length } = this.#options.gradient.vector;
     const notices = [...this.#readBack].map(([method, elements]) => ({
       level: 'warning' as const,
-      code: 'GRADIENT_READ_BACK',
+      code: 'METHOD_NOT_ON_GPU',
       message:
         `${method} with these parameters is not done on this GPU: ${elements} of ` +
         `${length} elements are read back and compressed on the CPU`,
