@@ -49,6 +49,10 @@ export const experimentSpecSchema = z.strictObject({
     .describe(
       'Whether the exchange has a thread of its own; auto: if cores suffice and no GPU computes',
     ),
+  transport: z
+    .enum(['auto', 'tcp', 'native'])
+    .default('auto')
+    .describe('What carries messages; auto: native, on libc’s sockets, where it loads'),
   timeoutSeconds: positive
     .max(3600)
     .default(30)

@@ -13,6 +13,7 @@ import type { Kernels } from '../kernels/kernels.ts';
 import { startWasmKernels, type LoadedKernels } from '../kernels/wasm/load.ts';
 import { PhaseClock } from '../profile/phase-clock.ts';
 import { connectMesh } from '../transport/mesh.ts';
+import { chooseTransport } from '../transport/transport-choice.ts';
 import { listenTcp, type TcpListener } from '../transport/tcp-listener.ts';
 import type { Transport } from '../transport/transport.ts';
 import type {
@@ -76,8 +77,10 @@ export class EngineHost {
     },
     connect: async (request) => {
       if (this.#listener === undefined) throw new Error('internal: not listening');
+      const { libc, fallback } = await chooseTransport(request.transport);
       const transport = await connectMesh({
         listener: this.#listener,
+        libc,
         rank: request.rank,
         addresses: request.addresses,
         runId: request.run,
@@ -105,7 +108,12 @@ export class EngineHost {
         network: request.network,
       });
       const fences = this.#engine.fence(0);
-      return { gradient, fences, notices: this.#engine.takeNotices() };
+      const notices = [...this.#engine.takeNotices()];
+      if (fallback !== undefined) {
+        const message = `messages go over tcp: ${fallback}`;
+        notices.push({ level: 'warning', code: 'TRANSPORT_FALLBACK', message });
+      }
+      return { gradient, fences, notices };
     },
     exchange: async ({ iteration }) => {
       const engine = this.#connected();

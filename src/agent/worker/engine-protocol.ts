@@ -6,6 +6,7 @@
 import type { ErrorData } from '../../shared/errors.ts';
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
+import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type { SmallOperation } from '../collectives/small-allreduce.ts';
 import type { FlatTensor } from '../exchange/buckets.ts';
@@ -29,6 +30,7 @@ export interface EngineCalls {
       addresses: readonly RankAddress[];
       secret: Uint8Array;
       timeoutMs: number;
+      transport: ExperimentSpec['transport'];
       /** For the kernels, the engine's own included. */
       threads: number;
       tensors: readonly FlatTensor[];

@@ -155,6 +155,7 @@ export class WorkerSession {
       addresses,
       secret: configuration.secret,
       timeoutMs: spec.timeoutSeconds * 1000,
+      transport: spec.transport,
       threads: configuration.threads,
       tensors: trainer.tensors,
       plan: configuration.plan,

@@ -32,6 +32,7 @@ async function exchangeThrice(
     addresses: [address],
     secret: new Uint8Array(32),
     timeoutMs: 10_000,
+    transport: 'auto',
     threads,
     tensors: [{ name: 'w', shape: [length], start: 0, length }],
     plan: {
