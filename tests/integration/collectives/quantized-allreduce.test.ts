@@ -5,11 +5,13 @@
 import { describe, expect, test } from 'vitest';
 import type { Quantization } from '../../../src/agent/collectives/collective.ts';
 import { partRange } from '../../../src/agent/collectives/partition.ts';
+import { reduceScatter } from '../../../src/agent/collectives/reduce-scatter.ts';
 import { collectives } from '../../../src/agent/collectives/registry.ts';
 import {
   floats,
   generator,
   integers,
+  put,
   runCollective,
   sameBits,
   sumOf,
@@ -200,16 +202,15 @@ describe.each(ids)('%s', (id) => {
   });
 });
 
-test('two roundings, whatever P is: the noise does not grow with the ranks squared', async () => {
+test('two roundings, whatever P is', async () => {
   const collective = collectives.get('scatter-reduce-allgather')!;
   const quantization = { bits: 4, bucket: 1024, scale: 'max' } as const;
-  const length = 4096;
-  const meanSquare = async (ranks: number): Promise<number> => {
+  const length = 16_384;
+  // Rounding uniform values to levels of width w is off by w²/6 on average. P − 1
+  // contributions have w = m/7, the sum P·m/7, where m = 100 is the largest magnitude.
+  for (const ranks of [6, 8]) {
     await using world = await makeWorld(ranks);
-    // The same on all ranks: noise that were the same as well would add up as P².
-    const inputs = world.transports.map(() =>
-      floats(0, length).map((x) => Math.atan(x)),
-    );
+    const inputs = world.transports.map(() => integers(0, length));
     const outcomes = await runCollective(
       collective,
       world.communicators(),
@@ -218,17 +219,39 @@ test('two roundings, whatever P is: the noise does not grow with the ranks squar
       'sum',
       quantization,
     );
-    const exact = sumOf(inputs.map((input) => Float64Array.from(input)));
-    const errors = outcomes[0]!.sum.map((value, index) => value - exact[index]!);
-    return errors.reduce((sum, error) => sum + error ** 2, 0) / length;
-  };
-  // Rounding to levels of width w is off by w²/6 on average of uniform values: (P−1)
-  // contributions of w = m/7, and the sum of w = P·m/7, where m is the largest magnitude.
-  const bound = (ranks: number): number =>
-    ((ranks - 1) / 4 + (ranks + 1) ** 2 / 4) * (Math.PI / 2 / 7) ** 2;
-  for (const ranks of [2, 8]) {
-    const noise = await meanSquare(ranks);
-    expect(noise).toBeGreaterThan(0);
-    expect(noise).toBeLessThan(bound(ranks));
+    const exact = sumOf(inputs);
+    const { sum } = outcomes[0]!;
+    const square = sum.reduce((all, x, index) => all + (x - exact[index]!) ** 2, 0);
+    const noise = square / length / ((100 / 7) ** 2 / 6);
+    const expected = ranks - 1 + ranks ** 2;
+    expect(noise / expected, `P = ${ranks}`).toBeGreaterThan(0.8);
+    expect(noise / expected, `P = ${ranks}`).toBeLessThan(1.2);
   }
+});
+
+test('the noise of every rank is its own', async () => {
+  const ranks = 8;
+  const length = 16_384;
+  await using world = await makeWorld(ranks);
+  // The same on all ranks: noise that were the same, too, would add up to (P − 1)²
+  // instead of P − 1. A rank's contribution to its own part is exact.
+  const values = integers(0, length);
+  const errors = await Promise.all(
+    world.communicators().map(async (communicator, rank) => {
+      const { arena } = communicator;
+      const { offset } = communicator.scratch('test', 4 * length);
+      put(arena, offset, values);
+      communicator.begin({
+        epoch: 0,
+        operation: reduceScatter.code,
+        dtype: 1,
+        quantization: { bits: 4, bucket: 1024, scale: 'max' },
+      });
+      const own = await reduceScatter.run(communicator, { offset, length });
+      const { start } = partRange(length, ranks, rank);
+      return [...arena.f32(own)].map((x, i) => x - ranks * values[start + i]!);
+    }),
+  );
+  const square = errors.flat().reduce((all, error) => all + error ** 2, 0) / length;
+  expect(square / ((100 / 7) ** 2 / 6) / (ranks - 1)).toBeCloseTo(1, 1);
 });

@@ -44,3 +44,35 @@ test('nothing is sent outside an exchange', async () => {
     'internal: no exchange has begun',
   );
 });
+
+test('noise has a name of its own for every seed, stream, exchange and purpose', async () => {
+  const { arena, communicator } = await alone();
+  const transport = await connectMesh({
+    rank: 0,
+    addresses: [{ host: '127.0.0.1', port: 1 }],
+    runId: 'alone',
+    secret: new Uint8Array(32),
+    timeoutMs: 1000,
+  });
+  const { kernels } = communicator;
+  const all = [0, 1].flatMap((seed) =>
+    [1, 2].map(
+      (stream) =>
+        new TransportCommunicator({ arena, kernels, transport, stream, seed }),
+    ),
+  );
+  const names = all.flatMap((one) =>
+    [1, 2].flatMap(() => {
+      one.begin({ epoch: 0, operation: 9, dtype: 1 });
+      return [0, 1, 16].map((purpose) => one.noise(purpose));
+    }),
+  );
+  expect(new Set(names.map((name) => JSON.stringify(name))).size).toBe(2 * 2 * 2 * 3);
+  // Methods name their noise by purposes above, training by those below.
+  for (const { purpose, rank } of names) {
+    expect(rank).toBe(0);
+    expect(purpose).toBeGreaterThan(0x7fff);
+    expect(purpose).toBeLessThan(1 << 16);
+  }
+  await transport.close();
+});
