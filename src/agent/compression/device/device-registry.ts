@@ -1,11 +1,13 @@
 /** The methods on a GPU, by id. */
 import { dctOnDevice } from './device-dct.ts';
 import { DeviceDense } from './device-dense.ts';
+import { dgcOnDevice } from './device-dgc.ts';
 import type {
   CreateOnDevice,
   DeviceCompressor,
   DeviceContext,
 } from './device-method.ts';
+import { gaussiankOnDevice } from './device-gaussiank.ts';
 import { onebitOnDevice } from './device-onebit.ts';
 import { powersgdOnDevice } from './device-powersgd.ts';
 import { randomkOnDevice } from './device-randomk.ts';
@@ -20,7 +22,9 @@ const onDevice: ReadonlyMap<string, CreateOnDevice> = new Map<string, CreateOnDe
   ['topk', topkOnDevice],
   ['randomk', randomkOnDevice],
   ['threshold', thresholdOnDevice],
+  ['gaussiank', gaussiankOnDevice],
   ['dct', dctOnDevice],
+  ['dgc', dgcOnDevice],
   ['scalecom', scalecomOnDevice],
   ['powersgd', powersgdOnDevice],
   ['qsgd', qsgdOnDevice],
