@@ -21,6 +21,7 @@ const METHODS: readonly [string, JsonObject][] = [
   ['terngrad', { minElements: 4 }],
   ['onebit', { minElements: 4 }],
   ['onebit', { bucket: 3, minElements: 0, warmupIterations: 1 }],
+  ['topk', { ratio: 0.3, quantize: { bits: 4, bucket: 100 } }],
 ];
 /** Tensors whose borders fall on nothing. */
 const SHAPES = [[], [1], [2], [31], [512], [3, 510], [511, 2, 9_494]];

@@ -6,25 +6,13 @@
  * m ← p − g for the g that was sent, so the invariant of error feedback holds as it does
  * for exact values.
  *
- * The payload, of k entries in runs of d:
- *
- *     u32       k
- *     indices   k × u32, ascending
- *     scales    ⌈k/d⌉ × f32, finite, ≥ 0
- *     codes     k packed codes of b bits, padded to whole words of 4 bytes
- *
- * with codes as of `kernels/quantization.ts`. It is gathered, as scales differ.
+ * The payload is laid out in `quantized-stream.ts`. It is gathered, as scales differ.
  *
  * Source: SparCML (Renggli et al., SC 2019), sections 6 and 8.
  */
 import type { Region, Vector } from '../kernels/arena.ts';
 import { sparseBytes, type SparseStream } from '../kernels/kernels.ts';
-import {
-  codeBits,
-  packedBytes,
-  runsOf,
-  type Quantizer,
-} from '../kernels/quantization.ts';
+import type { Quantizer } from '../kernels/quantization.ts';
 import type {
   Combined,
   Compressor,
@@ -32,10 +20,11 @@ import type {
   ExchangeStatistics,
   Payload,
 } from './method.ts';
-import { payloadInvalid, requireAscending, sentBy } from './payload-check.ts';
+import { sentBy } from './payload-check.ts';
+import { checkQuantized, quantizedBytes, quantizedParts } from './quantized-stream.ts';
 import type { Selection } from './sparse-feedback.ts';
 import { noState, requireNoState } from './stateless.ts';
-import { NOISE_PURPOSE, requireScales } from './stochastic-codec.ts';
+import { NOISE_PURPOSE } from './stochastic-codec.ts';
 
 export class QuantizedFeedback implements Compressor {
   readonly #method: string;
@@ -65,7 +54,7 @@ export class QuantizedFeedback implements Compressor {
     this.#quantizer = quantizer;
     this.#residual = residual;
     this.#stream = arena.allocate(sparseBytes(selection.capacity));
-    this.#region = arena.allocate(this.#bytes(selection.capacity));
+    this.#region = arena.allocate(quantizedBytes(selection.capacity, quantizer));
     this.#payload = { kind: 'quantized', length, data: this.#region };
   }
 
@@ -74,8 +63,15 @@ export class QuantizedFeedback implements Compressor {
     const residual = this.#residual;
     kernels.add(residual, gradient);
     const { offset, count } = this.#selection.select(residual, iteration, this.#stream);
-    const data = { offset: this.#region.offset, bytes: this.#bytes(count) };
-    const { indices, scales, codes } = this.#parts(data.offset, count);
+    const data = {
+      offset: this.#region.offset,
+      bytes: quantizedBytes(count, this.#quantizer),
+    };
+    const { indices, scales, codes } = quantizedParts(
+      data.offset,
+      count,
+      this.#quantizer,
+    );
     arena.u32(data.offset, 1)[0] = count;
     kernels.copy(indices, { offset, length: count });
     const values = { offset: offset + 4 * count, length: count };
@@ -139,7 +135,11 @@ export class QuantizedFeedback implements Compressor {
     const { kernels } = this.#context;
     const count = this.#check(data);
     const { offset } = this.#stream;
-    const { indices, scales, codes } = this.#parts(data.offset, count);
+    const { indices, scales, codes } = quantizedParts(
+      data.offset,
+      count,
+      this.#quantizer,
+    );
     kernels.copy({ offset, length: count }, indices);
     const values = { offset: offset + 4 * count, length: count };
     kernels.quantization.dequantize(values, this.#quantizer, scales, codes, false);
@@ -149,42 +149,7 @@ export class QuantizedFeedback implements Compressor {
   /** Entries of the payload. @throws GradwireError `PAYLOAD_INVALID` */
   #check(data: Region): number {
     const { arena, length } = this.#context;
-    const method = this.#method;
-    const count = data.bytes < 4 ? 0 : arena.u32(data.offset, 1)[0]!;
-    const most = this.#selection.capacity;
-    if (count > most) {
-      throw payloadInvalid(method, `${count} entries, of at most ${most}`);
-    }
-    if (data.bytes !== this.#bytes(count)) {
-      const expected = this.#bytes(count);
-      throw payloadInvalid(method, `${data.bytes} bytes for ${expected}`);
-    }
-    const { indices, scales } = this.#parts(data.offset, count);
-    requireAscending(method, arena.u32(indices.offset, count), length);
-    requireScales(method, arena.f32(scales));
-    return count;
-  }
-
-  #bytes(count: number): number {
-    const { levels, bucket } = this.#quantizer;
-    const scales = 4 * runsOf(count, bucket);
-    return 4 + 4 * count + scales + packedBytes(count, codeBits(levels));
-  }
-
-  #parts(
-    offset: number,
-    count: number,
-  ): { indices: Vector; scales: Vector; codes: Region } {
-    const { levels, bucket } = this.#quantizer;
-    const runs = runsOf(count, bucket);
-    const scales = { offset: offset + 4 + 4 * count, length: runs };
-    return {
-      indices: { offset: offset + 4, length: count },
-      scales,
-      codes: {
-        offset: scales.offset + 4 * runs,
-        bytes: packedBytes(count, codeBits(levels)),
-      },
-    };
+    const { capacity } = this.#selection;
+    return checkQuantized(this.#method, arena, data, this.#quantizer, length, capacity);
   }
 }

@@ -1,5 +1,6 @@
 /** Parameters by which a sparsifier's values are quantised, too, and the frame for them. */
 import { z } from 'zod';
+import type { Quantizer } from '../kernels/quantization.ts';
 import type { Carriage, Compressor, CompressorContext } from './method.ts';
 import { QuantizedFeedback } from './quantized-feedback.ts';
 import { SparseFeedback, type Selection } from './sparse-feedback.ts';
@@ -41,8 +42,14 @@ export function feedbackOf(
   context: CompressorContext<ValueParameters>,
   selection: Selection,
 ): Compressor {
-  const { bits, bucket } = context.parameters.quantize;
-  if (bits === 0) return new SparseFeedback(method, context, selection);
-  const quantizer = { levels: 2 ** (bits - 1) - 1, bucket };
-  return new QuantizedFeedback(method, context, selection, quantizer);
+  const quantizer = valueQuantizer(context.parameters);
+  return quantizer === undefined
+    ? new SparseFeedback(method, context, selection)
+    : new QuantizedFeedback(method, context, selection, quantizer);
+}
+
+/** Undefined where values are exact. */
+export function valueQuantizer({ quantize }: ValueParameters): Quantizer | undefined {
+  const { bits, bucket } = quantize;
+  return bits === 0 ? undefined : { levels: 2 ** (bits - 1) - 1, bucket };
 }

@@ -10,10 +10,12 @@ import {
   ratioAt,
   type RatioSchedule,
 } from '../policy/ratio-schedule.ts';
+import { valueQuantizer, type ValueParameters } from '../quantized-values.ts';
 import { isBindable } from './binding-limit.ts';
 import { withDeviceWarmUp } from './device-dense.ts';
 import { FeedbackOnDevice, type SelectionOnDevice } from './device-feedback.ts';
 import type { CreateOnDevice, DeviceContext } from './device-method.ts';
+import { QuantizedFeedbackOnDevice } from './device-quantized-feedback.ts';
 
 export interface TopKShape extends RatioSchedule {
   /** Entries of each run; 0: the ratio decides. */
@@ -22,17 +24,19 @@ export interface TopKShape extends RatioSchedule {
   readonly bucket: number;
 }
 
-interface Parameters extends TopKShape {
-  readonly quantize: { readonly bits: number };
+interface Parameters extends TopKShape, ValueParameters {
   readonly warmupIterations: number;
 }
 
 export const topkOnDevice: CreateOnDevice = (context) => {
   const typed = context as DeviceContext<Parameters>;
-  if (typed.parameters.quantize.bits > 0) return undefined;
   return withDeviceWarmUp(typed, () => {
     const selection = TopKOnDevice.create(typed);
-    return selection && new FeedbackOnDevice('topk', typed, selection);
+    if (selection === undefined) return undefined;
+    const quantizer = valueQuantizer(typed.parameters);
+    return quantizer === undefined
+      ? new FeedbackOnDevice('topk', typed, selection)
+      : new QuantizedFeedbackOnDevice('topk', typed, selection, quantizer);
   });
 };
 

@@ -110,30 +110,32 @@ export class DeviceElementwise implements Disposable {
   /** The stream's values ← x at its indices. */
   gatherAt(x: GpuVector, { indices, values, count }: GpuStream): void {
     for (const { first, length, parts } of windowsOf([x])) {
-      const [part] = parts;
-      this.#gpu.commands.dispatch(
-        gatherAt,
-        Math.ceil(count / 256),
-        {
-          indices: { ...wholeOf(indices), length: count },
-          x: part,
-          out: { ...wholeOf(values), length: count },
-        },
-        { count, first, length },
-      );
+      for (const pairs of chunksOf(count)) {
+        this.#gpu.commands.dispatch(
+          gatherAt,
+          Math.ceil(pairs.length / 256),
+          {
+            indices: { buffer: indices, ...pairs },
+            x: parts[0],
+            out: { buffer: values, ...pairs },
+          },
+          { count: pairs.length, first, length },
+        );
+      }
     }
   }
 
   /** x[i] ← 0 for every index of the stream. */
   clearAt(x: GpuVector, { indices, count }: GpuStream): void {
     for (const { first, length, parts } of windowsOf([x])) {
-      const [part] = parts;
-      this.#gpu.commands.dispatch(
-        clearAt,
-        Math.ceil(count / 256),
-        { indices: { ...wholeOf(indices), length: count }, x: part },
-        { count, first, length },
-      );
+      for (const pairs of chunksOf(count)) {
+        this.#gpu.commands.dispatch(
+          clearAt,
+          Math.ceil(pairs.length / 256),
+          { indices: { buffer: indices, ...pairs }, x: parts[0] },
+          { count: pairs.length, first, length },
+        );
+      }
     }
   }
 
@@ -144,17 +146,18 @@ export class DeviceElementwise implements Disposable {
     factor: number,
   ): void {
     for (const { first, length, parts } of windowsOf([out])) {
-      const [part] = parts;
-      this.#gpu.commands.dispatch(
-        scatterAdd,
-        Math.ceil(count / 256),
-        {
-          indices: { ...wholeOf(indices), length: count },
-          values: { ...wholeOf(values), length: count },
-          out: part,
-        },
-        { count, factor: bitsOf(factor), first, length },
-      );
+      for (const pairs of chunksOf(count)) {
+        this.#gpu.commands.dispatch(
+          scatterAdd,
+          Math.ceil(pairs.length / 256),
+          {
+            indices: { buffer: indices, ...pairs },
+            values: { buffer: values, ...pairs },
+            out: parts[0],
+          },
+          { count: pairs.length, factor: bitsOf(factor), first, length },
+        );
+      }
     }
   }
 
@@ -188,6 +191,16 @@ export class DeviceElementwise implements Disposable {
 
   [Symbol.dispose](): void {
     this.#gpu.destroy(this.#found);
+  }
+}
+
+/** Pairs of a dispatch: one invocation each, of which it takes some 16 million. */
+const CHUNK = 2 ** 23;
+
+/** Where `count` words lie, by as many as a dispatch takes. */
+function* chunksOf(count: number): Generator<Pick<GpuPart, 'offset' | 'length'>> {
+  for (let at = 0; at < count; at += CHUNK) {
+    yield { offset: 4 * at, length: Math.min(CHUNK, count - at) };
   }
 }
 
