@@ -60,7 +60,7 @@ async function obey(order: ToRank): Promise<void> {
     }
     case 'probe':
       if (prober === undefined) throw new Error('internal: probe before listen');
-      leave({ type: 'probed', timings: await prober.probe(order) }, 0);
+      leave({ type: 'probed', ...(await prober.probe(order)) }, 0);
       break;
     default:
       order satisfies never;

@@ -9,7 +9,7 @@ import type { Quantization } from '../../shared/quantization.ts';
 import type { ReduceOperation } from '../kernels/reduction.ts';
 import type { ValueType } from '../kernels/value-type.ts';
 import type { TransportKind } from '../transport/transport-choice.ts';
-import type { ProbeOrder, RankTimings } from '../probe/probe-rank.ts';
+import type { Probe, ProbeOrder } from '../probe/probe-rank.ts';
 
 export type ToRank =
   | {
@@ -69,9 +69,8 @@ export interface Listening {
 }
 
 /** The last report of a measurement. */
-export interface Probed {
+export interface Probed extends Probe {
   readonly type: 'probed';
-  readonly timings: RankTimings;
 }
 
 export interface Failed {

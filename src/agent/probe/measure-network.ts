@@ -10,14 +10,18 @@ import type { NetworkProfile } from '../../shared/cost-model/network-profile.ts'
 import { median } from '../../shared/statistics/quantile.ts';
 import type { Listening, Probed } from '../allreduce/rank-protocol.ts';
 import { RankWorld } from '../allreduce/rank-world.ts';
+import type { TransportKind } from '../transport/transport-choice.ts';
 import type { KernelTimings } from './kernel-timing.ts';
 import type { RankTimings } from './probe-rank.ts';
 
 /**
  * @param ranks at least 2
- * @throws GradwireError `WORKER_DIED`, the transport's errors
+ * @throws GradwireError `WORKER_DIED`, `NATIVE_UNAVAILABLE`, the transport's errors
  */
-export async function measureNetwork(ranks: number): Promise<NetworkProfile> {
+export async function measureNetwork(
+  ranks: number,
+  transport: TransportKind | 'auto' = 'auto',
+): Promise<NetworkProfile> {
   await using world = new RankWorld(ranks);
   const listening = await world.all<Listening>((rank) => ({ type: 'listen', rank }));
   const addresses = listening.map(({ address }) => address);
@@ -27,11 +31,16 @@ export async function measureNetwork(ranks: number): Promise<NetworkProfile> {
     addresses,
     run: 'network',
     secret,
+    transport,
   }));
   const node = hostname();
   return profileOf(
     probed.map(({ timings }) => timings),
-    { transport: 'tcp', nodes: addresses.map(() => node), measuredAt: Date.now() },
+    {
+      transport: probed[0]!.transport,
+      nodes: addresses.map(() => node),
+      measuredAt: Date.now(),
+    },
   );
 }
 

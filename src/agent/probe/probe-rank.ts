@@ -5,6 +5,7 @@ import { Arena } from '../kernels/arena.ts';
 import { loadWasmKernels } from '../kernels/wasm/load.ts';
 import { connectMesh } from '../transport/mesh.ts';
 import { listenTcp, type TcpListener } from '../transport/tcp-listener.ts';
+import { chooseTransport, type TransportKind } from '../transport/transport-choice.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import { timeKernels, type KernelTimings } from './kernel-timing.ts';
 import { timeLinks, type LinkTimings } from './link-timing.ts';
@@ -13,10 +14,17 @@ export interface RankTimings extends LinkTimings {
   readonly kernels: KernelTimings;
 }
 
+export interface Probe {
+  readonly timings: RankTimings;
+  /** What carried the messages. */
+  readonly transport: TransportKind;
+}
+
 export interface ProbeOrder {
   readonly addresses: readonly RankAddress[];
   readonly run: string;
   readonly secret: Uint8Array;
+  readonly transport: TransportKind | 'auto';
 }
 
 /** How long a peer may be silent: a slow link's largest messages, and their repetitions. */
@@ -36,11 +44,18 @@ export class ProbeRank {
     return this.#listener.address;
   }
 
-  /** @throws GradwireError of the transport */
-  async probe({ addresses, run, secret }: ProbeOrder): Promise<RankTimings> {
+  /** @throws GradwireError of the transport, `NATIVE_UNAVAILABLE` */
+  async probe({
+    addresses,
+    run,
+    secret,
+    transport: wanted,
+  }: ProbeOrder): Promise<Probe> {
     const arena = new Arena();
-    const kernels = loadWasmKernels(arena);
+    const loaded = loadWasmKernels(arena);
+    const { kind, libc } = await chooseTransport(wanted);
     const transport = await connectMesh({
+      libc,
       listener: this.#listener,
       rank: this.#rank,
       addresses,
@@ -48,14 +63,14 @@ export class ProbeRank {
       secret,
       timeoutMs: TIMEOUT_MS,
     });
-    const options = { arena, kernels, transport, stream: 0 };
+    const options = { arena, kernels: loaded, transport, stream: 0 };
     using communicator = new TransportCommunicator(options);
     communicator.begin({ epoch: 0, operation: 0, dtype: 0 });
-    const timings = await timeLinks(communicator);
+    const links = await timeLinks(communicator);
     const meet = (): Promise<unknown> =>
       smallAllreduce(communicator, Float64Array.of(1), ['max']);
-    const gammas = await timeKernels(arena, kernels, meet);
+    const kernels = await timeKernels(arena, loaded, meet);
     await transport.close();
-    return { ...timings, kernels: gammas };
+    return { timings: { ...links, kernels }, transport: kind };
   }
 }

@@ -2,7 +2,7 @@
  * `gradwire bench network`: α and β between ranks and γ of the kernels, measured by real
  * processes, and kept in the home as what `auto` and `gradwire plan` go by.
  */
-import { InvalidArgumentError, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { openHome } from '../../main/home.ts';
 import { saveNetworkProfile } from '../../main/network-profile-file.ts';
 import {
@@ -15,6 +15,7 @@ import { textTable } from '../text-table.ts';
 
 interface BenchNetworkOptions {
   readonly ranks: number;
+  readonly transport: 'auto' | 'tcp' | 'native';
   readonly out?: string;
   readonly json: boolean;
 }
@@ -34,16 +35,22 @@ export function addBenchNetworkCommand(bench: Command): void {
         'home: runs launched from then on, and gradwire plan, go by it.',
     )
     .option('--ranks <count>', 'processes on this machine', parseRanks, DEFAULT_RANKS)
+    .addOption(
+      new Option('--transport <name>', 'what carries the messages')
+        .choices(['auto', 'tcp', 'native'])
+        .default('auto'),
+    )
     .option('--out <file>', 'write the profile there and leave the home as it is')
     .option('--json', 'print the profile as one line of JSON', false)
     .action(benchNetwork);
 }
 
-async function benchNetwork({ ranks, out, json }: BenchNetworkOptions): Promise<void> {
+async function benchNetwork(options: BenchNetworkOptions): Promise<void> {
+  const { ranks, transport, out, json } = options;
   const file = out ?? (await openHome()).networkProfile;
   // Loaded here: no other command needs the engine.
   const { measureNetwork } = await import('../../agent/engine.ts');
-  const profile = await measureNetwork(ranks);
+  const profile = await measureNetwork(ranks, transport);
   await saveNetworkProfile(file, profile);
   process.stdout.write(
     json

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { measureNetwork } from '../../../src/agent/engine.ts';
+import { chooseTransport } from '../../../src/agent/transport/transport-choice.ts';
 import {
   loadNetworkProfile,
   saveNetworkProfile,
@@ -24,7 +25,8 @@ afterEach(async () => {
 });
 
 test('three ranks: every pair alone, loads, kernels; kept as it was measured', async () => {
-  const profile = await measureNetwork(3);
+  const profile = await measureNetwork(3, 'tcp');
+  expect(profile.transport).toBe('tcp');
   expect(profile.pairs.map(({ ranks }) => ranks)).toEqual([
     [0, 1],
     [0, 2],
@@ -53,6 +55,12 @@ test('three ranks: every pair alone, loads, kernels; kept as it was measured', a
     profile,
   );
   expect(networkCostOf(profile, 3).gamma).toBe(profile.kernels.add);
+});
+
+test('takes the transport that runs take', async () => {
+  const { transport, loaded } = await measureNetwork(2);
+  expect(transport).toBe((await chooseTransport('auto')).kind);
+  expect(loaded).toHaveLength(1);
 });
 
 test('a profile that is not there, or is none, or has no place to go', async () => {
