@@ -17,6 +17,8 @@ export interface Libc {
   writev(descriptor: number, vectors: number, count: number): number;
   /** A second descriptor of the same socket, not inherited by child processes. */
   duplicate(descriptor: number): number;
+  /** Ask for room for so many bytes unsent on a Unix socket; the system may give less. */
+  setUnsentBytes(descriptor: number, bytes: number): void;
   /** Let whoever waits for this core have it first. */
   yield(): void;
   /**
@@ -41,6 +43,10 @@ const ERRNO_NAMES = new Map(
 // Two names of one number on both systems; the first is what everybody looks for.
 ERRNO_NAMES.set(os.constants.errno.EAGAIN, 'EAGAIN');
 
+/** Of Linux, where alone there are such sockets (`tcp-listener.ts`). */
+const SOL_SOCKET = 1;
+const SO_SNDBUF = 7;
+
 let loaded: Promise<Libc> | undefined;
 
 /**
@@ -63,6 +69,8 @@ async function bind(): Promise<Libc> {
   const recv = library.func('intptr_t recv(int, uintptr_t, size_t, int)');
   const readv = library.func('intptr_t readv(int, uintptr_t, int)');
   const writev = library.func('intptr_t writev(int, uintptr_t, int)');
+  const setsockopt = library.func('int setsockopt(int, int, int, uintptr_t, uint32_t)');
+  const integer = Buffer.alloc(4);
   const fcntl = library.func('int fcntl(int, int, ...)');
   const schedYield = library.func('int sched_yield()');
   const moveToCore = process.platform === 'linux' ? coreMover(library) : undefined;
@@ -82,6 +90,10 @@ async function bind(): Promise<Libc> {
     readv,
     writev,
     duplicate: (descriptor) => fcntl(descriptor, duplicateCommand, 'int', 3) as number,
+    setUnsentBytes: (descriptor, bytes) => {
+      integer.writeInt32LE(bytes);
+      setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, address(integer), integer.length);
+    },
     yield: () => {
       schedYield();
     },

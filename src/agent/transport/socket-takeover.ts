@@ -6,6 +6,9 @@ import type { Socket } from 'node:net';
 import { failure } from '../../shared/errors.ts';
 import type { Libc } from './libc.ts';
 
+/** Large enough that few writes must wait, small enough for a core's cache. */
+const UNSENT_BYTES = 2 ** 20;
+
 export interface TakenSocket {
   readonly descriptor: number;
   /** What Node had read beyond the handshake. */
@@ -36,6 +39,8 @@ export function takeOver(socket: Socket, libc: Libc): TakenSocket | undefined {
       next: 'Raise the limit of open files (ulimit -n), or use transport tcp.',
     });
   }
+  // TCP finds its own measure; what is on its way on a Unix socket is memory alone.
+  if (socket.remoteAddress === undefined) libc.setUnsentBytes(descriptor, UNSENT_BYTES);
   socket.destroy();
   return { descriptor, read, bytesWritten, bytesRead };
 }
