@@ -115,6 +115,42 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
     expect(device.flatMap(({ engine }) => engine.takeNotices())).toEqual([]);
   });
 
+  test('a residual is dropped there, and its norm is told', async () => {
+    const exchange = { method: 'topk', ratio: 0.02 };
+    const dropped = planSwitch(exchange, 0, { method: 'none' }, 'drop');
+    const device = await connectRanks(exchange, [dropped], true);
+    const host = await connectRanks(exchange, [dropped], false);
+    for (let iteration = 0; iteration < 3; iteration++) {
+      const expected = await step(host, iteration);
+      expectSameBits(await step(device, iteration), expected, `iteration ${iteration}`);
+    }
+    // The tenth iteration after the residual was dropped; the first of one that is kept.
+    expect(await normsOf(device, 10)).toEqual([undefined, undefined]);
+    const onDevice = await normsOf(await connectRanks(exchange, [], true), 0);
+    const inTheArena = await normsOf(await connectRanks(exchange, [], false), 0);
+    for (const [rank, norm] of inTheArena.entries()) {
+      expect(onDevice[rank]! / norm!).toBeCloseTo(1, 6);
+    }
+  });
+
+  test('a device that is lost ends the exchange', async () => {
+    const own = await openGpuDevice();
+    const [first, second] = await connectRanks({ method: 'qsgd' }, [], true, {
+      device: own.device,
+    });
+    first!.put(gradientOf(0, 0));
+    second!.put(gradientOf(1, 0));
+    own.device.destroy();
+    const exchanges = [first!, second!].map(({ engine }) => engine.exchange(0));
+    for (const exchange of await Promise.allSettled(exchanges)) {
+      expect(exchange).toMatchObject({
+        status: 'rejected',
+        reason: { code: 'GPU_LOST' },
+      });
+    }
+    own.close();
+  });
+
   test('what the device has no way for is read back, with the same bits, and said', async () => {
     const exchange = { method: 'topk', ratio: 0.05 };
     const switches = [{ method: 'topk', k: 5 }, { method: 'none' }].map(
@@ -122,7 +158,9 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
     );
     const host = await connectRanks(exchange, switches, false);
     // No binding holds the indices of more than 64 entries.
-    const device = await connectRanks(exchange, switches, true, 256);
+    const device = await connectRanks(exchange, switches, true, {
+      bindableBytes: 256,
+    });
     const notices: string[] = [];
     for (let iteration = 0; iteration < 6; iteration++) {
       const expected = await step(host, iteration);
@@ -246,7 +284,7 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
     exchange: Exchange,
     switches: readonly PlanSwitch[],
     onDevice: boolean,
-    bindableBytes = Infinity,
+    { device = gpu.device, bindableBytes = Infinity }: DeviceOptions = {},
   ): Promise<readonly Rank[]> {
     const secret = randomBytes(32);
     const listeners = await Promise.all(
@@ -270,7 +308,7 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
         const kernels = loadWasmKernels(arena);
         const shared = { arena, kernels, clock };
         const place = onDevice
-          ? onGpu(shared, bindableBytes)
+          ? onGpu(shared, device, bindableBytes)
           : inArena(shared, arena.allocateVector(N).offset);
         const engine = new ExchangeEngine({
           ...shared,
@@ -295,8 +333,8 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
     return connected;
   }
 
-  function onGpu(shared: Shared, bindableBytes: number): Place {
-    const gradient = new GpuGradient(gpu.device, N, { bindableBytes });
+  function onGpu(shared: Shared, device: GPUDevice, bindableBytes: number): Place {
+    const gradient = new GpuGradient(device, N, { bindableBytes });
     return {
       site: new DeviceSite({ ...shared, gradient }),
       put: (values) => {
@@ -313,6 +351,11 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
     };
   }
 });
+
+interface DeviceOptions {
+  readonly device?: GPUDevice;
+  readonly bindableBytes?: number;
+}
 
 interface Shared {
   readonly arena: Arena;
@@ -341,10 +384,15 @@ const gradientOf = (rank: number, iteration: number): Float32Array =>
   bellShaped(N, 1 + rank + P * iteration);
 
 /** Every second iteration another plan, told at launch. */
-function planSwitch(exchange: Exchange, index: number, change: Exchange): PlanSwitch {
+function planSwitch(
+  exchange: Exchange,
+  index: number,
+  change: Exchange,
+  residual: 'flush' | 'drop' = 'flush',
+): PlanSwitch {
   const base = resolvePlan(exchange);
   const plan = resolvePlan(change, base);
-  return { epoch: index + 1, notBefore: 2 * (index + 1), plan, residual: 'flush' };
+  return { epoch: index + 1, notBefore: 2 * (index + 1), plan, residual };
 }
 
 /** One iteration of all ranks; their averages, which are equal. */
@@ -359,4 +407,16 @@ async function step(ranks: readonly Rank[], iteration: number): Promise<Float32A
   );
   for (const average of averages) expectSameBits(average, averages[0]!, 'ranks');
   return averages[0]!;
+}
+
+/** Of each rank's residual, where it has one and the iteration tells it. */
+async function normsOf(
+  ranks: readonly Rank[],
+  iteration: number,
+): Promise<(number | undefined)[]> {
+  for (const [index, { put }] of ranks.entries()) put(gradientOf(index, iteration));
+  const results = await Promise.all(
+    ranks.map(({ engine }) => engine.exchange(iteration)),
+  );
+  return results.map(({ residualNorm }) => residualNorm);
 }

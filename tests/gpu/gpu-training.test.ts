@@ -82,6 +82,7 @@ describe.skipIf(!hasVulkan)('training on the GPU', () => {
       addresses: [address],
       secret: new Uint8Array(32),
       timeoutMs: 10_000,
+      transport: 'tcp',
       threads: 1,
       tensors: trainer.tensors,
       plan,
@@ -118,7 +119,8 @@ describe.skipIf(!hasVulkan)('training on the GPU', () => {
     gradient[Symbol.dispose]();
     trainer.close();
 
-    expect(losses.at(-1)).toBeLessThan(losses[0]!);
+    // That they are right is for run-webgpu.test.ts to tell.
+    expect(new Set(losses.map(Math.fround)).size).toBe(ITERATIONS);
     const settled = seen[SETTLED]!;
     for (const [index, { payload, mapped, live, buffers }] of seen.entries()) {
       if (index <= SETTLED) continue;
