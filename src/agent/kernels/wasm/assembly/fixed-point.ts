@@ -11,9 +11,6 @@ const SQUARES: u32 = 128;
 /** Vectors whose units fit 32 bits. */
 const VALUES: u32 = 8;
 
-/** Elements that stay in the cache. */
-const BLOCK: u32 = 4096;
-
 /** e + 127, of the largest magnitude. */
 function exponentOf(largest: f32): u32 {
   return max(reinterpret<u32>(largest) >>> 23, 1);
@@ -48,20 +45,7 @@ export function fixedSquaresHigh(): u64 {
   return squaresHigh + (squaresLow >> 32);
 }
 
-/** Both sums, of a vector whose largest magnitude has this exponent. */
-export function fixedSums(x: usize, n: u32, exponent: u32): void {
-  sum = 0;
-  squaresLow = 0;
-  squaresHigh = 0;
-  for (let start: u32 = 0; start < n; start += BLOCK) {
-    const at = x + ((<usize>start) << 2);
-    const count = min(BLOCK, n - start);
-    addValues(at, count, exponent);
-    addSquares(at, count, exponent);
-  }
-}
-
-/** The same of a slice: Σ, and the two parts of Σ², of 64 bits each. */
+/** Both sums of a slice to memory: Σ, and the two parts of Σ², of 64 bits each. */
 export function storeFixedSums(x: usize, n: u32, exponent: u32, out: usize): void {
   fixedSums(x, n, exponent);
   store<i64>(out, sum);
@@ -72,9 +56,7 @@ export function storeFixedSums(x: usize, n: u32, exponent: u32, out: usize): voi
 /** √Σv² of a run whose largest magnitude is given. */
 export function normOf(x: usize, n: u32, largest: f32): f32 {
   const exponent = exponentOf(largest);
-  squaresLow = 0;
-  squaresHigh = 0;
-  addSquares(x, n, exponent);
+  fixedSums(x, n, exponent);
   // The highest 49 or 50 bits, from an even place on: their root has 25, exactly.
   const high = fixedSquaresHigh();
   const beyond: i32 = max(0, (33 - <i32>clz(high)) & ~1);
@@ -154,7 +136,8 @@ function rounded(m: u64, exponent: i32): f32 {
   return bits < 0x7f800000 ? reinterpret<f32>(<u32>bits) : LARGEST;
 }
 
-function addSquares(x: usize, n: u32, exponent: u32): void {
+/** Both sums, of a vector whose largest magnitude has this exponent. */
+export function fixedSums(x: usize, n: u32, exponent: u32): void {
   const lift = liftOf(exponent);
   const factor = factorOf(exponent);
   const lifts = f32x4.splat(lift);
@@ -162,61 +145,45 @@ function addSquares(x: usize, n: u32, exponent: u32): void {
   const mask = i64x2.splat(LOW_WORD);
   let low = i64x2.splat(0);
   let high = i64x2.splat(0);
+  let total = i64x2.splat(0);
   const vectors = n >>> 2;
   for (let start: u32 = 0; start < vectors; start += SQUARES) {
+    const end = min(start + SQUARES, vectors);
     let part = i64x2.splat(0);
-    for (let i: u32 = min(SQUARES, vectors - start); i > 0; i--) {
-      const v = f32x4.abs(v128.load(x));
-      const units = i32x4.trunc_sat_f32x4_u(
-        f32x4.mul(f32x4.mul(v, lifts), factors),
-      );
-      part = i64x2.add(
-        part,
-        i64x2.add(
-          i64x2.extmul_low_i32x4_u(units, units),
-          i64x2.extmul_high_i32x4_u(units, units),
-        ),
-      );
-      x += 16;
+    for (let at = start; at < end; at += VALUES) {
+      let values = i32x4.splat(0);
+      for (let i: u32 = min(VALUES, end - at); i > 0; i--) {
+        const units = i32x4.trunc_sat_f32x4_s(
+          f32x4.mul(f32x4.mul(v128.load(x), lifts), factors),
+        );
+        values = i32x4.add(values, units);
+        part = i64x2.add(
+          part,
+          i64x2.add(
+            i64x2.extmul_low_i32x4_s(units, units),
+            i64x2.extmul_high_i32x4_s(units, units),
+          ),
+        );
+        x += 16;
+      }
+      total = i64x2.add(total, widened(values));
     }
     low = i64x2.add(low, v128.and(part, mask));
     high = i64x2.add(high, i64x2.shr_u(part, 32));
   }
-  squaresLow += i64x2.extract_lane(low, 0) + i64x2.extract_lane(low, 1);
-  squaresHigh += i64x2.extract_lane(high, 0) + i64x2.extract_lane(high, 1);
+  sum = i64x2.extract_lane(total, 0) + i64x2.extract_lane(total, 1);
+  squaresLow = i64x2.extract_lane(low, 0) + i64x2.extract_lane(low, 1);
+  squaresHigh = i64x2.extract_lane(high, 0) + i64x2.extract_lane(high, 1);
   for (let i: u32 = n & ~3; i < n; i++) {
-    const units = <u64>(abs(load<f32>(x)) * lift * factor);
+    const units = <i64>(load<f32>(x) * lift * factor);
+    sum += units;
     squaresLow += (units * units) & LOW_WORD;
     squaresHigh += (units * units) >> 32;
     x += 4;
   }
 }
 
-function addValues(x: usize, n: u32, exponent: u32): void {
-  const lift = liftOf(exponent);
-  const factor = factorOf(exponent);
-  const lifts = f32x4.splat(lift);
-  const factors = f32x4.splat(factor);
-  let total = i64x2.splat(0);
-  const vectors = n >>> 2;
-  for (let i: u32 = 0; i < vectors; i++) {
-    const units = i32x4.trunc_sat_f32x4_s(
-      f32x4.mul(f32x4.mul(v128.load(x), lifts), factors),
-    );
-    total = i64x2.add(
-      total,
-      i64x2.add(i64x2.extend_low_i32x4_s(units), i64x2.extend_high_i32x4_s(units)),
-    );
-    x += 16;
-  }
-  sum += i64x2.extract_lane(total, 0) + i64x2.extract_lane(total, 1);
-  for (let i: u32 = n & ~3; i < n; i++) {
-    sum += <i64>(load<f32>(x) * lift * factor);
-    x += 4;
-  }
-}
-
-/** What saturates at 0 belongs to the other class. */
+/** An element's sign tells its class, and which factors are its own. */
 function addClasses(
   x: usize,
   n: u32,
@@ -225,7 +192,7 @@ function addClasses(
 ): void {
   const plusLift = liftOf(plusExponent);
   const plusFactor = factorOf(plusExponent);
-  const minusLift = -liftOf(minusExponent);
+  const minusLift = liftOf(minusExponent);
   const minusFactor = factorOf(minusExponent);
   const plusLifts = f32x4.splat(plusLift);
   const plusFactors = f32x4.splat(plusFactor);
@@ -241,15 +208,16 @@ function addClasses(
     let minusPart = i32x4.splat(0);
     for (let i: u32 = min(VALUES, vectors - start); i > 0; i--) {
       const v = v128.load(x);
-      const up = i32x4.trunc_sat_f32x4_u(
-        f32x4.mul(f32x4.mul(v, plusLifts), plusFactors),
+      const negative = f32x4.lt(v, zero);
+      const units = i32x4.trunc_sat_f32x4_s(
+        f32x4.mul(
+          f32x4.mul(v, v128.bitselect(minusLifts, plusLifts, negative)),
+          v128.bitselect(minusFactors, plusFactors, negative),
+        ),
       );
-      const down = i32x4.trunc_sat_f32x4_u(
-        f32x4.mul(f32x4.mul(v, minusLifts), minusFactors),
-      );
-      plusPart = i32x4.add(plusPart, up);
-      minusPart = i32x4.add(minusPart, down);
-      counts = i32x4.sub(counts, f32x4.lt(v, zero));
+      plusPart = i32x4.add(plusPart, v128.andnot(units, negative));
+      minusPart = i32x4.sub(minusPart, v128.and(units, negative));
+      counts = i32x4.sub(counts, negative);
       x += 16;
     }
     above = i64x2.add(above, widened(plusPart));
@@ -265,7 +233,7 @@ function addClasses(
   for (let i: u32 = n & ~3; i < n; i++) {
     const value = load<f32>(x);
     if (value < 0) {
-      minusUnits += <u64>(value * minusLift * minusFactor);
+      minusUnits += <u64>(-value * minusLift * minusFactor);
       belowZero++;
     } else {
       plusUnits += <u64>(value * plusLift * plusFactor);
@@ -276,5 +244,5 @@ function addClasses(
 
 /** Sums of two lanes each, in 64 bits. */
 function widened(v: v128): v128 {
-  return i64x2.add(i64x2.extend_low_i32x4_u(v), i64x2.extend_high_i32x4_u(v));
+  return i64x2.add(i64x2.extend_low_i32x4_s(v), i64x2.extend_high_i32x4_s(v));
 }
