@@ -23,7 +23,7 @@ import type {
 import { part } from './partition.ts';
 import { payloadVector, vectorRegion } from './payload-region.ts';
 
-export const RING_CHUNK_BYTES = 128 * 2 ** 10;
+export const RING_CHUNK_BYTES = 256 * 2 ** 10;
 /** Receives posted ahead, so that a chunk lands where it belongs when it arrives. */
 const WINDOW = 4;
 

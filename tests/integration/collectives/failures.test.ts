@@ -237,6 +237,22 @@ describe.each(TRANSPORT_KINDS)('%s:', (transport) => {
       await expect(c!.send(0, header, Buffer.alloc(1))).rejects.toMatchObject(reason);
     });
 
+    test('from two ranks at once leaves each with its own reason, and the third with one', async () => {
+      await using world = await makeWorld(3, { transport });
+      const [a, b, c] = world.transports;
+      const other = { ...reason, message: 'NaN in fc2', place: 'rank 0', rank: 0 };
+      const pending = [a, b, c].map((one, rank) =>
+        rejection(one!.receive((rank + 1) % 3, header, Buffer.alloc(1))),
+      );
+      a!.abort(other);
+      b!.abort(reason);
+      const [ofA, ofB, ofC] = await Promise.all(pending);
+      expect(ofA!.error).toMatchObject(other);
+      expect(ofB!.error).toMatchObject(reason);
+      expect([reason.message, other.message]).toContain((ofC!.error as Error).message);
+      await Promise.all(world.transports.map((one) => one.close()));
+    });
+
     test('comes before the end of the connection', async () => {
       await using world = await makeWorld(2, { transport });
       const [a, b] = world.transports;

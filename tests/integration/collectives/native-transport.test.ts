@@ -82,6 +82,8 @@ async function exchange(transport: Kinds, messages: number): Promise<object[]> {
     if (below(10) === 0) await Promise.all(pending.splice(0));
   }
   await Promise.all(pending);
+  // What must be empty afterwards sees them all.
+  expect(openSockets().length).toBeGreaterThanOrEqual(3);
   for (const { counters, socketBytes } of world.transports) {
     expect(socketBytes).toEqual({ sent: counters.sent, received: counters.received });
   }
