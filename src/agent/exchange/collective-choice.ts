@@ -6,7 +6,11 @@
 import type { PayloadKind } from '../../shared/catalogue.ts';
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import type { ExchangePlan } from '../../shared/exchange-plan.ts';
-import type { CollectiveDefinition, ExchangeShape } from '../collectives/collective.ts';
+import type {
+  CollectiveDefinition,
+  ExchangeShape,
+  Quantization,
+} from '../collectives/collective.ts';
 import { unionOf } from '../collectives/fill-in.ts';
 import { predictAll, type Prediction } from '../collectives/prediction.ts';
 import { chooseCollective, findCollective } from '../collectives/registry.ts';
@@ -125,4 +129,12 @@ function expectedShape(
   const k = typeof parameters.k === 'number' ? parameters.k : 0;
   const nnz = entriesSent(length, { ratio, k });
   return { ranks, length, payloadBytes: 8 * nnz, nnz };
+}
+
+/** What the plan's own collective sends is quantised, and nothing else. */
+export function quantizationOf(
+  { collective, quantizeSums }: ExchangePlan,
+  carrier: CollectiveDefinition,
+): Quantization | undefined {
+  return carrier.id === collective ? quantizeSums : undefined;
 }

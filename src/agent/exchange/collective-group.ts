@@ -3,6 +3,7 @@
  * its own, under the epoch in force, timed by the phase clock and counted by the ledger.
  * Calls on one stream follow one another; calls on different streams may overlap.
  */
+import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import { broadcast } from '../collectives/broadcast.ts';
 import type { CollectiveDefinition, Quantization } from '../collectives/collective.ts';
 import { TransportCommunicator } from '../collectives/communicator.ts';
@@ -24,6 +25,8 @@ export interface GroupOptions {
   readonly ledger: ByteLedger;
   /** The epoch in force, which every header carries. */
   readonly epoch: () => number;
+  /** As measured; absent: constants of loopback. */
+  readonly network?: NetworkCost | undefined;
   /** Of random rounding. */
   readonly seed: number;
 }
@@ -73,11 +76,12 @@ export class CollectiveGroup {
   async average(stream: number, vector: Vector): Promise<void> {
     const { arena, clock, kernels } = this.#options;
     const data = { offset: vector.offset, bytes: 4 * vector.length };
-    const collective = chooseCollective('dense', {
+    const shape = {
       ranks: this.size,
       length: vector.length,
       payloadBytes: data.bytes,
-    });
+    };
+    const collective = chooseCollective('dense', shape, this.#options.network);
     const payload: Payload = { kind: 'dense', length: vector.length, data };
     const combined = await this.reduce(stream, collective, payload);
     if (combined.form !== 'dense') throw new Error('internal: a dense sum is dense');

@@ -15,7 +15,7 @@ import type { Combined, CommunicationRequest, Payload } from '../compression/met
 import type { Arena } from '../kernels/arena.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
 import type { ExchangeNotice } from './auto-notices.ts';
-import type { BucketCarrier } from './collective-choice.ts';
+import { quantizationOf, type BucketCarrier } from './collective-choice.ts';
 import { ExchangeRecorder, observationOf } from './exchange-observation.ts';
 import { ExchangeReview } from './exchange-review.ts';
 import type { NetworkKnowledge } from './network-knowledge.ts';
@@ -131,13 +131,14 @@ export class ExchangeWatch {
     if (known?.bytes === bytes && known.union === union && known.carrier === carrier) {
       return known.terms;
     }
-    const { ranks, knowledge } = this.#options;
+    const { plan, ranks, knowledge } = this.#options;
     const { constants } = knowledge;
     const shape: ExchangeShape = {
       ranks,
       length: payload.length,
       payloadBytes: bytes,
       ...(payload.kind === 'sparse' ? { nnz: payload.count, nnzReduced: union } : {}),
+      quantization: carrier && quantizationOf(plan, carrier),
     };
     const terms =
       operation === 'reduce'

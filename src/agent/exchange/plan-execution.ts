@@ -5,7 +5,7 @@
  * on the wire while bucket i + 1 is being compressed.
  */
 import type { ExchangePlan } from '../../shared/exchange-plan.ts';
-import type { CollectiveDefinition, Quantization } from '../collectives/collective.ts';
+import type { CollectiveDefinition } from '../collectives/collective.ts';
 import { payloadRegion } from '../collectives/payload-region.ts';
 import {
   carriageOf,
@@ -18,7 +18,7 @@ import {
 import type { Arena } from '../kernels/arena.ts';
 import type { PhaseClock } from '../profile/phase-clock.ts';
 import { planBuckets, type Bucket, type FlatTensor } from './buckets.ts';
-import { BucketCarrier } from './collective-choice.ts';
+import { BucketCarrier, quantizationOf } from './collective-choice.ts';
 import type { CollectiveGroup } from './collective-group.ts';
 import { addStatistics, type ExchangeSummary } from './exchange-statistics.ts';
 import { ExchangeWatch } from './exchange-watch.ts';
@@ -231,14 +231,6 @@ export class PlanExecution implements Disposable {
         return request satisfies never;
     }
   }
-}
-
-/** What the plan's own collective sends is quantised, and nothing else. */
-function quantizationOf(
-  { collective, quantizeSums }: ExchangePlan,
-  carrier: CollectiveDefinition,
-): Quantization | undefined {
-  return carrier.id === collective ? quantizeSums : undefined;
 }
 
 /**

@@ -27,6 +27,7 @@ import {
   collectivesFor,
   findCollective,
 } from '../collectives/registry.ts';
+import { quantizationOf } from '../exchange/collective-choice.ts';
 import type { Rehearsal, RehearsedMessage } from './rehearsal.ts';
 
 export interface StepForecast {
@@ -83,11 +84,12 @@ export function forecastStep(
     switch (message.operation) {
       case 'reduce': {
         const carrier = carrierOf(message, shape, collective, network);
+        const sent = { ...shape, quantization: quantizationOf(plan, carrier) };
         terms = addTerms(
           terms,
-          costTerms((constants) => carrier.cost(shape, constants), network),
+          costTerms((constants) => carrier.cost(sent, constants), network),
         );
-        wireBytes += carrier.wireBytes(shape);
+        wireBytes += carrier.wireBytes(sent);
         break;
       }
       case 'gather': {

@@ -147,6 +147,16 @@ describe('the forecast of a step', () => {
     expect(step.collective).toBe('allgather');
   });
 
+  test('counts sums that are quantised on their way as such', () => {
+    const collective = 'dsar-split-allgather';
+    const carrier = findCollective(collective);
+    const as = (change: object): number => {
+      const plan = resolvePlan({ method: 'topk', ratio: 0.01, collective, ...change });
+      return forecastStep(plan, rehearsal, carrier, setting).wireBytes;
+    };
+    expect(as({ quantizeSums: { bits: 4 } })).toBeLessThan(as({}) / 4);
+  });
+
   test('of a hundred thousand ranks is finite', () => {
     for (const collective of collectivesOf(topk, rehearsal)) {
       const step = forecastStep(topk, rehearsal, collective, {
