@@ -66,6 +66,13 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
     made.compressor[Symbol.dispose]();
   });
 
+  test.each(['sparse', 'dense'])('gaps longer than blocks, %s', async (form) => {
+    const x = new Float32Array(40_003);
+    for (const at of [3, 8_191, 8_192, 30_000, 30_001]) x[at] = at - 20_000.5;
+    const parameters = { coding: 'elias', form, bucket: 1000 };
+    await compareRanks(gpu, 'qsgd', parameters, [x.length], () => x, 1);
+  });
+
   test('what no quantiser sent is refused before it is decoded', () => {
     const made = new Rank(0, 'onebit', { minElements: 0 }, [100], gpu);
     const { offset } = made.backend.arena.allocate(24);
