@@ -23,10 +23,7 @@ export interface MeshOptions extends Omit<MeshLinkOptions, 'listener' | 'local'>
   readonly timeoutMs: number;
   /** The native transport, on these sockets; absent: `tcp`, on `node:net`. */
   readonly libc?: Libc | undefined;
-  /**
-   * How long the native transport looks again before it sleeps, ms. Absent: a moment,
-   * where every rank of this node can have a core of its own.
-   */
+  /** How long the native transport looks again before it sleeps, ms. Absent: a moment. */
   readonly spinMs?: number | undefined;
   /** The ranks on this machine; absent: those at this rank's host. */
   readonly here?: readonly number[] | undefined;

@@ -1,6 +1,6 @@
 /**
- * A socket out of Node's hands: established and authenticated on `node:net`, then kept as
- * a descriptor. The descriptor is a duplicate, so that Node closes what it opened.
+ * A socket, established and authenticated on `node:net`, as a bare descriptor: a duplicate,
+ * so that the socket it came from can be closed as any other.
  */
 import type { Socket } from 'node:net';
 import { failure } from '../../shared/errors.ts';
