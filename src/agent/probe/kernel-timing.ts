@@ -1,11 +1,11 @@
 /**
- * γ: what the kernels take for an element or an entry, on this machine, as one thread
- * does it. Vectors are larger than a cache and indices are random, as in a gradient.
- * Lower quartiles of a few calls: on a crowded machine half of them lose a time slice.
- * About a third of a second.
+ * γ: what the kernels take for an element or an entry, on this machine, one thread a rank
+ * while all ranks compute: where ranks share cores they share them here, too, so that
+ * what is timed are batches longer than a scheduler's slice, the calls' means. Vectors are
+ * larger than a cache and indices are random, as in a gradient. About half a second.
  */
 import type { NetworkProfile } from '../../shared/cost-model/network-profile.ts';
-import { quantile } from '../../shared/statistics/quantile.ts';
+import { median } from '../../shared/statistics/quantile.ts';
 import type { Arena, Region, Vector } from '../kernels/arena.ts';
 import { sparseBytes, type Kernels, type SparseStream } from '../kernels/kernels.ts';
 import { codeBits, packedBytes, runsOf } from '../kernels/quantization.ts';
@@ -15,7 +15,10 @@ export type KernelTimings = NetworkProfile['kernels'];
 
 const ELEMENTS = 2 ** 20;
 const ENTRIES = ELEMENTS / 64;
-const REPETITIONS = 7;
+/** Batches that a median is of, and how long each is. */
+const BATCHES = 3;
+const BATCH_MS = 15;
+const MOST_CALLS = 1000;
 const QUANTIZER = { levels: 7, bucket: 512 } as const;
 
 /** @param meet resolves when all ranks have come: they compute at the same time */
@@ -62,15 +65,20 @@ export async function timeKernels(
   }
 }
 
-/** Seconds per item, the first call left out. */
+/** Seconds per item; the first call is a warm-up. */
 function perItem(items: number, work: () => void): number {
-  const seconds: number[] = [];
-  for (let repetition = 0; repetition <= REPETITIONS; repetition++) {
+  work();
+  const means: number[] = [];
+  for (let batch = 0; batch < BATCHES; batch++) {
     const start = performance.now();
-    work();
-    if (repetition > 0) seconds.push((performance.now() - start) / 1000);
+    let calls = 0;
+    do {
+      work();
+      calls++;
+    } while (performance.now() - start < BATCH_MS && calls < MOST_CALLS);
+    means.push((performance.now() - start) / 1000 / calls);
   }
-  return quantile(seconds, 0.25)! / items;
+  return median(means)! / items;
 }
 
 function fillRandom(arena: Arena, vector: Vector, seed: number): void {

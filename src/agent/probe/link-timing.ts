@@ -2,7 +2,8 @@
  * Timed messages between ranks, over the path that the collectives take: first each pair
  * alone, ping-pong, half a round trip a message; then the first 2, 4, … P ranks all at
  * once, each sending to one neighbour and receiving from the other, around and back, so
- * that nobody gets ahead: what a collective meets where ranks share a machine or a switch.
+ * that nobody gets ahead, and from a common start: what a collective meets where ranks
+ * share a machine or a switch, and nobody starts at quite the same time.
  *
  * Every rank runs the same schedule; between two parts of it all meet, so that who is not
  * concerned is silent. About a second for four ranks on loopback.
@@ -11,17 +12,27 @@ import type { Communicator } from '../collectives/collective.ts';
 import { smallAllreduce } from '../collectives/small-allreduce.ts';
 import type { TimedMessages } from '../../shared/cost-model/link-fit.ts';
 
-/** Sizes in bytes, and how often each: from one cache line to what fills a pipe. */
-const SCHEDULE = [
+interface Size {
+  readonly bytes: number;
+  readonly repetitions: number;
+}
+
+/** From one cache line to what fills a pipe. */
+const PAIR_SIZES: readonly Size[] = [
   { bytes: 8, repetitions: 24 },
   { bytes: 4096, repetitions: 24 },
   { bytes: 65_536, repetitions: 16 },
   { bytes: 2 ** 19, repetitions: 7 },
   { bytes: 2 ** 21, repetitions: 5 },
-] as const;
+];
+/** Up to what no cache holds: the largest messages of a collective. */
+const LOADED_SIZES: readonly Size[] = [
+  ...PAIR_SIZES,
+  { bytes: 2 ** 23, repetitions: 3 },
+];
 /** Messages that one timing is the mean of, there and back in turns. */
 const BATCH = 4;
-const LARGEST = SCHEDULE.at(-1)!.bytes;
+const LARGEST = LOADED_SIZES.at(-1)!.bytes;
 
 /** What one rank has timed: pairs in which it is the lower, loads in which it took part. */
 export interface LinkTimings {
@@ -54,13 +65,20 @@ export async function timeLinks(communicator: Communicator): Promise<LinkTimings
     await communicator.send(peer, { ...out, bytes });
   };
 
+  /** A barrier of the first so many ranks, by dissemination. */
+  const meetNeighbours = async (ranks: number): Promise<void> => {
+    for (let distance = 1; distance < ranks; distance *= 2) {
+      await swap((rank + distance) % ranks, (rank + ranks - distance) % ranks, 8);
+    }
+  };
+
   const pairs: LinkTimings['pairs'][number][] = [];
   for (let lower = 0; lower < size; lower++) {
     for (let upper = lower + 1; upper < size; upper++) {
       await meet();
-      if (rank === upper) await repeat((bytes) => answer(lower, bytes));
+      if (rank === upper) await repeat(PAIR_SIZES, (bytes) => answer(lower, bytes));
       if (rank !== lower) continue;
-      const roundTrips = await repeat((bytes) => swap(upper, upper, bytes));
+      const roundTrips = await repeat(PAIR_SIZES, (bytes) => swap(upper, upper, bytes));
       pairs.push({ ranks: [lower, upper], messages: roundTrips.map(halved) });
     }
   }
@@ -70,8 +88,11 @@ export async function timeLinks(communicator: Communicator): Promise<LinkTimings
     if (rank >= ranks) continue;
     const next = (rank + 1) % ranks;
     const previous = (rank + ranks - 1) % ranks;
-    const messages = await repeat((bytes, step) =>
-      step % 2 === 0 ? swap(next, previous, bytes) : swap(previous, next, bytes),
+    const messages = await repeat(
+      LOADED_SIZES,
+      (bytes, step) =>
+        step % 2 === 0 ? swap(next, previous, bytes) : swap(previous, next, bytes),
+      () => meetNeighbours(ranks),
     );
     loaded.push({ ranks, messages });
   }
@@ -88,12 +109,15 @@ export function loads(size: number): readonly number[] {
 
 /** The first batch of each size is a warm-up. */
 async function repeat(
+  sizes: readonly Size[],
   exchange: (bytes: number, step: number) => Promise<void>,
+  before?: () => Promise<void>,
 ): Promise<TimedMessages[]> {
   const messages: TimedMessages[] = [];
-  for (const { bytes, repetitions } of SCHEDULE) {
+  for (const { bytes, repetitions } of sizes) {
     const seconds: number[] = [];
     for (let repetition = 0; repetition <= repetitions; repetition++) {
+      await before?.();
       const start = performance.now();
       for (let step = 0; step < BATCH; step++) await exchange(bytes, step);
       if (repetition > 0) seconds.push((performance.now() - start) / 1000 / BATCH);

@@ -4,7 +4,7 @@
  * same `ProbeRank` runs where their addresses lead, and `profileOf` takes its timings.
  */
 import { randomBytes } from 'node:crypto';
-import { hostname } from 'node:os';
+import { availableParallelism, hostname } from 'node:os';
 import { fitLink, type TimedMessages } from '../../shared/cost-model/link-fit.ts';
 import type { NetworkProfile } from '../../shared/cost-model/network-profile.ts';
 import { median } from '../../shared/statistics/quantile.ts';
@@ -40,6 +40,7 @@ export async function measureNetwork(
       transport: probed[0]!.transport,
       nodes: addresses.map(() => node),
       measuredAt: Date.now(),
+      cores: availableParallelism(),
     },
   );
 }
@@ -47,7 +48,7 @@ export async function measureNetwork(
 /** @param timings of each rank */
 export function profileOf(
   timings: readonly RankTimings[],
-  about: Pick<NetworkProfile, 'transport' | 'nodes' | 'measuredAt'>,
+  about: Pick<NetworkProfile, 'transport' | 'nodes' | 'measuredAt' | 'cores'>,
 ): NetworkProfile {
   const pairs = timings.flatMap((rank) =>
     rank.pairs.map(({ ranks, messages }) => ({
@@ -69,11 +70,14 @@ export function profileOf(
   return { version: 1, ...about, pairs, loaded, kernels };
 }
 
-/** By size, the median of the rank that took longest: a collective ends with its last. */
+/** By size and repetition the rank that took longest: a collective ends with its last. */
 function slowest(ranks: readonly (readonly TimedMessages[])[]): TimedMessages[] {
   const [first] = ranks;
   return first!.map(({ bytes }, size) => {
-    const medians = ranks.map((messages) => median(messages[size]!.seconds)!);
-    return { bytes, seconds: [Math.max(...medians)] };
+    const times = ranks.map((messages) => messages[size]!.seconds);
+    const seconds = times[0]!.map((_, repetition) =>
+      Math.max(...times.map((rank) => rank[repetition]!)),
+    );
+    return { bytes, seconds };
   });
 }

@@ -35,6 +35,8 @@ export const networkProfileSchema = z.strictObject({
   loaded: z.array(
     z.strictObject({ ranks: z.int().min(2), alpha: seconds, beta: seconds }),
   ),
+  /** Of each node, where they are known. */
+  cores: z.int().min(1).optional(),
   /** s per element or entry, median over ranks that all compute at once. */
   kernels: z.strictObject({
     /** An element added to another: γ. */
@@ -73,11 +75,25 @@ export function parseNetworkProfile(raw: unknown, place: string): NetworkProfile
 /**
  * The constants of a world of so many ranks: of the load that is nearest to it, and where
  * none was measured of the slowest pair, for a collective ends when the last rank does.
+ * Kernels were timed while all measured ranks shared the cores; fewer share less.
  */
 export function networkCostOf(profile: NetworkProfile, ranks: number): NetworkCost {
   const { add, merge, scatter } = profile.kernels;
   const { alpha, beta } = loadNearest(profile, ranks) ?? worstPair(profile);
-  return { alpha, beta, gamma: add, merge, scatter };
+  const share = sharing(profile, ranks) / sharing(profile, profile.nodes.length);
+  return {
+    alpha,
+    beta,
+    gamma: share * add,
+    merge: share * merge,
+    scatter: share * scatter,
+  };
+}
+
+/** How many ranks a core has where so many of those that were measured compute. */
+function sharing({ nodes, cores = Infinity }: NetworkProfile, ranks: number): number {
+  const crowds = [...Map.groupBy(nodes.slice(0, ranks), (node) => node).values()];
+  return Math.max(1, ...crowds.map(({ length }) => length / cores));
 }
 
 /** The pair with the most seconds for a message of 64 KiB. */

@@ -47,6 +47,15 @@ describe('a network profile', () => {
     });
   });
 
+  test('lets fewer ranks share the cores less than those that were measured', () => {
+    const nodes = ['a', 'a', 'a', 'a', 'b', 'b'];
+    const crowded = { ...profile, nodes, cores: 2 };
+    const gamma = (ranks: number) => networkCostOf(crowded, ranks).gamma / kernels.add;
+    // Four ranks on two cores were timed; more ranks are as those.
+    expect([1, 2, 3, 4, 6, 100].map(gamma)).toEqual([0.5, 0.5, 0.75, 1, 1, 1]);
+    expect(networkCostOf(crowded, 2).merge).toBe(kernels.merge / 2);
+  });
+
   test('goes by the slowest pair where no load was measured', () => {
     expect(worstPair(profile)).toMatchObject({ ranks: [0, 2] });
     expect(networkCostOf({ ...profile, loaded: [] }, 3)).toMatchObject({
