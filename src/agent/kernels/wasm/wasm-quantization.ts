@@ -93,8 +93,8 @@ export interface QuantizationExports {
 export const SCALES = { max: 0, l2: 1, given: 2 } as const;
 const FORMS = { auto: 0, sparse: 1, dense: 2 } as const;
 
-/** Three tiles; or two tiles and two tables of 256 words. */
-export const TILES_BYTES = 192;
+/** Four tiles, as assembly/quantize.ts takes them. */
+export const TILES_BYTES = 256;
 const ELIAS_BYTES = 128 + 2 * 2048;
 
 export class WasmQuantization implements QuantizationKernels {

@@ -54,8 +54,8 @@ export interface SparsificationExports {
 
 /** Scratch of the histograms in assembly/selection.ts. */
 export const HISTOGRAM_BYTES = 32_768;
-/** Scratch of four blocks of random words in assembly/indexed.ts. */
-const BLOCKS_BYTES = 64;
+/** Scratch of eight blocks of random words in assembly/indexed.ts. */
+const BLOCKS_BYTES = 128;
 
 export class WasmSparsification implements SparsificationKernels {
   readonly #arena: Arena;

@@ -2,7 +2,7 @@
  * Reading a vector through a list of indices, and drawing such a list by lot. Indices may
  * come from another rank: they are checked before anything is written.
  */
-import { drawFourBlocks } from './philox';
+import { drawEightBlocks } from './philox';
 import { firstOutside } from './sparse-stream';
 
 /** Returns the position of the first bad index, or `count`: done. */
@@ -30,7 +30,7 @@ function mark(bitmap: usize, i: u32): bool {
 /**
  * Floyd's sample of k of n (Bentley and Floyd, CACM 1987): for j from n − k up, one of
  * [0, j], or j itself where that one was drawn before. Two words of the stream that
- * `nameStream` has named make one draw. `words`: 64 bytes; `bitmap`: ⌈n / 64⌉ words of 8
+ * `nameStream` has named make one draw. `words`: 128 bytes; `bitmap`: ⌈n / 64⌉ words of 8
  * bytes, whose order sorts the result.
  */
 export function sampleIndices(
@@ -43,8 +43,8 @@ export function sampleIndices(
   const blocks: u32 = (n >>> 6) + (n & 63 ? 1 : 0);
   memory.fill(bitmap, 0, (<usize>blocks) << 3);
   for (let draw: u32 = 0; draw < k; draw++) {
-    if ((draw & 7) == 0) drawFourBlocks(draw >>> 1, words);
-    const at = words + ((<usize>(draw & 7)) << 3);
+    if ((draw & 15) == 0) drawEightBlocks(draw >>> 1, words);
+    const at = words + ((<usize>(draw & 15)) << 3);
     const uniform =
       ((<f64>load<u32>(at)) * 2097152.0 + <f64>(load<u32>(at, 4) >>> 11)) *
       1.1102230246251565e-16;

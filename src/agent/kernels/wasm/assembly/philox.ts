@@ -1,5 +1,5 @@
 /**
- * Philox 4×32-10 for many consecutive numbers: four blocks at a time, one in each lane.
+ * Philox 4×32-10 for many consecutive numbers: eight blocks at a time, in the lanes of two groups.
  * The same words as `kernels/random.ts`; the stream is named once and kept in globals.
  */
 
@@ -50,8 +50,11 @@ export function drawWord(block: u32, word: u32): u32 {
   return word == 0 ? c0 : word == 1 ? c1 : word == 2 ? c2 : c3;
 }
 
-/** Blocks `block` … `block + 3`, 16 words, in order. */
-export function drawFourBlocks(block: u32, out: usize): void {
+/**
+ * Blocks `block` … `block + 7`, 32 words, in order. Two groups of four take turns: a round
+ * waits for its products, and one group alone would leave the multiplier idle.
+ */
+export function drawEightBlocks(block: u32, out: usize): void {
   const multiplier0 = i32x4.splat(MULTIPLIER_0);
   const multiplier1 = i32x4.splat(MULTIPLIER_1);
   const weyl0 = i32x4.splat(WEYL_0);
@@ -62,19 +65,45 @@ export function drawFourBlocks(block: u32, out: usize): void {
   let c1 = i32x4.splat(bucket);
   let c2 = i32x4.splat(iteration);
   let c3 = i32x4.splat(purpose);
+  let d0 = i32x4.add(i32x4.splat(block), i32x4(4, 5, 6, 7));
+  let d1 = c1;
+  let d2 = c2;
+  let d3 = c3;
   for (let round = 0; round < 10; round++) {
     const aLow = i64x2.extmul_low_i32x4_u(multiplier0, c0);
     const aHigh = i64x2.extmul_high_i32x4_u(multiplier0, c0);
     const bLow = i64x2.extmul_low_i32x4_u(multiplier1, c2);
     const bHigh = i64x2.extmul_high_i32x4_u(multiplier1, c2);
-    c0 = v128.xor(v128.xor(v128.shuffle<u32>(bLow, bHigh, 1, 3, 5, 7), c1), k0);
-    c1 = v128.shuffle<u32>(bLow, bHigh, 0, 2, 4, 6);
-    c2 = v128.xor(v128.xor(v128.shuffle<u32>(aLow, aHigh, 1, 3, 5, 7), c3), k1);
-    c3 = v128.shuffle<u32>(aLow, aHigh, 0, 2, 4, 6);
+    const eLow = i64x2.extmul_low_i32x4_u(multiplier0, d0);
+    const eHigh = i64x2.extmul_high_i32x4_u(multiplier0, d0);
+    const fLow = i64x2.extmul_low_i32x4_u(multiplier1, d2);
+    const fHigh = i64x2.extmul_high_i32x4_u(multiplier1, d2);
+    c0 = v128.xor(highWords(bLow, bHigh), v128.xor(c1, k0));
+    c1 = lowWords(bLow, bHigh);
+    c2 = v128.xor(highWords(aLow, aHigh), v128.xor(c3, k1));
+    c3 = lowWords(aLow, aHigh);
+    d0 = v128.xor(highWords(fLow, fHigh), v128.xor(d1, k0));
+    d1 = lowWords(fLow, fHigh);
+    d2 = v128.xor(highWords(eLow, eHigh), v128.xor(d3, k1));
+    d3 = lowWords(eLow, eHigh);
     k0 = i32x4.add(k0, weyl0);
     k1 = i32x4.add(k1, weyl1);
   }
-  // Words lie in columns: transposed, each block is a vector.
+  storeBlocks(c0, c1, c2, c3, out);
+  storeBlocks(d0, d1, d2, d3, out + 64);
+}
+
+/** Of four 64-bit products, the upper words. */
+function highWords(low: v128, high: v128): v128 {
+  return v128.shuffle<u32>(low, high, 1, 3, 5, 7);
+}
+
+function lowWords(low: v128, high: v128): v128 {
+  return v128.shuffle<u32>(low, high, 0, 2, 4, 6);
+}
+
+/** Words lie in columns: transposed, each block is a vector. */
+function storeBlocks(c0: v128, c1: v128, c2: v128, c3: v128, out: usize): void {
   const low01 = v128.shuffle<u32>(c0, c1, 0, 4, 1, 5);
   const high01 = v128.shuffle<u32>(c0, c1, 2, 6, 3, 7);
   const low23 = v128.shuffle<u32>(c2, c3, 0, 4, 1, 5);

@@ -6,7 +6,7 @@
  */
 import { normOf } from './fixed-point';
 import { packCodes, TILE, TILE_BYTES, unpackCodes } from './packed-codes';
-import { drawFourBlocks, drawWord } from './philox';
+import { drawEightBlocks, drawWord } from './philox';
 
 const MAGNITUDE: u32 = 0x7fffffff;
 const TWO_64: f32 = 18446744073709551616.0;
@@ -58,8 +58,8 @@ function factorOf(scale: f32, lift: f32, levels: u32): f32 {
 
 /**
  * `bits` of a code at `levels` levels. x begins at element `first`, a multiple of 32, of
- * the vector that the random bits are for. `scratch`: 192 bytes, for the random bits of
- * a tile, its codes and a tail.
+ * the vector that the random bits are for. `scratch`: 256 bytes, for the random bits of
+ * two tiles, the codes of one and a tail.
  */
 export function quantize(
   x: usize,
@@ -73,8 +73,7 @@ export function quantize(
   scratch: usize,
   first: u32,
 ): void {
-  const random = scratch;
-  const tile = scratch + TILE_BYTES;
+  const tile = scratch + 2 * TILE_BYTES;
   const tail = tile + TILE_BYTES;
   const top = <f32>levels * 65536;
   const sign: u32 = 1 << (bits - 1);
@@ -83,7 +82,9 @@ export function quantize(
   let factor: f32 = 0;
   for (let start: u32 = 0; start < n; start += TILE) {
     const count = min(TILE, n - start);
-    drawFourBlocks((first + start) >>> 3, random);
+    // Random bits are drawn for two tiles.
+    const random = scratch + (<usize>(start & TILE) << 1);
+    if ((start & TILE) == 0) drawEightBlocks((first + start) >>> 3, random);
     if (start == runEnd) {
       const length = min(bucket, n - runEnd);
       const scale = runScale(x, length, kind, scales);
