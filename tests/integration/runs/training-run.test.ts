@@ -120,7 +120,12 @@ describe('a run of real processes', () => {
   });
 
   it('is the same, bit for bit, when it is run again', async () => {
-    const settings = ['iterations=40', 'exchange.method=topk', 'world.ranks=3'];
+    const settings = [
+      'iterations=40',
+      'exchange.method=topk',
+      'exchange.collective=sparse-allgather',
+      'world.ranks=3',
+    ];
     const schedule = ['15:method=none', '25:method=a2sgd', '30:method=topk,ratio=0.05'];
     const first = await train(settings, schedule);
     const second = await train(settings, schedule);
@@ -129,7 +134,12 @@ describe('a run of real processes', () => {
   });
 
   it('is the same whether the engine has a thread of its own or not', async () => {
-    const settings = ['iterations=20', 'exchange.method=topk', 'world.ranks=3'];
+    const settings = [
+      'iterations=20',
+      'exchange.method=topk',
+      'exchange.collective=sparse-allgather',
+      'world.ranks=3',
+    ];
     const [inline, thread] = [
       await train([...settings, 'engine=inline']),
       await train([...settings, 'engine=thread']),
