@@ -54,13 +54,30 @@ export const PLAN_KEYS = [
 ] as const;
 
 /**
+ * Names by which the choice of the collective is left to the cost model. `auto` goes by
+ * what was sent and by how far it filled in, which every run of a spec repeats; `adaptive`
+ * goes by the time that exchanges take as well, which none does.
+ */
+const AUTOMATIC = ['auto', 'adaptive'] as const;
+
+export const isAutomatic = (collective: string): boolean =>
+  AUTOMATIC.some((name) => name === collective);
+
+export const heedsTimes = (collective: string): boolean => collective === 'adaptive';
+
+/**
  * `exchange` in a spec, and the change asked for in a switch: plan keys and the method's
  * parameters side by side, as in `{ method: topk, ratio: 0.01, collective: auto }`. The
  * method's parameters are checked by the agent, which has the method's own schema.
  */
 export const exchangeSpecSchema = z.looseObject({
   method: z.string().default('none').describe('How a gradient is compressed'),
-  collective: z.string().default('auto').describe('How payloads are combined'),
+  collective: z
+    .string()
+    .default('auto')
+    .describe(
+      'How payloads are combined; auto: the cheapest, adaptive: by its times too',
+    ),
   bucketBytes: z
     .int()
     .min(1)

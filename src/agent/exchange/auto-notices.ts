@@ -10,7 +10,10 @@ import type { Observation } from './exchange-observation.ts';
 export interface ExchangeNotice {
   readonly level: 'info' | 'warning';
   readonly code:
-    'COLLECTIVE_CHOSEN' | 'COLLECTIVE_CHANGED' | 'COMPRESSION_DOES_NOT_PAY';
+    | 'COLLECTIVE_CHOSEN'
+    | 'COLLECTIVE_CHANGED'
+    | 'COLLECTIVE_ADVICE'
+    | 'COMPRESSION_DOES_NOT_PAY';
   readonly message: string;
 }
 
@@ -60,14 +63,6 @@ export function movedNotice(moved: {
 }): ExchangeNotice {
   const { index, carrier, change, correction, expectedUnion } = moved;
   const { from, to } = change;
-  const factors = [
-    ['α', correction.latency],
-    ['β', correction.bandwidth],
-    ['γ', correction.reduction],
-  ] as const;
-  const off = factors
-    .filter(([, factor]) => factor !== 1)
-    .map(([name, factor]) => `${name} is ${factor.toPrecision(2)} times the profile's`);
   const shape = carrier.shape;
   const before =
     shape.nnz === undefined ? '' : ` (K = ${count(expectedUnion)} was assumed)`;
@@ -78,8 +73,36 @@ export function movedNotice(moved: {
     message:
       `auto moves bucket ${index} from ${from.collective} to ${to.collective}: ` +
       `${seconds(to.seconds)} instead of ${seconds(from.seconds)} predicted, as observed ` +
-      [seen, ...off].join(', '),
+      [seen, ...corrections(correction)].join(', '),
   };
+}
+
+/** What `auto` would move to if it heeded times, which no two runs share. */
+export function advisedNotice(
+  index: number,
+  { from, to }: CarrierChange,
+  correction: Correction,
+): ExchangeNotice {
+  return {
+    level: 'info',
+    code: 'COLLECTIVE_ADVICE',
+    message:
+      `by the times seen, ${corrections(correction).join(', ')}: bucket ${index} would ` +
+      `take ${seconds(to.seconds)} by ${to.collective}, ${seconds(from.seconds)} by ` +
+      `${from.collective}; auto stays, to be repeatable: collective=${to.collective}, or ` +
+      'collective=adaptive, moves it',
+  };
+}
+
+function corrections({ latency, bandwidth, reduction }: Correction): readonly string[] {
+  const factors = [
+    ['α', latency],
+    ['β', bandwidth],
+    ['γ', reduction],
+  ] as const;
+  return factors
+    .filter(([, factor]) => factor !== 1)
+    .map(([name, factor]) => `${name} is ${factor.toPrecision(2)} times the profile's`);
 }
 
 export function notPayingNotice(verdict: {

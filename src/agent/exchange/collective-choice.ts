@@ -5,7 +5,7 @@
  */
 import type { PayloadKind } from '../../shared/catalogue.ts';
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
-import type { ExchangePlan } from '../../shared/exchange-plan.ts';
+import { isAutomatic, type ExchangePlan } from '../../shared/exchange-plan.ts';
 import type {
   CollectiveDefinition,
   ExchangeShape,
@@ -51,7 +51,7 @@ export class BucketCarrier {
     ranks: number,
     network: NetworkCost,
   ) {
-    this.automatic = reducible && plan.collective === 'auto';
+    this.automatic = reducible && isAutomatic(plan.collective);
     this.length = bucket.length;
     this.kind = payload;
     this.#ranks = ranks;
@@ -102,17 +102,22 @@ export class BucketCarrier {
     return predictAll('dense', shape, network)[0]!.seconds;
   }
 
+  /** What these constants would have it move to; undefined: it is well where it is. */
+  advice(network: NetworkCost): CarrierChange | undefined {
+    if (!this.automatic || !this.#reducible) return undefined;
+    const ranking = predictAll(this.kind, this.#shape, network);
+    const to = ranking[0]!;
+    const from = ranking.find(({ collective }) => collective === this.#collective?.id)!;
+    return to.seconds >= WORTH_MOVING * from.seconds ? undefined : { from, to };
+  }
+
   /** Goes by these numbers from now on; what has changed by it, if anything. */
   reconsider(shape: ExchangeShape, network: NetworkCost): CarrierChange | undefined {
     this.#shape = shape;
     this.#network = network;
-    if (!this.automatic || !this.#reducible) return undefined;
-    const { ranking } = this;
-    const to = ranking[0]!;
-    const from = ranking.find(({ collective }) => collective === this.#collective?.id)!;
-    if (to.seconds >= WORTH_MOVING * from.seconds) return undefined;
-    this.#collective = findCollective(to.collective);
-    return { from, to };
+    const change = this.advice(network);
+    if (change !== undefined) this.#collective = findCollective(change.to.collective);
+    return change;
   }
 }
 

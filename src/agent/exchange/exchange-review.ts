@@ -4,15 +4,21 @@
  * by more than 20 % is assumed from then on: entries sent and fill-in of a bucket, or a
  * constant of the network. Buckets whose choice is `auto` then move to what is cheapest,
  * where that is worth it, and wait twice as long before they may move again, so that
- * they come to rest.
+ * they come to rest. Times are never the same twice: unless the plan says `adaptive`, they
+ * move nothing, so that a run can be repeated to the bit, and are told as advice.
  *
  * A pure function of agreed numbers: all ranks decide the same after the same exchange.
  * Also says, once a plan, where compressing takes longer than it saves.
  */
 import type { CostTerms } from '../../shared/cost-model/cost-terms.ts';
-import { correctionAfter, isOff } from '../../shared/cost-model/network-correction.ts';
+import {
+  correctionAfter,
+  isOff,
+  UNCORRECTED,
+} from '../../shared/cost-model/network-correction.ts';
 import { median } from '../../shared/statistics/quantile.ts';
 import {
+  advisedNotice,
   chosenNotice,
   movedNotice,
   notPayingNotice,
@@ -34,6 +40,8 @@ export interface ReviewOptions {
   readonly knowledge: NetworkKnowledge;
   /** The method compresses: it may turn out not to pay. */
   readonly compresses: boolean;
+  /** Times may move a bucket; else they only give occasion to advice. */
+  readonly heedsTimes: boolean;
   /** The plan, for a person. */
   readonly label: string;
 }
@@ -49,6 +57,7 @@ export class ExchangeReview {
   #pause = 0;
   #lastPause = 0;
   #judged: boolean;
+  #advised = false;
 
   constructor(options: ReviewOptions) {
     this.#options = options;
@@ -80,7 +89,21 @@ export class ExchangeReview {
     this.#window = [];
     this.#windows++;
     const notices = this.#reconsider(seen);
-    return notices.length > 0 ? notices : this.#judge(seen);
+    if (notices.length > 0) return notices;
+    return [...this.#advise(), ...this.#judge(seen)];
+  }
+
+  /** Once a plan: what its buckets would move to if times were heeded. */
+  #advise(): readonly ExchangeNotice[] {
+    const { carriers, heedsTimes, knowledge } = this.#options;
+    if (heedsTimes || this.#advised) return [];
+    for (const [index, carrier] of carriers.entries()) {
+      const change = carrier.advice(knowledge.cost);
+      if (change === undefined) continue;
+      this.#advised = true;
+      return [advisedNotice(index, change, knowledge.correction)];
+    }
+    return [];
   }
 
   #reconsider(seen: Observation): readonly ExchangeNotice[] {
@@ -88,19 +111,21 @@ export class ExchangeReview {
       this.#pause--;
       return [];
     }
-    const { carriers, knowledge } = this.#options;
+    const { carriers, heedsTimes, knowledge } = this.#options;
     const before = knowledge.correction;
     const correction = correctionAfter(seen.seconds, seen.terms, before);
     knowledge.correction = correction;
-    const { cost } = knowledge;
+    const cost = knowledge.costBy(heedsTimes);
     const notices = carriers.flatMap((carrier, index) => {
       const sparsity = seen.sparsity[this.watched.indexOf(index)];
       const shape = shapeAfter(carrier, sparsity);
-      if (shape === carrier.shape && correction === before) return [];
+      const told = heedsTimes && correction !== before;
+      if (shape === carrier.shape && !told) return [];
       const { expectedUnion } = carrier;
       const change = carrier.reconsider(shape, cost);
       if (change === undefined) return [];
-      return [movedNotice({ index, carrier, change, expectedUnion, correction })];
+      const off = heedsTimes ? correction : UNCORRECTED;
+      return [movedNotice({ index, carrier, change, expectedUnion, correction: off })];
     });
     if (notices.length > 0) {
       this.#lastPause = Math.max(1, 2 * this.#lastPause);

@@ -7,7 +7,11 @@
  * dense result some 16,000 elements are looked at.
  */
 import { costTerms, type CostTerms } from '../../shared/cost-model/cost-terms.ts';
-import { planLabel, type ExchangePlan } from '../../shared/exchange-plan.ts';
+import {
+  heedsTimes,
+  planLabel,
+  type ExchangePlan,
+} from '../../shared/exchange-plan.ts';
 import type { CollectiveDefinition, ExchangeShape } from '../collectives/collective.ts';
 import { predictBroadcast, predictGather } from '../collectives/prediction.ts';
 import type { SmallOperation } from '../collectives/small-allreduce.ts';
@@ -54,6 +58,7 @@ export class ExchangeWatch {
       carriers,
       knowledge,
       compresses: plan.method !== 'none',
+      heedsTimes: heedsTimes(plan.collective),
       label: planLabel(plan),
     });
     this.#recorder = new ExchangeRecorder(this.#review.watched.length);

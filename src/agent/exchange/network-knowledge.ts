@@ -25,6 +25,11 @@ export class NetworkKnowledge {
         : 'by the measured network profile';
   }
 
+  /** What collectives are chosen by: as launched with, or as far as times correct it. */
+  costBy(times: boolean): NetworkCost {
+    return times ? this.cost : this.constants;
+  }
+
   /** The constants as far as they have been corrected. */
   get cost(): NetworkCost {
     return corrected(this.constants, this.correction);

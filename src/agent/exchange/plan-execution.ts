@@ -4,7 +4,7 @@
  * is compensated and compressed and at once given to its collective, so that bucket i is
  * on the wire while bucket i + 1 is being compressed.
  */
-import type { ExchangePlan } from '../../shared/exchange-plan.ts';
+import { heedsTimes, type ExchangePlan } from '../../shared/exchange-plan.ts';
 import type { CollectiveDefinition } from '../collectives/collective.ts';
 import { payloadRegion } from '../collectives/payload-region.ts';
 import {
@@ -63,6 +63,7 @@ export class PlanExecution implements Disposable {
     const { arena, group, knowledge, plan, seed, site, tensors } = options;
     this.#options = options;
     const { rank, size: world } = group;
+    const network = knowledge.costBy(heedsTimes(plan.collective));
     this.#exchanges = planBuckets(tensors, plan).map((bucket) => {
       const { method, parameters } = bucket.policy;
       const carriage = carriageOf(method, parameters);
@@ -70,7 +71,7 @@ export class PlanExecution implements Disposable {
       return {
         bucket,
         carriage,
-        carrier: new BucketCarrier(own, carriage, bucket, world, knowledge.cost),
+        carrier: new BucketCarrier(own, carriage, bucket, world, network),
         part: site.open({ bucket, method, parameters, seed, rank, world }),
       };
     });

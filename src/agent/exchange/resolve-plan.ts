@@ -8,6 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { GradwireError, inputError } from '../../shared/errors.ts';
 import {
   exchangeSpecSchema,
+  isAutomatic,
   PLAN_KEYS,
   type ExchangePlan,
   type ExchangeSpec,
@@ -104,7 +105,7 @@ function resolve(
       ? {}
       : { quantizeSums: parsed.data.quantizeSums }),
   };
-  if (resolved.collective === 'auto') return resolved;
+  if (isAutomatic(resolved.collective)) return resolved;
   const collective = findCollective(resolved.collective);
   const chosenByUser = given.collective !== undefined;
   const { payload, reducible } = carriageOf(method, resolved.parameters);
@@ -149,11 +150,11 @@ function withQuantization(
     ? collectivesFor(payload).filter(({ quantizes }) => quantizes === true)
     : [];
   if (able.some(({ id }) => id === plan.collective)) return { ...plan, quantizeSums };
-  if (plan.collective === 'auto' && able.length > 0) {
+  if (isAutomatic(plan.collective) && able.length > 0) {
     return { ...plan, collective: quantizingFor(payload).id, quantizeSums };
   }
   if (!chosenByUser) return plan;
-  if (plan.collective !== 'auto') assertQuantizes(findCollective(plan.collective));
+  if (!isAutomatic(plan.collective)) assertQuantizes(findCollective(plan.collective));
   throw inputError(
     'QUANTIZE_MISFIT',
     `what ${method.id} sends cannot be quantised on its way`,

@@ -2,7 +2,7 @@
  * What a plan says of each tensor: its method and parameters, by the first pattern that
  * fits its name, dense if it is small. Pure functions of what all ranks share.
  */
-import type { ExchangePlan } from '../../shared/exchange-plan.ts';
+import { isAutomatic, type ExchangePlan } from '../../shared/exchange-plan.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { findCollective } from '../collectives/registry.ts';
 import { carriageOf, type MethodDefinition } from '../compression/method.ts';
@@ -38,8 +38,9 @@ export function policyKey({ method, parameters }: TensorPolicy): string {
 /** The plan of the tensors of one policy, with a collective that can carry them. */
 export function planOf(plan: ExchangePlan, policy: TensorPolicy): ExchangePlan {
   const { method, parameters } = policy;
-  const named =
-    plan.collective === 'auto' ? undefined : findCollective(plan.collective);
+  const named = isAutomatic(plan.collective)
+    ? undefined
+    : findCollective(plan.collective);
   const { payload } = carriageOf(method, parameters);
   const fits = named === undefined || named.takes.includes(payload);
   return {

@@ -19,7 +19,7 @@ import {
   scatterSeconds,
   type NetworkCost,
 } from '../../shared/cost-model/network-cost.ts';
-import type { ExchangePlan } from '../../shared/exchange-plan.ts';
+import { isAutomatic, type ExchangePlan } from '../../shared/exchange-plan.ts';
 import type { CollectiveDefinition, ExchangeShape } from '../collectives/collective.ts';
 import { predictBroadcast, predictGather } from '../collectives/prediction.ts';
 import {
@@ -60,7 +60,7 @@ export function collectivesOf(
   plan: ExchangePlan,
   { messages }: Rehearsal,
 ): readonly (CollectiveDefinition | undefined)[] {
-  if (plan.collective !== 'auto') return [findCollective(plan.collective)];
+  if (!isAutomatic(plan.collective)) return [findCollective(plan.collective)];
   const summed = messages.filter(({ operation }) => operation === 'reduce');
   const largest = heaviest(summed);
   return largest === undefined ? [undefined] : collectivesFor(largest.kind);
@@ -80,7 +80,9 @@ export function forecastStep(
   for (const message of rehearsal.messages) {
     const shape = shapeOf(message, ranks);
     payloadBytes += message.bytes;
-    decompress += moreToDecode(message, shape, network);
+    if (collective?.partial !== true) {
+      decompress += moreToDecode(message, shape, network);
+    }
     switch (message.operation) {
       case 'reduce': {
         const carrier = carrierOf(message, shape, collective, network);

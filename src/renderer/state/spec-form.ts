@@ -6,7 +6,7 @@
  */
 import { z } from 'zod';
 import type { Catalogue, MethodEntry, ParameterEntry } from '../../shared/catalogue.ts';
-import { PLAN_KEYS } from '../../shared/exchange-plan.ts';
+import { isAutomatic, PLAN_KEYS } from '../../shared/exchange-plan.ts';
 import { experimentSpecSchema } from '../../shared/experiment-spec.ts';
 import type { JsonValue } from '../../shared/json.ts';
 
@@ -133,7 +133,9 @@ export function withMethod(draft: Draft, method: MethodEntry): Draft {
 }
 
 export function accepts(method: MethodEntry, collective: unknown): boolean {
-  return collective === 'auto' || method.collectives.includes(String(collective));
+  return (
+    isAutomatic(String(collective)) || method.collectives.includes(String(collective))
+  );
 }
 
 export function collectiveChoices(

@@ -11,6 +11,7 @@ import {
 import { ExchangeReview, WINDOW } from '../../../src/agent/exchange/exchange-review.ts';
 import { NetworkKnowledge } from '../../../src/agent/exchange/network-knowledge.ts';
 import { resolvePlan } from '../../../src/agent/exchange/resolve-plan.ts';
+import { heedsTimes } from '../../../src/shared/exchange-plan.ts';
 import { costTerms, totalSeconds } from '../../../src/shared/cost-model/cost-terms.ts';
 
 const N = 1_000_000;
@@ -26,6 +27,7 @@ function reviewed(exchange: Record<string, unknown>, network = NETWORK) {
     carriers: [carrier],
     knowledge,
     compresses: plan.method !== 'none',
+    heedsTimes: heedsTimes(plan.collective),
     label: plan.method,
   });
   /** An exchange that took what is predicted, times `slower`. */
@@ -102,6 +104,27 @@ describe('the review of a plan', () => {
     expect(knowledge.correction.latency).toBe(1);
     // All are slower by as much: there is nowhere to move to.
     expect(carrier.collective?.id).toBe(before);
+  });
+
+  test('moves by times only where the plan says so, else it gives advice once', () => {
+    // Messages cost far less than was assumed: more of them with fewer bytes pay.
+    const distant = { alpha: 5e-3, beta: 8e-11, gamma: 0.3e-9 };
+    const fast = (exchange: Record<string, unknown>) => {
+      const { carrier, watch, observation } = reviewed(exchange, distant);
+      const before = carrier.collective?.id;
+      const told = watch(12, () => observation(undefined, { slower: 0.02 }));
+      const codes = told
+        .map(([, code]) => code)
+        .filter((code) => code.startsWith('COLLECTIVE'));
+      return { moved: carrier.collective?.id !== before, codes };
+    };
+    expect(fast({ method: 'none' })).toEqual({
+      moved: false,
+      codes: ['COLLECTIVE_ADVICE'],
+    });
+    const adaptive = fast({ method: 'none', collective: 'adaptive' });
+    expect(adaptive.moved).toBe(true);
+    expect(adaptive.codes[0]).toBe('COLLECTIVE_CHANGED');
   });
 
   test('comes to rest although what it sees swings to and fro', () => {
