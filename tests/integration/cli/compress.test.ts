@@ -124,7 +124,7 @@ describe.skipIf(!canRunWebGpu)('on a GPU', () => {
     Object.assign(process.env, webGpuEnvironment);
   });
 
-  test.each(['topk', 'qsgd'])('%s: the bytes of the CPU', async (method) => {
+  test.each(['topk', 'qsgd', 'dgc'])('%s: the bytes of the CPU', async (method) => {
     using rank = new LoneRank({
       method,
       parameters: PARAMETERS[method],
@@ -148,14 +148,6 @@ describe.skipIf(!canRunWebGpu)('on a GPU', () => {
     expect(back.code).toBe(0);
     await home.run(['decompress', ...files.with(3, at('cpu.f32'))]);
     expect(floats('gpu.f32')).toEqual(floats('cpu.f32'));
-  });
-
-  test('a method that it has no way to do is refused by name', async () => {
-    const { code, stderr } = await compress('dgc', 'dgc-gpu.gw', [
-      ...['--in', input, '--backend', 'webgpu'],
-    ]);
-    expect(code).toBe(2);
-    expect(stderr).toMatch(/gradwire: BACKEND_UNAVAILABLE: dgc .*\n$/);
   });
 });
 

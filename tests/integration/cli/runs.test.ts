@@ -141,8 +141,9 @@ describe('a run', () => {
     const [first, second] = await untilAsync(
       async () =>
         lines<RunSummary>((await home.run(['runs', 'list', '--json'])).stdout),
-      (runs) => runs.length === 2,
-      'two runs',
+      // The one with layers before them.
+      (runs) => runs.length === 3,
+      'three runs',
     );
     expect(first).toMatchObject({ methods: second!.methods, loss: second!.loss });
     const switches = lines<RunRecord>(stdout).filter(({ type }) => type === 'switch');
