@@ -26,7 +26,17 @@ export interface FrameSink {
   filled(bytes: number): void;
 }
 
-export class FrameReader {
+/** Takes the bytes of a connection, in order. */
+export interface ByteReader {
+  /** Where the bytes that come next may be put at once, instead of being pushed. */
+  room(): Uint8Array | undefined;
+  /** The first `bytes` of the room have been filled. */
+  filled(bytes: number): void;
+  /** @throws GradwireError: nothing may be pushed after that. */
+  push(chunk: Buffer): void;
+}
+
+export class FrameReader implements ByteReader {
   readonly #sink: FrameSink;
   readonly #header = Buffer.alloc(FRAME_HEADER_BYTES);
   #headerBytes = 0;
@@ -42,12 +52,10 @@ export class FrameReader {
     return this.#headerBytes > 0 || this.#missing > 0;
   }
 
-  /** Where the bytes that come next may be put at once, instead of being pushed. */
   room(): Uint8Array | undefined {
     return this.#missing === 0 ? undefined : this.#sink.room(this.#missing);
   }
 
-  /** The first `bytes` of the room have been filled. */
   filled(bytes: number): void {
     this.#sink.filled(bytes);
     this.#missing -= bytes;

@@ -1,7 +1,7 @@
 /**
  * The messages by which two ranks prove to each other that they belong to one run. Each
  * side proves knowledge of the run's secret with HMAC-SHA-256 over its role, the run,
- * the world, both ranks and both nonces; neither sends anything from which the other
+ * the world, both ranks, both nonces and whether they will encrypt; neither sends anything from which the other
  * could learn it, and no proof is good for another connection, role or run.
  *
  *     dialer                                acceptor
@@ -35,6 +35,8 @@ export interface RunIdentity {
   readonly runId: string;
   readonly size: number;
   readonly secret: Uint8Array;
+  /** Whether what follows the handshake is encrypted: both must mean the same. */
+  readonly encrypted?: boolean | undefined;
 }
 
 /** What one connection is about. */
@@ -56,8 +58,9 @@ export function proofOf(
   numbers.writeUInt32LE(run.size, 4);
   numbers.writeUInt32LE(introduction.dialer, 8);
   numbers.writeUInt32LE(introduction.acceptor, 12);
+  const plane = run.encrypted === true ? 'encrypted data plane' : 'data plane';
   return createHmac('sha256', run.secret)
-    .update(`gradwire data plane ${VERSION} ${role}\n`)
+    .update(`gradwire ${plane} ${VERSION} ${role}\n`)
     .update(numbers)
     .update(runId)
     .update(introduction.dialerNonce)

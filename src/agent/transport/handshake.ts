@@ -19,6 +19,7 @@ import {
   NONCE_BYTES,
   proofOf,
   proofsEqual,
+  type Introduction,
   type RunIdentity,
 } from './handshake-proof.ts';
 
@@ -27,7 +28,8 @@ export const DIALER_BYTES = HANDSHAKE_BYTES.hello + HANDSHAKE_BYTES.answer;
 export const ACCEPTOR_BYTES = HANDSHAKE_BYTES.challenge + HANDSHAKE_BYTES.welcome;
 
 /**
- * Introduce this rank to the rank that listens at the other end.
+ * Introduce this rank to the rank that listens at the other end. What both now know of
+ * one another, nonces included.
  * @throws GradwireError `PEER_UNAUTHENTICATED`
  */
 export async function dial(
@@ -35,7 +37,7 @@ export async function dial(
   run: RunIdentity,
   rank: number,
   peer: number,
-): Promise<void> {
+): Promise<Introduction> {
   const dialerNonce = randomBytes(NONCE_BYTES);
   socket.write(encodeHello(rank, peer, dialerNonce));
   const challengeBytes = await readExactly(socket, HANDSHAKE_BYTES.challenge);
@@ -57,6 +59,7 @@ export async function dial(
   if (welcome === undefined || !isWelcome(welcome)) {
     throw unauthenticated(peer, `refused rank ${rank}`);
   }
+  return introduction;
 }
 
 /** Why a connection is not one of the run. */
@@ -74,7 +77,7 @@ export async function accept(
     readonly limitMs: number;
     readonly admit: (peer: number) => boolean;
   },
-): Promise<{ readonly peer: number } | Refusal> {
+): Promise<Introduction | Refusal> {
   const timer = setTimeout(() => socket.destroy(), options.limitMs);
   const refuse = (refused: string): Refusal => {
     socket.destroy();
@@ -102,7 +105,7 @@ export async function accept(
     }
     if (!options.admit(hello.dialer)) return refuse(`is a second rank ${hello.dialer}`);
     socket.write(encodeWelcome());
-    return { peer: hello.dialer };
+    return introduction;
   } finally {
     clearTimeout(timer);
   }
@@ -136,6 +139,6 @@ function readExactly(socket: Socket, bytes: number): Promise<Buffer | undefined>
 function unauthenticated(peer: number, what: string): Error {
   return failure('PEER_UNAUTHENTICATED', `rank ${peer} ${what}`, {
     rank: peer,
-    next: 'Another process may have taken its port, or the ranks belong to different runs.',
+    next: 'Another process may have taken its port, or the ranks belong to different runs, or only one of them encrypts.',
   });
 }

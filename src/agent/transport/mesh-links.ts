@@ -6,8 +6,9 @@
 import { connect as connectSocket, type Socket } from 'node:net';
 import { failure, type GradwireError } from '../../shared/errors.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
+import { deriveKeys, type ConnectionKeys } from './connection-keys.ts';
 import { accept, dial } from './handshake.ts';
-import type { RunIdentity } from './handshake-proof.ts';
+import type { Introduction, RunIdentity } from './handshake-proof.ts';
 import type { TcpListener } from './tcp-listener.ts';
 
 /** How long one that has connected may take to prove what it is. */
@@ -18,6 +19,8 @@ export interface MeshLink {
   readonly peer: number;
   readonly socket: Socket;
   readonly role: 'dialer' | 'acceptor';
+  /** Absent: what follows the handshake is not encrypted. */
+  readonly keys: ConnectionKeys | undefined;
 }
 
 export interface MeshLinkOptions {
@@ -28,6 +31,8 @@ export interface MeshLinkOptions {
   readonly runId: string;
   /** 32 random bytes that only the ranks of this run know. */
   readonly secret: Uint8Array;
+  /** Whether what follows the handshakes is encrypted; the same on all ranks. */
+  readonly encrypt?: boolean | undefined;
   /** Until all peers must have connected. */
   readonly timeoutMs: number;
   /** Whether ranks of this machine are called on their Unix sockets. */
@@ -36,14 +41,15 @@ export interface MeshLinkOptions {
 }
 
 /**
- * The links to all other ranks, of which there is at least one. Closes the listener whatever happens; on failure nothing
- * stays open.
+ * The links to all other ranks, of which there is at least one. Closes the listener
+ * whatever happens; on failure nothing stays open.
  * @throws GradwireError `PEER_UNREACHABLE`, `PEER_UNAUTHENTICATED`, `PEER_TIMEOUT`
  */
 export async function linkMesh(options: MeshLinkOptions): Promise<MeshLink[]> {
   const { listener, rank, addresses } = options;
   const size = addresses.length;
-  const run: RunIdentity = { runId: options.runId, size, secret: options.secret };
+  const { runId, secret, encrypt: encrypted = false } = options;
+  const run: RunIdentity = { runId, size, secret, encrypted };
   const links = new Map<number, MeshLink>();
   const sockets = new Set<Socket>();
   const refusals: string[] = [];
@@ -55,8 +61,14 @@ export async function linkMesh(options: MeshLinkOptions): Promise<MeshLink[]> {
     socket.on('error', () => socket.destroy());
     socket.once('close', () => sockets.delete(socket));
   };
-  const establish = (link: MeshLink): void => {
-    links.set(link.peer, link);
+  const establish = (
+    socket: Socket,
+    introduction: Introduction,
+    role: MeshLink['role'],
+  ): void => {
+    const peer = role === 'dialer' ? introduction.acceptor : introduction.dialer;
+    const keys = encrypted ? deriveKeys(run, introduction, role) : undefined;
+    links.set(peer, { peer, socket, role, keys });
     if (links.size === size - 1) resolve(undefined);
   };
   const welcome = async (socket: Socket): Promise<void> => {
@@ -66,7 +78,7 @@ export async function linkMesh(options: MeshLinkOptions): Promise<MeshLink[]> {
       admit: (peer) => peer > rank && peer < size && !links.has(peer),
     });
     if ('refused' in result) refusals.push(result.refused);
-    else establish({ peer: result.peer, socket, role: 'acceptor' });
+    else establish(socket, result, 'acceptor');
   };
   const call = async (peer: number): Promise<Socket> => {
     const { host, port, local } = addresses[peer]!;
@@ -86,8 +98,7 @@ export async function linkMesh(options: MeshLinkOptions): Promise<MeshLink[]> {
   const introduce = async (peer: number): Promise<void> => {
     const socket = await call(peer);
     own(socket);
-    await dial(socket, run, rank, peer);
-    establish({ peer, socket, role: 'dialer' });
+    establish(socket, await dial(socket, run, rank, peer), 'dialer');
   };
 
   const timer = setTimeout(() => {

@@ -12,7 +12,6 @@ import { GradwireError, failure, toErrorData } from '../../shared/errors.ts';
 import type { ErrorData } from '../../shared/errors.ts';
 import { ACCEPTOR_BYTES, DIALER_BYTES } from './handshake.ts';
 import type { MeshLink } from './mesh-links.ts';
-import { FRAME_HEADER_BYTES } from './message-frame.ts';
 import type { BacklogLimits, PeerConnection, PeerEvents } from './peer-connection.ts';
 import { PendingList, PendingSend, PendingReceive } from './pending-operation.ts';
 import type {
@@ -106,8 +105,9 @@ export class MeshTransport implements Transport {
           this.#delivered(receive);
         },
         aborted: (reason, bodyBytes) => {
-          this.#received += FRAME_HEADER_BYTES + bodyBytes;
-          this.#framingReceived += FRAME_HEADER_BYTES + bodyBytes;
+          const bytes = this.#peer(peer).framing(bodyBytes) + bodyBytes;
+          this.#received += bytes;
+          this.#framingReceived += bytes;
           this.#fail(reason, false);
         },
         broken: (_connection, cause) => {
@@ -167,8 +167,9 @@ export class MeshTransport implements Transport {
       this.#updateWaiting();
     });
     end();
-    this.#sent += FRAME_HEADER_BYTES + data.length;
-    this.#framingSent += FRAME_HEADER_BYTES;
+    const framing = peer.framing(data.length);
+    this.#sent += framing + data.length;
+    this.#framingSent += framing;
     if (taken) {
       operation.complete();
       return DONE;
@@ -230,8 +231,9 @@ export class MeshTransport implements Transport {
 
   #delivered(receive: PendingReceive): void {
     this.#receives.remove(receive);
-    this.#received += FRAME_HEADER_BYTES + receive.received;
-    this.#framingReceived += FRAME_HEADER_BYTES;
+    const framing = this.#peer(receive.rank).framing(receive.received);
+    this.#received += framing + receive.received;
+    this.#framingReceived += framing;
   }
 
   #regulate(peer: PeerConnection): void {

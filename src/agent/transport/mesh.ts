@@ -52,8 +52,8 @@ export async function connectMesh(options: MeshOptions): Promise<MeshTransport> 
   return new MeshTransport({ rank, size, timeoutMs, observer, limits }, links, connect);
 }
 
-const connectTcp: Connect = (rank, { peer, socket }, events) =>
-  new TcpConnection(rank, peer, socket, events);
+const connectTcp: Connect = (rank, link, events) =>
+  new TcpConnection(rank, link, events);
 
 function native(libc: Libc, options: MeshOptions): Connect {
   const { rank, addresses, spinMs = SPIN_MS } = options;
@@ -65,8 +65,8 @@ function native(libc: Libc, options: MeshOptions): Connect {
   const pause = new SpinPause(libc, crowded ? undefined : here.indexOf(rank));
   const loop = new ProgressLoop(spinMs, pause);
   const scratch = new SocketScratch(libc);
-  return (own, { peer, socket }, events) => {
-    const taken = takeOver(socket, libc);
-    return new NativeConnection(own, peer, taken, events, loop, scratch);
+  return (own, link, events) => {
+    const taken = takeOver(link.socket, libc);
+    return new NativeConnection(own, link, taken, events, loop, scratch);
   };
 }

@@ -12,8 +12,15 @@
  */
 import { Socket } from 'node:net';
 import type { ErrorData } from '../../shared/errors.ts';
-import { FrameReader } from './frame-reader.ts';
+import type { ByteReader } from './frame-reader.ts';
+import {
+  CHUNK_BYTES,
+  SEALED_HEADER_BYTES,
+  sealedFraming,
+  TAG_BYTES,
+} from './frame-seal.ts';
 import type { Libc } from './libc.ts';
+import type { MeshLink } from './mesh-links.ts';
 import {
   encodeAbortFrame,
   encodeFrameHeader,
@@ -27,6 +34,8 @@ import {
 } from './peer-connection.ts';
 import type { Progressing, ProgressLoop } from './progress-loop.ts';
 import { ReceiveQueue, WORTH_KEEPING } from './receive-queue.ts';
+import { readerFor } from './sealed-reader.ts';
+import { SealedWriter } from './sealed-writer.ts';
 import type { TakenSocket } from './socket-takeover.ts';
 import type { MessageHeader } from './transport.ts';
 
@@ -48,12 +57,26 @@ export class SocketScratch {
   readonly headerAddress: number;
   readonly vectorsAddress: number;
   readonly #vectors = new Uint32Array(4 * MOST_VECTORS);
+  #sealed: Buffer | undefined;
 
   constructor(libc: Libc) {
     this.libc = libc;
     this.stagingAddress = libc.address(this.staging);
     this.headerAddress = libc.address(this.header);
     this.vectorsAddress = libc.address(new Uint8Array(this.#vectors.buffer));
+  }
+
+  /** Pieces of at most a sealed chunk with its header, one after the other. */
+  gather(pieces: readonly Buffer[]): Buffer {
+    const sealed = (this.#sealed ??= Buffer.alloc(
+      SEALED_HEADER_BYTES + CHUNK_BYTES + TAG_BYTES,
+    ));
+    let bytes = 0;
+    for (const piece of pieces) {
+      sealed.set(piece, bytes);
+      bytes += piece.length;
+    }
+    return sealed.subarray(0, bytes);
   }
 
   /** struct iovec: address and length, 64 bits each, little-endian on both systems. */
@@ -75,7 +98,9 @@ export class NativeConnection implements PeerConnection, Progressing {
   readonly #loop: ProgressLoop;
   readonly #scratch: SocketScratch;
   readonly #libc: Libc;
-  readonly #reader: FrameReader;
+  readonly #reader: ByteReader;
+  /** Undefined: in the clear. */
+  readonly #sealed: SealedWriter | undefined;
   readonly #taken: TakenSocket | undefined;
   readonly #socket: Socket | undefined;
   /** What Node had read before this connection was made, until it is dealt with. */
@@ -88,10 +113,10 @@ export class NativeConnection implements PeerConnection, Progressing {
   #drained = false;
   #deaf = false;
 
-  /** @param taken owned from here on; undefined: the peer has left already */
+  /** @param taken of the link, owned from here on; undefined: the peer has left already */
   constructor(
     rank: number,
-    peer: number,
+    { peer, keys }: Pick<MeshLink, 'peer' | 'keys'>,
     taken: TakenSocket | undefined,
     events: PeerEvents,
     loop: ProgressLoop,
@@ -111,7 +136,8 @@ export class NativeConnection implements PeerConnection, Progressing {
     this.#loop = loop;
     this.#scratch = scratch;
     this.#libc = scratch.libc;
-    this.#reader = new FrameReader(this.queue);
+    this.#reader = readerFor(keys, this.queue, peer);
+    this.#sealed = keys && new SealedWriter(keys, (pieces) => this.#put(pieces));
     this.#taken = taken;
     const { promise, resolve } = Promise.withResolvers<undefined>();
     this.closed = promise.then(() => undefined);
@@ -136,6 +162,9 @@ export class NativeConnection implements PeerConnection, Progressing {
     });
     socket.on('error', (error: NodeJS.ErrnoException) => {
       this.trouble ??= error.code ?? error.message;
+    });
+    socket.on('drain', () => {
+      this.#sealed?.drained();
     });
     socket.on('end', () => {
       this.#leave();
@@ -173,7 +202,12 @@ export class NativeConnection implements PeerConnection, Progressing {
     return this.#socket !== undefined && this.#socket.writableLength > 0;
   }
 
+  framing(length: number): number {
+    return this.#sealed === undefined ? FRAME_HEADER_BYTES : sealedFraming(length);
+  }
+
   write(header: MessageHeader, data: Uint8Array, flushed: () => void): boolean {
+    if (this.#sealed !== undefined) return this.#sealed.write(header, data, flushed);
     const socket = this.#socket!;
     const wrote = socket.writableLength === 0 ? this.#writeNow(header, data) : 0;
     const { length } = data;
@@ -202,6 +236,7 @@ export class NativeConnection implements PeerConnection, Progressing {
 
   writeAbort(error: ErrorData): number {
     if (this.#gone || this.#socket?.writable !== true) return 0;
+    if (this.#sealed !== undefined) return this.#sealed.writeAbort(error);
     const frame = encodeAbortFrame(error);
     this.#socket.write(frame);
     return frame.length;
@@ -225,7 +260,11 @@ export class NativeConnection implements PeerConnection, Progressing {
   }
 
   end(): void {
-    this.#socket?.end();
+    const end = (): void => {
+      this.#socket?.end();
+    };
+    if (this.#sealed === undefined) end();
+    else this.#sealed.end(end);
   }
 
   destroy(): void {
@@ -248,15 +287,32 @@ export class NativeConnection implements PeerConnection, Progressing {
     encodeFrameHeader(scratch.header, 'data', header, length);
     scratch.setVector(0, scratch.headerAddress, FRAME_HEADER_BYTES);
     if (length > 0) scratch.setVector(1, this.#libc.address(data), length);
-    const wrote = this.#libc.writev(
-      this.#taken!.descriptor,
-      scratch.vectorsAddress,
-      length > 0 ? 2 : 1,
-    );
+    return this.#writeVectors(length > 0 ? 2 : 1);
+  }
+
+  /** Bytes taken of the vectors that have been set. */
+  #writeVectors(count: number): number {
+    const { vectorsAddress } = this.#scratch;
+    const wrote = this.#libc.writev(this.#taken!.descriptor, vectorsAddress, count);
     // Whatever is wrong, Node will meet it with the rest, and tell.
     if (wrote <= 0) return 0;
     this.#sent += wrote;
     return wrote;
+  }
+
+  /** What is sealed leaves; whether there is room for more: else `drain` tells. */
+  #put(pieces: readonly Buffer[]): boolean {
+    const socket = this.#socket!;
+    const scratch = this.#scratch;
+    const bytes = scratch.gather(pieces);
+    let wrote = 0;
+    if (socket.writableLength === 0) {
+      scratch.setVector(0, this.#libc.address(bytes), bytes.length);
+      wrote = this.#writeVectors(1);
+    }
+    if (wrote === bytes.length) return true;
+    const room = socket.write(Buffer.from(bytes.subarray(wrote)));
+    return room || socket.writableLength === 0;
   }
 
   /** Node has read these; what follows them is still in the socket. */
@@ -347,6 +403,7 @@ export class NativeConnection implements PeerConnection, Progressing {
     if (this.#gone) return;
     if (this.#leftover !== undefined) this.#arrived(NO_BYTES);
     this.#gone = true;
+    this.#sealed?.clear();
     this.#events.gone(this);
   }
 }

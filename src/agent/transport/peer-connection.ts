@@ -41,6 +41,8 @@ export interface PeerConnection {
   /** What the socket itself has counted, the handshake included. */
   readonly socketBytes: { readonly sent: number; readonly received: number };
 
+  /** Bytes that a message of this length takes on the wire beside its own. */
+  framing(length: number): number;
   /**
    * Write one message. Returns true where `data` may be reused at once; otherwise
    * `flushed` is called when it may.

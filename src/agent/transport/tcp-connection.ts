@@ -1,7 +1,8 @@
 /** A connection on `node:net`: what is everywhere to be had. */
 import type { Socket } from 'node:net';
 import type { ErrorData } from '../../shared/errors.ts';
-import { FrameReader } from './frame-reader.ts';
+import { sealedFraming } from './frame-seal.ts';
+import type { MeshLink } from './mesh-links.ts';
 import {
   encodeAbortFrame,
   encodeFrameHeader,
@@ -14,6 +15,8 @@ import {
   type PeerEvents,
 } from './peer-connection.ts';
 import { ReceiveQueue } from './receive-queue.ts';
+import { readerFor } from './sealed-reader.ts';
+import { SealedWriter } from './sealed-writer.ts';
 import type { MessageHeader } from './transport.ts';
 
 export class TcpConnection implements PeerConnection {
@@ -22,20 +25,29 @@ export class TcpConnection implements PeerConnection {
   readonly closed: Promise<void>;
   trouble: string | undefined;
   readonly #socket: Socket;
+  /** Undefined: in the clear. */
+  readonly #sealed: SealedWriter | undefined;
   #gone = false;
   #deaf = false;
 
-  /** @param socket after its handshake, nothing beyond it read. Owned from here on. */
-  constructor(rank: number, peer: number, socket: Socket, events: PeerEvents) {
+  /** @param link after its handshake, nothing beyond it read. Owned from here on. */
+  constructor(rank: number, { peer, socket, keys }: MeshLink, events: PeerEvents) {
     this.rank = peer;
     this.queue = new ReceiveQueue(rank, peer, events);
     this.#socket = socket;
-    const reader = new FrameReader(this.queue);
+    const reader = readerFor(keys, this.queue, peer);
+    const sealed =
+      keys && new SealedWriter(keys, (pieces) => putPieces(socket, pieces));
+    this.#sealed = sealed;
+    socket.on('drain', () => {
+      sealed?.drained();
+    });
     const { promise, resolve } = Promise.withResolvers<undefined>();
     this.closed = promise.then(() => undefined);
     const leave = (): void => {
       if (this.#gone) return;
       this.#gone = true;
+      sealed?.clear();
       events.gone(this);
     };
     socket.removeAllListeners('error');
@@ -74,7 +86,12 @@ export class TcpConnection implements PeerConnection {
     return { sent: this.#socket.bytesWritten, received: this.#socket.bytesRead };
   }
 
+  framing(length: number): number {
+    return this.#sealed === undefined ? FRAME_HEADER_BYTES : sealedFraming(length);
+  }
+
   write(header: MessageHeader, data: Uint8Array, flushed: () => void): boolean {
+    if (this.#sealed !== undefined) return this.#sealed.write(header, data, flushed);
     const socket = this.#socket;
     const length = data.length;
     // A write that fails closes the socket: `gone` tells.
@@ -104,6 +121,7 @@ export class TcpConnection implements PeerConnection {
 
   writeAbort(error: ErrorData): number {
     if (this.#gone || !this.#socket.writable) return 0;
+    if (this.#sealed !== undefined) return this.#sealed.writeAbort(error);
     const frame = encodeAbortFrame(error);
     this.#socket.write(frame);
     return frame.length;
@@ -126,10 +144,23 @@ export class TcpConnection implements PeerConnection {
   }
 
   end(): void {
-    this.#socket.end();
+    const end = (): void => {
+      this.#socket.end();
+    };
+    if (this.#sealed === undefined) end();
+    else this.#sealed.end(end);
   }
 
   destroy(): void {
     this.#socket.destroy();
   }
+}
+
+/** Whether there is room for more: else `drain` tells when there is. */
+function putPieces(socket: Socket, pieces: readonly Buffer[]): boolean {
+  let room = true;
+  socket.cork();
+  for (const piece of pieces) room = socket.write(piece);
+  socket.uncork();
+  return room || socket.writableLength === 0;
 }

@@ -16,7 +16,7 @@ import {
   memoryOf,
   meshOf,
   openSockets,
-  TRANSPORT_KINDS,
+  CARRIERS,
   type World,
 } from './world.ts';
 
@@ -45,7 +45,9 @@ async function rejection(
   throw new Error('it did not fail');
 }
 
-describe.each(TRANSPORT_KINDS)('%s:', (transport) => {
+describe.each(CARRIERS)('%s:', (_, carrier) => {
+  const { transport, encrypt } = carrier;
+
   describe('a message that is not the one expected', () => {
     test.each([
       ['sequence', { sequence: 5 }],
@@ -53,7 +55,7 @@ describe.each(TRANSPORT_KINDS)('%s:', (transport) => {
       ['operation', { operation: 2 }],
       ['dtype', { dtype: 4 }],
     ])('in its %s fails all ranks with one error', async (field, more) => {
-      await using world = await makeWorld(3, { transport });
+      await using world = await makeWorld(3, carrier);
       const [a, b, c] = world.transports;
       const failures = [
         rejection(a!.receive(1, header, Buffer.alloc(8))),
@@ -73,7 +75,7 @@ describe.each(TRANSPORT_KINDS)('%s:', (transport) => {
     });
 
     test('in its length, as when ranks disagree on N', async () => {
-      await using world = await makeWorld(2, { transport });
+      await using world = await makeWorld(2, carrier);
       const failures = world.communicators().map((communicator, rank) => {
         const length = 1000 + rank;
         const data = communicator.arena.allocate(4 * length);
@@ -89,7 +91,7 @@ describe.each(TRANSPORT_KINDS)('%s:', (transport) => {
     });
 
     test('is found as well if it came long before its receive', async () => {
-      await using world = await makeWorld(2, { transport });
+      await using world = await makeWorld(2, carrier);
       const [a, b] = world.transports;
       await b!.send(0, header, Buffer.alloc(8));
       await vi.waitUntil(() => a!.socketBytes.received > a!.counters.received);
@@ -111,7 +113,7 @@ describe.each(TRANSPORT_KINDS)('%s:', (transport) => {
         const mesh = await meshOf(transport);
         const listeners = await Promise.all([listenTcp(HOST), listenTcp(HOST)]);
         const addresses = [listeners[0]!.address, address, listeners[1]!.address];
-        child.send({ rank: 1, addresses, transport } satisfies RankOrder);
+        child.send({ rank: 1, addresses, ...carrier } satisfies RankOrder);
         const transports = await Promise.all(
           listeners.map((listener, index) =>
             connectMesh({
@@ -121,6 +123,7 @@ describe.each(TRANSPORT_KINDS)('%s:', (transport) => {
               runId: 'killed',
               secret: SECRET,
               timeoutMs: 10_000,
+              encrypt,
               ...mesh,
             }),
           ),
@@ -161,7 +164,7 @@ describe.each(TRANSPORT_KINDS)('%s:', (transport) => {
     });
 
     test('that leaves with nothing expected of it is no error until something is', async () => {
-      await using world = await makeWorld(3, { transport });
+      await using world = await makeWorld(3, carrier);
       const [a, b, c] = world.transports;
       await c!.send(0, header, Buffer.from('last words'));
       await c!.close();
@@ -185,7 +188,7 @@ describe.each(TRANSPORT_KINDS)('%s:', (transport) => {
     });
 
     test('that stays silent is named when the deadline has passed', async () => {
-      await using world = await makeWorld(2, { transport, timeoutMs: 100 });
+      await using world = await makeWorld(2, { ...carrier, timeoutMs: 100 });
       const [a, b] = world.transports;
       const waiting = rejection(b!.receive(0, header, Buffer.alloc(1)));
       const { error, ms } = await rejection(a!.receive(1, header, Buffer.alloc(1)));
@@ -202,7 +205,7 @@ describe.each(TRANSPORT_KINDS)('%s:', (transport) => {
 
     test('that does not take what it is sent is named too', async () => {
       const limits = { pauseBytes: 0, failBytes: 2 ** 30 };
-      await using world = await makeWorld(2, { transport, timeoutMs: 150, limits });
+      await using world = await makeWorld(2, { ...carrier, timeoutMs: 150, limits });
       // More than sockets hold, and rank 1 reads no more than it is asked for.
       const sent = world.transports[0]!.send(1, header, new Uint8Array(64 * 2 ** 20));
       await expect(sent).rejects.toMatchObject({
@@ -223,7 +226,7 @@ describe.each(TRANSPORT_KINDS)('%s:', (transport) => {
     } as const;
 
     test('tells every rank why, with everything pending and everything later', async () => {
-      await using world = await makeWorld(3, { transport });
+      await using world = await makeWorld(3, carrier);
       const [a, b, c] = world.transports;
       const pending = [a, b, c].map((one, rank) =>
         rejection(one!.receive((rank + 1) % 3, header, Buffer.alloc(1))),
@@ -238,7 +241,7 @@ describe.each(TRANSPORT_KINDS)('%s:', (transport) => {
     });
 
     test('from two ranks at once leaves each with its own reason, and the third with one', async () => {
-      await using world = await makeWorld(3, { transport });
+      await using world = await makeWorld(3, carrier);
       const [a, b, c] = world.transports;
       const other = { ...reason, message: 'NaN in fc2', place: 'rank 0', rank: 0 };
       const pending = [a, b, c].map((one, rank) =>
@@ -254,7 +257,7 @@ describe.each(TRANSPORT_KINDS)('%s:', (transport) => {
     });
 
     test('comes before the end of the connection', async () => {
-      await using world = await makeWorld(2, { transport });
+      await using world = await makeWorld(2, carrier);
       const [a, b] = world.transports;
       const pending = rejection(a!.receive(1, header, Buffer.alloc(1)));
       b!.abort(reason);
@@ -263,7 +266,7 @@ describe.each(TRANSPORT_KINDS)('%s:', (transport) => {
     });
 
     test('is counted as framing', async () => {
-      await using world = await makeWorld(2, { transport });
+      await using world = await makeWorld(2, carrier);
       const [a, b] = world.transports;
       const pending = rejection(a!.receive(1, header, Buffer.alloc(1)));
       b!.abort(reason);
@@ -276,7 +279,7 @@ describe.each(TRANSPORT_KINDS)('%s:', (transport) => {
 
   describe('close', () => {
     test('delivers what has been sent, and ends what is pending', async () => {
-      await using world = await makeWorld(2, { transport });
+      await using world = await makeWorld(2, carrier);
       const [a, b] = world.transports;
       const data = new Uint8Array(8 * 2 ** 20).fill(7);
       const into = new Uint8Array(data.length);
@@ -304,7 +307,7 @@ describe.each(TRANSPORT_KINDS)('%s:', (transport) => {
 
     test('is left in the sender’s hands beyond the limit, and comes when asked for', async () => {
       const limits = { pauseBytes: 4 * 2 ** 20, failBytes: 2 ** 30 };
-      await using world = await makeWorld(2, { transport, limits });
+      await using world = await makeWorld(2, { ...carrier, limits });
       const [, receiver] = world.transports;
       let done = false;
       const flooding = flood(world, 64).then(() => (done = true));
@@ -324,7 +327,7 @@ describe.each(TRANSPORT_KINDS)('%s:', (transport) => {
 
     test('ends the run where it has no end', async () => {
       const limits = { pauseBytes: 2 ** 20, failBytes: 8 * 2 ** 20 };
-      await using world = await makeWorld(2, { transport, limits });
+      await using world = await makeWorld(2, { ...carrier, limits });
       const waiting = rejection(
         world.transports[1]!.receive(0, { ...header, stream: 2 }, Buffer.alloc(3)),
       );

@@ -18,6 +18,7 @@ export interface RankOrder {
   readonly rank: number;
   readonly addresses: readonly RankAddress[];
   readonly transport: TransportKind;
+  readonly encrypt?: boolean | undefined;
 }
 
 export const SECRET = Buffer.alloc(32, 9);

@@ -37,6 +37,15 @@ export async function meshOf(
   return kind === 'native' ? { libc: await loadLibc(), spinMs: 0 } : {};
 }
 
+/** What carries the messages of a world, in words and as options. */
+export const CARRIERS: readonly (readonly [
+  string,
+  WorldOptions & { readonly transport: TransportKind },
+])[] = TRANSPORT_KINDS.flatMap((transport) => [
+  [transport, { transport }],
+  [`${transport}, encrypted`, { transport, encrypt: true }],
+]);
+
 interface Memory {
   readonly arena: Arena;
   readonly reference: Kernels;
@@ -61,7 +70,7 @@ export function memoryOf(rank: number): Memory {
 }
 
 export interface WorldOptions extends Partial<
-  Pick<MeshOptions, 'timeoutMs' | 'limits' | 'observer' | 'spinMs'>
+  Pick<MeshOptions, 'timeoutMs' | 'limits' | 'observer' | 'spinMs' | 'encrypt'>
 > {
   readonly backend?: Backend;
   /** Of all ranks, or of each; `tcp` where none is given. */
