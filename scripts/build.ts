@@ -116,12 +116,21 @@ const builders: Record<Part, () => Promise<void>> = {
           worker: 'src/agent/worker/main.ts',
           'engine-thread': 'src/agent/worker/engine-thread.ts',
           'allreduce-rank': 'src/agent/allreduce/rank-main.ts',
+          'pulse-thread': 'src/agent/transport/pulse-thread.ts',
         },
         'agent',
       ),
     );
     await copyKernels('agent');
-    await viteBuild(nodeBundle({ engine: 'src/agent/engine.ts' }, 'engine'));
+    await viteBuild(
+      nodeBundle(
+        {
+          engine: 'src/agent/engine.ts',
+          'pulse-thread': 'src/agent/transport/pulse-thread.ts',
+        },
+        'engine',
+      ),
+    );
     await copyKernels('engine');
     await emitEngineTypes(root, path.join(dist, 'engine/types'));
   },

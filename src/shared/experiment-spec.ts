@@ -53,10 +53,18 @@ export const experimentSpecSchema = z.strictObject({
     .enum(['auto', 'tcp', 'native'])
     .default('auto')
     .describe('What carries messages; auto: native, on libc’s sockets, where it loads'),
+  encrypt: z
+    .boolean()
+    .default(false)
+    .describe('Whether what ranks send one another is encrypted (AES-256-GCM)'),
   timeoutSeconds: positive
     .max(3600)
-    .default(30)
-    .describe('How long a rank waits for a silent peer before the run fails'),
+    .default(3)
+    .describe('How long a rank may give no sign of life before the run fails'),
+  patienceSeconds: positive
+    .max(86_400)
+    .default(600)
+    .describe('How long a rank waits for one that lives but sends nothing'),
 });
 
 export type ExperimentSpec = z.infer<typeof experimentSpecSchema>;

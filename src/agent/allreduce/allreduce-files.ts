@@ -32,6 +32,8 @@ export interface AllreduceTask {
   readonly values?: ValueType | undefined;
   /** What carries the messages; absent: `auto`. */
   readonly transport?: TransportKind | 'auto' | undefined;
+  /** Whether the messages are encrypted; absent: they are not. */
+  readonly encrypt?: boolean | undefined;
   /** Of sums of f32; absent: values travel as they are. */
   readonly quantization?: Quantization | undefined;
   /** Of random rounding; absent: 1. */
@@ -52,6 +54,7 @@ export interface AllreduceReport {
   readonly n: number;
   /** What carried the messages, where `auto` was asked for too. */
   readonly transport: TransportKind;
+  readonly encrypted: boolean;
   /** The slowest rank's, of the collective alone. */
   readonly ms: number;
   /** Bytes on the wire by rank, framing included, handshakes not. */
@@ -89,6 +92,7 @@ export async function allreduceFiles(task: AllreduceTask): Promise<AllreduceRepo
     algorithm === 'auto' ? cheapest(task, n, nnz) : findCollective(algorithm);
   const addresses = loaded.map(({ address }) => address);
   const secret = randomBytes(32);
+  const encrypt = task.encrypt ?? false;
   const reduced = await world.all<Reduced>(() => ({
     type: 'reduce',
     addresses,
@@ -97,6 +101,7 @@ export async function allreduceFiles(task: AllreduceTask): Promise<AllreduceRepo
     collective: collective.id,
     operation,
     transport,
+    encrypt,
     quantization,
     seed,
   }));
@@ -110,6 +115,7 @@ export async function allreduceFiles(task: AllreduceTask): Promise<AllreduceRepo
     ranks,
     n,
     transport: reduced[0]!.transport,
+    encrypted: encrypt,
     ms: Math.max(...reduced.map(({ milliseconds }) => milliseconds)),
     wireSent: reduced.map(({ wireSent }) => wireSent),
     wireReceived: reduced.map(({ wireReceived }) => wireReceived),

@@ -16,7 +16,7 @@ import type { ReduceOperation } from '../kernels/reduction.ts';
 import type { ValueType } from '../kernels/value-type.ts';
 import { loadWasmKernels } from '../kernels/wasm/load.ts';
 import { connectMesh } from '../transport/mesh.ts';
-import { listenTcp, type TcpListener } from '../transport/tcp-listener.ts';
+import { MeshSeat } from '../transport/mesh-seat.ts';
 import type { Transport } from '../transport/transport.ts';
 import { GroupStream } from './group-stream.ts';
 
@@ -29,8 +29,12 @@ export interface JoinOptions {
   readonly runId: string;
   /** 32 random bytes that only the ranks of this group know. */
   readonly secret: Uint8Array;
+  /** Whether messages are encrypted, the same on all ranks; absent: they are not. */
+  readonly encrypt?: boolean | undefined;
   /** For all to join, then of every message, ms; absent: 30,000. */
   readonly timeoutMs?: number | undefined;
+  /** How long a rank may give no sign of life, ms; absent: 3,000. */
+  readonly silenceMs?: number | undefined;
   /** Memory and kernels of this rank; absent: an arena of its own, WebAssembly. */
   readonly kernels?: { readonly arena: Arena; readonly kernels: Kernels } | undefined;
 }
@@ -46,10 +50,11 @@ export interface StreamOptions {
 
 /** A place to be found at, before the group is known. */
 export class RankSeat implements Disposable {
-  readonly #listener: TcpListener;
+  readonly #seat: MeshSeat;
+  #joined = false;
 
-  private constructor(listener: TcpListener) {
-    this.#listener = listener;
+  private constructor(seat: MeshSeat) {
+    this.#seat = seat;
   }
 
   /**
@@ -57,11 +62,11 @@ export class RankSeat implements Disposable {
    * @throws GradwireError `LISTEN_FAILED`
    */
   static async listen(host: string): Promise<RankSeat> {
-    return new RankSeat(await listenTcp(host));
+    return new RankSeat(await MeshSeat.listen(host));
   }
 
   get address(): RankAddress {
-    return this.#listener.address;
+    return this.#seat.address;
   }
 
   /**
@@ -70,21 +75,27 @@ export class RankSeat implements Disposable {
    * `KERNELS_MISSING`
    */
   async join(options: JoinOptions): Promise<RankGroup> {
-    const { rank, addresses, runId, secret, timeoutMs = TIMEOUT_MS } = options;
+    const { rank, addresses, runId, secret, encrypt } = options;
+    const { timeoutMs = TIMEOUT_MS } = options;
     const memory = options.kernels ?? ownMemory();
+    this.#joined = true;
     const transport = await connectMesh({
-      listener: this.#listener,
+      listener: this.#seat.listener,
+      pulse: this.#seat.pulse,
+      silenceMs: options.silenceMs,
       rank,
       addresses,
       runId,
       secret,
+      encrypt,
       timeoutMs,
     });
     return new RankGroup(transport, memory.arena, memory.kernels);
   }
 
   [Symbol.dispose](): void {
-    this.#listener.close();
+    // Joined, it is the group's.
+    if (!this.#joined) void this.#seat.close();
   }
 }
 

@@ -26,6 +26,7 @@ export type ToRank =
       readonly collective: string;
       readonly operation: ReduceOperation;
       readonly transport: TransportKind | 'auto';
+      readonly encrypt: boolean;
       readonly quantization?: Quantization | undefined;
       /** Of random rounding. */
       readonly seed: number;

@@ -19,15 +19,14 @@ import {
 } from '../kernels/value-type.ts';
 import { loadWasmKernels } from '../kernels/wasm/load.ts';
 import { connectMesh } from '../transport/mesh.ts';
-import { FRAME_HEADER_BYTES } from '../transport/message-frame.ts';
+import { MeshSeat } from '../transport/mesh-seat.ts';
 import { chooseTransport } from '../transport/transport-choice.ts';
-import { listenTcp, type TcpListener } from '../transport/tcp-listener.ts';
 import type { Loaded, Reduced, ToRank, Written } from './rank-protocol.ts';
 import { loadVector, storeVector } from './vector-file.ts';
 
 /** Ranks of one command live on one machine. */
 const HOST = '127.0.0.1';
-/** How long a peer may be silent. */
+/** How long a peer that lives may send nothing. */
 const TIMEOUT_MS = 30_000;
 const DTYPES = {
   f32: { dense: 1, sparse: 2 },
@@ -41,7 +40,7 @@ export class AllreduceRank {
   readonly #kernels: Kernels = loadWasmKernels(this.#arena);
   #rank = 0;
   #values: ValueType = 'f32';
-  #listener: TcpListener | undefined;
+  #seat: MeshSeat | undefined;
   #vector: Vector | undefined;
 
   /** @throws GradwireError of the file, `LISTEN_FAILED` */
@@ -49,10 +48,10 @@ export class AllreduceRank {
     this.#rank = rank;
     this.#values = values;
     this.#vector = await loadVector(this.#arena, file, this.#bytes);
-    this.#listener = await listenTcp(HOST);
+    this.#seat = await MeshSeat.listen(HOST);
     return {
       type: 'loaded',
-      address: this.#listener.address,
+      address: this.#seat.address,
       length: this.#vector.length,
       nnz: this.#countNonZero(),
     };
@@ -67,12 +66,14 @@ export class AllreduceRank {
     const payload = this.#payload(collective, operation);
     const { kind, libc } = await chooseTransport(order.transport);
     const transport = await connectMesh({
-      listener: this.#listener,
+      listener: this.#seat?.listener,
+      pulse: this.#seat?.pulse,
       libc,
       rank: this.#rank,
       addresses,
       runId: run,
       secret,
+      encrypt: order.encrypt,
       timeoutMs: TIMEOUT_MS,
     });
     const communicator = new TransportCommunicator({
@@ -84,15 +85,11 @@ export class AllreduceRank {
       values: this.#values,
       seed,
     });
-    const before = transport.counters;
     communicator.begin({ epoch: 0, operation: 0, dtype: 0 });
     // All begin together, or the time would be of waiting.
     await smallAllreduce(communicator, Float64Array.of(1), ['max']);
-    const barrier = {
-      sent: communicator.sentBytes + FRAME_HEADER_BYTES * communicator.sentMessages,
-      received:
-        communicator.receivedBytes + FRAME_HEADER_BYTES * communicator.receivedMessages,
-    };
+    // What is received counts when somebody asked for it: nothing beyond that yet.
+    const before = transport.counters;
     communicator.begin({
       epoch: 0,
       operation: collective.code,
@@ -108,8 +105,8 @@ export class AllreduceRank {
     return {
       type: 'reduced',
       milliseconds,
-      wireSent: after.sent - before.sent - barrier.sent,
-      wireReceived: after.received - before.received - barrier.received,
+      wireSent: after.sent - before.sent,
+      wireReceived: after.received - before.received,
       transport: kind,
       form: combined.form === 'sparse' ? 'sparse' : 'dense',
       nnz: this.#countNonZero(),

@@ -294,7 +294,7 @@ export class SupervisedRun {
     return failure('RANK_SILENT', `${who} did not answer until the others gave up`, {
       place: hostname(),
       rank: silent[0],
-      next: 'Is that machine overloaded, or the process stopped? If it is only slow, raise timeoutSeconds.',
+      next: 'Is that machine overloaded, or the process stopped? If it is only slow, raise patienceSeconds.',
     });
   }
 

@@ -41,6 +41,10 @@ export interface MeshTransportOptions {
   readonly timeoutMs: number;
   readonly observer?: TransportObserver | undefined;
   readonly limits?: BacklogLimits | undefined;
+  /** How long a rank may give no sign of life, ms: for messages. */
+  readonly silenceMs?: number | undefined;
+  /** Part of `close`. */
+  readonly whenClosed?: (() => Promise<void>) | undefined;
 }
 
 /** Makes the connection of one rank with one peer; owns the link's socket from then on. */
@@ -54,6 +58,7 @@ export class MeshTransport implements Transport {
   readonly rank: number;
   readonly size: number;
   readonly #timeoutMs: number;
+  readonly #silenceMs: number | undefined;
   readonly #observer: TransportObserver | undefined;
   readonly #limits: BacklogLimits;
   /** By rank; a hole at this rank. */
@@ -67,6 +72,8 @@ export class MeshTransport implements Transport {
    * computes, so that its own absence is not held against a peer.
    */
   #tick = 0;
+  readonly #silent = new Set<number>();
+  readonly #whenClosed: (() => Promise<void>) | undefined;
   #failure: GradwireError | undefined;
   #closing: Promise<void> | undefined;
   #sent = 0;
@@ -85,6 +92,8 @@ export class MeshTransport implements Transport {
     this.#timeoutMs = options.timeoutMs;
     this.#observer = options.observer;
     this.#limits = options.limits ?? DEFAULT_LIMITS;
+    this.#silenceMs = options.silenceMs;
+    this.#whenClosed = options.whenClosed;
     this.#waiting = new WaitingState(options.size, options.observer);
     this.#peers = Array.from({ length: options.size }, () => undefined);
     for (const link of links) {
@@ -157,6 +166,7 @@ export class MeshTransport implements Transport {
     const peer = this.#peer(to);
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     if (peer.gone) return this.#refuse(this.#lost(peer));
+    if (this.#silent.has(to)) return this.#refuse(this.#unheard(to));
     const operation = new PendingSend(to, header);
     operation.postedAt = this.#tick;
     const end = this.#work('send');
@@ -194,6 +204,19 @@ export class MeshTransport implements Transport {
     return this.#post(new PendingReceive(from, header, undefined, maximum, place));
   }
 
+  /**
+   * A rank gives no sign of life any more, or does again. As long as nothing is expected
+   * of it, it may be as silent as one that has left.
+   */
+  setSilent(rank: number, silent: boolean): void {
+    if (!silent) {
+      this.#silent.delete(rank);
+      return;
+    }
+    this.#silent.add(rank);
+    if (this.#concerns(rank)) this.#fail(this.#unheard(rank), true);
+  }
+
   abort(error: ErrorData): void {
     this.#fail(error instanceof GradwireError ? error : new GradwireError(error), true);
   }
@@ -215,6 +238,7 @@ export class MeshTransport implements Transport {
     }
     if (receive.ended) return receive.promise;
     if (peer.gone) this.#fail(this.#lost(peer), true);
+    else if (this.#silent.has(peer.rank)) this.#fail(this.#unheard(peer.rank), true);
     else {
       this.#regulate(peer);
       peer.expect();
@@ -279,7 +303,7 @@ export class MeshTransport implements Transport {
         {
           rank: late.rank,
           place: `stream ${late.header.stream}, exchange ${late.header.sequence}`,
-          next: 'See what that rank does, or raise timeoutSeconds if it is only slow.',
+          next: 'See what that rank does, or raise patienceSeconds if it is only slow.',
         },
       ),
       true,
@@ -287,9 +311,25 @@ export class MeshTransport implements Transport {
   }
 
   #gone(peer: PeerConnection): void {
-    if (this.#receives.concerns(peer.rank) || this.#sends.concerns(peer.rank)) {
-      this.#fail(this.#lost(peer), true);
-    }
+    if (this.#concerns(peer.rank)) this.#fail(this.#lost(peer), true);
+  }
+
+  /** Whether anything is expected of the rank. */
+  #concerns(rank: number): boolean {
+    return this.#receives.concerns(rank) || this.#sends.concerns(rank);
+  }
+
+  #unheard(rank: number): GradwireError {
+    const limit =
+      this.#silenceMs === undefined ? '' : ` within ${this.#silenceMs / 1000} s`;
+    return failure(
+      'PEER_SILENT',
+      `rank ${rank} gave rank ${this.rank} no sign of life${limit}`,
+      {
+        rank,
+        next: 'Is its process stopped, its machine down, or the link cut? If it is only overloaded, raise timeoutSeconds.',
+      },
+    );
   }
 
   #lost(peer: PeerConnection): GradwireError {
@@ -337,6 +377,7 @@ export class MeshTransport implements Transport {
     }, LINGER_MS);
     await Promise.all(open.map((peer) => peer.closed));
     clearTimeout(linger);
+    await this.#whenClosed?.();
   }
 
   #work(kind: 'send' | 'receive'): () => void {

@@ -4,12 +4,15 @@
  * side of a connection: the bytes are the same.
  */
 import { availableParallelism } from 'node:os';
+import { failure } from '../../shared/errors.ts';
 import type { Libc } from './libc.ts';
 import { linkMesh, type MeshLinkOptions } from './mesh-links.ts';
 import { MeshTransport, type Connect } from './mesh-transport.ts';
 import { NativeConnection, SocketScratch } from './native-connection.ts';
 import type { BacklogLimits } from './peer-connection.ts';
 import { ProgressLoop } from './progress-loop.ts';
+import type { Pulse } from './pulse.ts';
+import type { PulseChange } from './pulse-watch.ts';
 import { SpinPause } from './spin-pause.ts';
 import { takeOver } from './socket-takeover.ts';
 import { TcpConnection } from './tcp-connection.ts';
@@ -19,8 +22,14 @@ import type { TransportObserver } from './transport.ts';
 export interface MeshOptions extends Omit<MeshLinkOptions, 'listener' | 'local'> {
   /** Owned by the call: it is closed once the mesh stands. Needless in a world of one. */
   readonly listener?: TcpListener | undefined;
-  /** Deadline of the mesh, then of every send and receive. */
+  /** Deadline of every send and receive. */
   readonly timeoutMs: number;
+  /** Until all must have connected; absent: `timeoutMs`. */
+  readonly connectMs?: number | undefined;
+  /** Signs of life: owned by the call, then by the transport. Absent: nobody is watched. */
+  readonly pulse?: Pulse | undefined;
+  /** How long a rank that is watched may give no sign of life; absent: 3 s. */
+  readonly silenceMs?: number | undefined;
   /** The native transport, on these sockets; absent: `tcp`, on `node:net`. */
   readonly libc?: Libc | undefined;
   /** How long the native transport looks again before it sleeps, ms. Absent: a moment. */
@@ -31,6 +40,7 @@ export interface MeshOptions extends Omit<MeshLinkOptions, 'listener' | 'local'>
   readonly limits?: BacklogLimits | undefined;
 }
 
+const SILENCE_MS = 3000;
 /** About what a sleeping thread takes to wake, with what its peer takes to wake first. */
 const SPIN_MS = 0.1;
 
@@ -43,13 +53,70 @@ export async function connectMesh(options: MeshOptions): Promise<MeshTransport> 
   const { listener, rank, timeoutMs, observer, limits, libc } = options;
   const size = options.addresses.length;
   if (listener === undefined && size > 1) throw new Error('internal: no listener');
-  const links =
-    listener === undefined || size === 1
-      ? []
-      : await linkMesh({ ...options, listener, local: libc !== undefined });
-  if (size === 1) listener?.close();
+  const { connectMs = timeoutMs, silenceMs = SILENCE_MS, pulse } = options;
+  if (listener === undefined || size === 1) {
+    listener?.close();
+    await pulse?.close();
+    return new MeshTransport({ rank, size, timeoutMs, observer }, [], connectTcp);
+  }
+  let tell = (change: PulseChange): void => {
+    early.push(change);
+  };
+  const early: PulseChange[] = [];
+  const local = libc !== undefined;
+  const linking = linkMesh({ ...options, listener, local, timeoutMs: connectMs });
+  // Without links there is nobody to watch: it need not wait for those who do not come.
+  linking.catch(() => pulse?.close());
+  const [linked, watched] = await Promise.allSettled([
+    linking,
+    watchMesh({ ...options, timeoutMs: connectMs, silenceMs }, (change) => {
+      tell(change);
+    }),
+  ]);
+  if (linked.status === 'rejected' || watched.status === 'rejected') {
+    if (linked.status === 'fulfilled') {
+      for (const { socket } of linked.value) socket.destroy();
+    }
+    await pulse?.close();
+    throw linked.status === 'rejected'
+      ? linked.reason
+      : (watched as PromiseRejectedResult).reason;
+  }
   const connect = libc === undefined ? connectTcp : native(libc, options);
-  return new MeshTransport({ rank, size, timeoutMs, observer, limits }, links, connect);
+  const transport = new MeshTransport(
+    {
+      rank,
+      size,
+      timeoutMs,
+      observer,
+      limits,
+      silenceMs,
+      whenClosed: pulse && (() => pulse.close()),
+    },
+    linked.value,
+    connect,
+  );
+  tell = (change) => {
+    transport.setSilent(change.rank, change.state === 'silent');
+  };
+  early.forEach(tell);
+  return transport;
+}
+
+async function watchMesh(
+  { pulse, ...options }: MeshOptions & { readonly silenceMs: number },
+  change: (change: PulseChange) => void,
+): Promise<void> {
+  if (pulse === undefined) return;
+  const { rank, runId, secret, timeoutMs, silenceMs } = options;
+  const addresses = options.addresses.map(({ host, pulse: port }, peer) => {
+    if (port !== undefined) return { host, port };
+    throw failure('PEER_UNREACHABLE', `rank ${peer} gives no signs of life`, {
+      rank: peer,
+      next: 'Deploy the same version of the agent on every node.',
+    });
+  });
+  await pulse.begin({ rank, addresses, runId, secret, timeoutMs, silenceMs }, change);
 }
 
 const connectTcp: Connect = (rank, link, events) =>

@@ -13,8 +13,8 @@ import type { Kernels } from '../kernels/kernels.ts';
 import { startWasmKernels, type LoadedKernels } from '../kernels/wasm/load.ts';
 import { PhaseClock } from '../profile/phase-clock.ts';
 import { connectMesh } from '../transport/mesh.ts';
+import { MeshSeat } from '../transport/mesh-seat.ts';
 import { chooseTransport } from '../transport/transport-choice.ts';
-import { listenTcp, type TcpListener } from '../transport/tcp-listener.ts';
 import type { Transport } from '../transport/transport.ts';
 import type {
   EngineCall,
@@ -29,6 +29,8 @@ type Handlers = {
   ) => Promise<EngineCalls[C]['reply']>;
 };
 
+/** For the others to build their models; the supervisor sees whether they live. */
+const CONNECT_MS = 30_000;
 /** Kernels are bound by memory, which a few cores saturate. */
 const MOST_KERNEL_THREADS = 8;
 
@@ -37,7 +39,7 @@ export class EngineHost {
   readonly #gpuGradient: () => GpuGradient | undefined;
   readonly #arena = new Arena();
   readonly #clock = new PhaseClock();
-  #listener: TcpListener | undefined;
+  #seat: MeshSeat | undefined;
   #transport: Transport | undefined;
   #kernels: LoadedKernels | undefined;
   #engine: ExchangeEngine | undefined;
@@ -72,20 +74,25 @@ export class EngineHost {
 
   readonly #handlers: Handlers = {
     listen: async ({ host }) => {
-      this.#listener = await listenTcp(host);
-      return { memory: this.#arena.memory, address: this.#listener.address };
+      this.#seat = await MeshSeat.listen(host);
+      return { memory: this.#arena.memory, address: this.#seat.address };
     },
     connect: async (request) => {
-      if (this.#listener === undefined) throw new Error('internal: not listening');
+      if (this.#seat === undefined) throw new Error('internal: not listening');
+      const { listener, pulse } = this.#seat;
       const { libc, fallback } = await chooseTransport(request.transport);
       const transport = await connectMesh({
-        listener: this.#listener,
+        listener,
+        pulse,
         libc,
         rank: request.rank,
         addresses: request.addresses,
         runId: request.run,
         secret: request.secret,
+        encrypt: request.encrypt,
         timeoutMs: request.timeoutMs,
+        connectMs: CONNECT_MS,
+        silenceMs: request.silenceMs,
         observer: this.#clock,
       });
       this.#transport = transport;
@@ -138,7 +145,7 @@ export class EngineHost {
     close: async () => {
       this.#engine?.[Symbol.dispose]();
       await this.#transport?.close();
-      await this.#listener?.close();
+      await this.#seat?.close();
       await this.#kernels?.close();
       return {};
     },

@@ -29,8 +29,12 @@ export interface EngineCalls {
       seed: number;
       addresses: readonly RankAddress[];
       secret: Uint8Array;
+      /** How long to wait for a message of a rank that lives. */
       timeoutMs: number;
+      /** How long a rank may give no sign of life; absent: 3 s. */
+      silenceMs?: number | undefined;
       transport: ExperimentSpec['transport'];
+      encrypt?: boolean | undefined;
       /** For the kernels, the engine's own included. */
       threads: number;
       tensors: readonly FlatTensor[];

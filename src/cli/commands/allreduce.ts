@@ -16,6 +16,7 @@ interface AllreduceOptions {
   readonly quantize?: Quantization;
   readonly seed?: number;
   readonly transport: 'auto' | 'tcp' | 'native';
+  readonly encrypt: boolean;
   readonly in: string;
   readonly out: string;
   readonly json: boolean;
@@ -57,6 +58,7 @@ export function addAllreduceCommand(program: Command): void {
         .choices(['auto', 'tcp', 'native'])
         .default('auto'),
     )
+    .option('--encrypt', 'encrypt the messages (AES-256-GCM)', false)
     .requiredOption('--in <pattern>', "the vectors, as 'in{rank}.f32'")
     .requiredOption('--out <pattern>', "where the results go, as 'out{rank}.f32'")
     .option('--json', 'print one line of JSON', false)
@@ -81,6 +83,7 @@ async function allreduce(options: AllreduceOptions): Promise<void> {
     algorithm,
     operation: op,
     transport: options.transport,
+    encrypt: options.encrypt,
     values: dtype,
     quantization: quantize,
     seed,
@@ -105,7 +108,7 @@ async function allreduce(options: AllreduceOptions): Promise<void> {
     `${report.algorithm}, ${op} over ${ranks} rank${ranks === 1 ? '' : 's'}: ` +
       `${n} elements, ${nnzReduced} of the result not 0` +
       `${switchedToDense ? ', sent sparse and reduced to dense' : ''}, ` +
-      `in ${milliseconds(ms)} over ${report.transport}\n${table}\n`,
+      `in ${milliseconds(ms)} over ${report.transport}${report.encrypted ? ', encrypted' : ''}\n${table}\n`,
   );
 }
 

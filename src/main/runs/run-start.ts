@@ -17,7 +17,7 @@ import { assignRanks } from './rank-assignment.ts';
 import type { RunFollowers } from './run-followers.ts';
 
 /** Beside the run's own timeout: building models, loading data, connecting ranks. */
-const START_ALLOWANCE_MS = 60_000;
+const START_ALLOWANCE_MS = 90_000;
 /** How long the record of a failed launch may take to come out of the journal. */
 const LAST_RECORD_MS = 3000;
 const SECRET_BYTES = 32;

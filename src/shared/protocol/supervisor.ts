@@ -39,6 +39,8 @@ export interface RankAddress {
   readonly port: number;
   /** Name of a Unix socket that takes the same connections from the same machine. */
   readonly local?: string | undefined;
+  /** Port of the same host that takes signs of life; absent: none are exchanged. */
+  readonly pulse?: number | undefined;
 }
 
 export type RunPhase = 'preparing' | 'running' | 'ended';

@@ -70,9 +70,11 @@ describe('a run that goes wrong', () => {
     process.kill(victim.pid, 'SIGSTOP');
     const { code, stderr } = await command.finished;
     expect(code).toBe(1);
-    expectOneLine(stderr, 'RANK_SILENT');
+    expectOneLine(stderr, 'PEER_SILENT');
     expect(failureOf(command)).toMatchObject({ rank: victim.rank });
-    expect(stderr).toContain(`rank ${victim.rank} did not answer`);
+    expect(stderr).toMatch(
+      new RegExp(`rank ${victim.rank} gave rank \\d no sign of life within 1 s`),
+    );
     expect(processes.filter(({ pid }) => alive(pid))).toEqual([]);
   });
 

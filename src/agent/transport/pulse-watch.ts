@@ -1,0 +1,52 @@
+/**
+ * Who has given no sign of life for too long, told by the watcher's own ticks: a clock that
+ * stands still while the watcher itself does, so that the sleep of a laptop is nobody's
+ * silence. Pure: no timers.
+ */
+
+/** Signs of life, and looks at who gave none, per limit of silence. */
+export const TICKS_PER_SILENCE = 8;
+/**
+ * Ticks without a sign that make silence: less than the limit, because a sign may have
+ * come just before the first and the news must still travel.
+ */
+const SILENT_TICKS = TICKS_PER_SILENCE - 2;
+
+export type PulseChange = { readonly rank: number; readonly state: 'silent' | 'heard' };
+
+export class PulseWatch {
+  /** The tick of each watched rank's last sign. */
+  readonly #heard = new Map<number, number>();
+  readonly #silent = new Set<number>();
+  #tick = 0;
+
+  /** From now on the rank is expected to give signs. */
+  watch(rank: number): void {
+    this.#heard.set(rank, this.#tick);
+  }
+
+  /** It has left: it owes no more signs. Who sees its connections end knows better. */
+  forget(rank: number): void {
+    this.#heard.delete(rank);
+    this.#silent.delete(rank);
+  }
+
+  /** A sign of life. Returns the change where the rank had been silent. */
+  heard(rank: number): PulseChange | undefined {
+    if (!this.#heard.has(rank)) return undefined;
+    this.#heard.set(rank, this.#tick);
+    return this.#silent.delete(rank) ? { rank, state: 'heard' } : undefined;
+  }
+
+  /** Another tick has passed: who has become silent by it. */
+  tick(): readonly PulseChange[] {
+    this.#tick++;
+    const changes: PulseChange[] = [];
+    for (const [rank, at] of this.#heard) {
+      if (this.#tick - at <= SILENT_TICKS || this.#silent.has(rank)) continue;
+      this.#silent.add(rank);
+      changes.push({ rank, state: 'silent' });
+    }
+    return changes;
+  }
+}

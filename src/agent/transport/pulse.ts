@@ -1,0 +1,129 @@
+/**
+ * Signs of life between ranks, from a thread that has nothing else to do: a rank that
+ * computes for a minute gives them, a process that is stopped, a machine that is down and
+ * a link that is cut give none, whatever the kernel at the other end still acknowledges
+ * (docs/decisions/016-signs-of-life.md). They travel on connections of their own, made and
+ * proved like those of the data plane.
+ *
+ *     engine or trainer  ◄── "rank 2 is silent" ──  pulse thread  ◄─ a byte ─►  theirs
+ */
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { failure, GradwireError, type ErrorData } from '../../shared/errors.ts';
+import type { RankAddress } from '../../shared/protocol/supervisor.ts';
+import type { PulseChange } from './pulse-watch.ts';
+
+/** In order: beside this bundle, beside its chunks, run from source. */
+const ENTRIES = ['pulse-thread.js', '../pulse-thread.js', 'pulse-thread.ts'];
+
+/** What the thread is told once: whom to watch. */
+export interface PulseOrder {
+  readonly rank: number;
+  /** Of all ranks' pulses, by rank. */
+  readonly addresses: readonly RankAddress[];
+  readonly runId: string;
+  readonly secret: Uint8Array;
+  /** Until all must have connected. */
+  readonly timeoutMs: number;
+  /** How long a rank may give no sign of life. */
+  readonly silenceMs: number;
+}
+
+export type FromPulse =
+  | { readonly type: 'listening'; readonly port: number }
+  | { readonly type: 'begun' }
+  | { readonly type: 'change'; readonly change: PulseChange }
+  | { readonly type: 'failed'; readonly error: ErrorData };
+
+export class Pulse {
+  /** Where the thread listens, beside the rank's own address. */
+  readonly port: number;
+  readonly #thread: Worker;
+  #change: (change: PulseChange) => void = () => undefined;
+  #closed: Promise<void> | undefined;
+
+  private constructor(thread: Worker, port: number) {
+    this.#thread = thread;
+    this.port = port;
+  }
+
+  /**
+   * Start the thread; it listens on a port that the system chooses.
+   * @throws GradwireError `LISTEN_FAILED`
+   */
+  static async listen(host: string): Promise<Pulse> {
+    const thread = new Worker(threadFile(), { workerData: host, name: 'pulse' });
+    try {
+      const said = await answer(thread);
+      if (said.type !== 'listening')
+        throw new Error(`internal: pulse said ${said.type}`);
+      return new Pulse(thread, said.port);
+    } catch (error) {
+      await thread.terminate();
+      throw error;
+    }
+  }
+
+  /**
+   * Resolves when all ranks are watched. Afterwards `change` is told of every rank that
+   * falls silent or is heard again.
+   * @throws GradwireError as `linkMesh`
+   */
+  async begin(order: PulseOrder, change: (change: PulseChange) => void): Promise<void> {
+    this.#change = change;
+    this.#thread.postMessage({ ...order, runId: `${order.runId} pulse` });
+    const said = await answer(this.#thread);
+    if (said.type !== 'begun') throw new Error(`internal: pulse said ${said.type}`);
+    this.#thread.on('message', (message: FromPulse) => {
+      if (message.type === 'change') this.#change(message.change);
+    });
+  }
+
+  /** No more signs, and nobody is watched. */
+  close(): Promise<void> {
+    this.#change = () => undefined;
+    this.#closed ??= this.#thread.terminate().then(() => undefined);
+    return this.#closed;
+  }
+}
+
+/** The thread's next word. */
+function answer(thread: Worker): Promise<FromPulse> {
+  const { promise, resolve, reject } = Promise.withResolvers<FromPulse>();
+  const settle = (end: () => void): void => {
+    thread.off('message', said);
+    thread.off('error', reject);
+    thread.off('exit', exited);
+    end();
+  };
+  const said = (message: FromPulse): void => {
+    settle(() => {
+      if (message.type === 'failed') reject(new GradwireError(message.error));
+      else resolve(message);
+    });
+  };
+  const exited = (): void => {
+    settle(() => {
+      reject(failure('ABORTED', 'the pulse was closed before it began'));
+    });
+  };
+  thread.on('message', said);
+  thread.on('error', reject);
+  thread.on('exit', exited);
+  return promise;
+}
+
+function threadFile(): string {
+  const file = ENTRIES.map((entry) => path.join(import.meta.dirname, entry)).find(
+    existsSync,
+  );
+  if (file !== undefined) return file;
+  throw failure(
+    'AGENT_MISSING',
+    `there is no pulse thread near ${import.meta.dirname}`,
+    {
+      next: 'Build it with: npm run build',
+    },
+  );
+}

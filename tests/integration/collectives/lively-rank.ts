@@ -1,0 +1,115 @@
+/**
+ * One rank in a process of its own, as a run has it: with signs of life. Listens, gets its
+ * order, then does as it is told by its parent, one thing at a time, and says what came of
+ * it. How it is started is its parent's: in a network namespace, for instance.
+ */
+import { TransportCommunicator } from '../../../src/agent/collectives/communicator.ts';
+import { findCollective } from '../../../src/agent/collectives/registry.ts';
+import { Arena } from '../../../src/agent/kernels/arena.ts';
+import { loadWasmKernels } from '../../../src/agent/kernels/wasm/load.ts';
+import { connectMesh } from '../../../src/agent/transport/mesh.ts';
+import type { MeshTransport } from '../../../src/agent/transport/mesh-transport.ts';
+import { MeshSeat } from '../../../src/agent/transport/mesh-seat.ts';
+import {
+  chooseTransport,
+  type TransportKind,
+} from '../../../src/agent/transport/transport-choice.ts';
+import { toErrorData, type ErrorData } from '../../../src/shared/errors.ts';
+import type { RankAddress } from '../../../src/shared/protocol/supervisor.ts';
+import { collectiveCases } from './collective-cases.ts';
+import { integers, runCollective } from './run-collective.ts';
+
+export type ToLively =
+  | { readonly do: 'listen'; readonly host: string }
+  | {
+      readonly do: 'join';
+      readonly rank: number;
+      readonly addresses: readonly RankAddress[];
+      readonly transport: TransportKind;
+      readonly encrypt: boolean;
+      readonly silenceMs?: number | undefined;
+    }
+  /** Keep this thread from everything else. */
+  | { readonly do: 'compute'; readonly ms: number }
+  | { readonly do: 'reduce'; readonly collective: string; readonly length: number }
+  /** Small allreduces until one fails; told once after the first. */
+  | { readonly do: 'reduce for ever' }
+  | { readonly do: 'leave' };
+
+export type FromLively =
+  | { readonly did: 'listen'; readonly address: RankAddress }
+  | { readonly did: 'join' | 'compute' | 'leave' | 'begin' }
+  | { readonly did: 'reduce'; readonly sum: number[] }
+  | { readonly did: 'fail'; readonly error: ErrorData };
+
+const SECRET = Buffer.alloc(32, 3);
+const arena = new Arena();
+const kernels = loadWasmKernels(arena);
+let seat: MeshSeat;
+let transport: MeshTransport;
+let communicator: TransportCommunicator;
+
+async function reduce(collective: string, length: number): Promise<number[]> {
+  const { kind } = collectiveCases[collective]!;
+  const input = integers(transport.rank, length, kind === 'sparse' ? 0.05 : 1);
+  const [outcome] = await runCollective(
+    findCollective(collective),
+    [communicator],
+    kind,
+    [input],
+  );
+  return [...outcome!.sum];
+}
+
+async function obey(order: ToLively): Promise<FromLively> {
+  switch (order.do) {
+    case 'listen':
+      seat = await MeshSeat.listen(order.host);
+      return { did: 'listen', address: seat.address };
+    case 'join': {
+      const { rank, addresses, encrypt, silenceMs } = order;
+      const { libc } = await chooseTransport(order.transport);
+      transport = await connectMesh({
+        ...{ libc, rank, addresses, encrypt, silenceMs },
+        listener: seat.listener,
+        pulse: seat.pulse,
+        runId: 'lively',
+        secret: SECRET,
+        timeoutMs: 60_000,
+      });
+      communicator = new TransportCommunicator({
+        arena,
+        kernels,
+        transport,
+        stream: 0,
+      });
+      return { did: 'join' };
+    }
+    case 'compute': {
+      const end = performance.now() + order.ms;
+      while (performance.now() < end);
+      return { did: 'compute' };
+    }
+    case 'reduce':
+      return { did: 'reduce', sum: await reduce(order.collective, order.length) };
+    case 'reduce for ever':
+      await reduce('ring', 64);
+      process.send?.({ did: 'begin' } satisfies FromLively);
+      for (;;) await reduce('ring', 64);
+    case 'leave':
+      await transport.close();
+      return { did: 'leave' };
+  }
+}
+
+process.on('message', (order: ToLively) => {
+  obey(order)
+    .catch((error: unknown): FromLively => {
+      const data = toErrorData(error);
+      transport.abort(data);
+      return { did: 'fail', error: data };
+    })
+    .then((report) => process.send?.(report))
+    .catch(() => process.exit(1));
+});
+process.on('disconnect', () => process.exit(0));

@@ -1,0 +1,74 @@
+/** A rank that is dead is named at once, one that is stopped within 3 s, one that computes never. */
+import { describe, expect, test } from 'vitest';
+import { here, LivelyWorld } from './lively-world.ts';
+import { TRANSPORT_KINDS } from './world.ts';
+
+describe.each(TRANSPORT_KINDS)('%s:', (transport) => {
+  test('a process that is stopped is named by all others within 3 s', async () => {
+    await using world = await LivelyWorld.start(here(3), { transport });
+    const [first, , third] = await world.reduceForever();
+    world.ranks[1]!.kill('SIGSTOP');
+    for (const { error, ms } of await Promise.all([first!, third!])) {
+      expect(error).toMatchObject({ code: 'PEER_SILENT', rank: 1 });
+      expect(error.message).toMatch(
+        /^rank 1 gave rank [02] no sign of life within 3 s$/,
+      );
+      expect(ms).toBeGreaterThan(1500);
+      expect(ms).toBeLessThan(3000);
+    }
+  });
+
+  test('a process that is killed is named at once, as before', async () => {
+    await using world = await LivelyWorld.start(here(3), { transport });
+    const [first, , third] = await world.reduceForever();
+    world.ranks[1]!.kill('SIGKILL');
+    for (const { error, ms } of await Promise.all([first!, third!])) {
+      expect(error).toMatchObject({ code: 'PEER_LOST', rank: 1 });
+      expect(ms).toBeLessThan(1000);
+    }
+  });
+});
+
+test('a rank whose thread computes for long beyond the limit is waited for', async () => {
+  await using world = await LivelyWorld.start(here(2), {
+    transport: 'native',
+    silenceMs: 500,
+  });
+  const waiting = world.order(0, { do: 'reduce', collective: 'ring', length: 10 });
+  expect(await world.order(1, { do: 'compute', ms: 2500 })).toEqual({ did: 'compute' });
+  const own = await world.order(1, { do: 'reduce', collective: 'ring', length: 10 });
+  expect(own).toMatchObject({ did: 'reduce' });
+  expect(await waiting).toEqual(own);
+});
+
+test('a rank that was stopped while nobody expected anything is forgiven', async () => {
+  await using world = await LivelyWorld.start(here(2), {
+    transport: 'tcp',
+    silenceMs: 400,
+  });
+  world.ranks[1]!.kill('SIGSTOP');
+  await world.order(0, { do: 'compute', ms: 1000 });
+  world.ranks[1]!.kill('SIGCONT');
+  await world.order(0, { do: 'compute', ms: 200 });
+  const sums = await world.all(() => ({
+    do: 'reduce',
+    collective: 'ring',
+    length: 10,
+  }));
+  expect(sums[0]).toMatchObject({ did: 'reduce' });
+  expect(sums[1]).toEqual(sums[0]);
+});
+
+test('ranks that all stood still, as on a laptop that slept, go on', async () => {
+  await using world = await LivelyWorld.start(here(2), {
+    transport: 'tcp',
+    silenceMs: 400,
+  });
+  const waiting = world.order(0, { do: 'reduce', collective: 'ring', length: 10 });
+  for (const child of world.ranks) child.kill('SIGSTOP');
+  // Nothing happens meanwhile that could be waited for: that is what is tested.
+  await new Promise((resolve) => setTimeout(resolve, 1200));
+  for (const child of world.ranks) child.kill('SIGCONT');
+  const own = await world.order(1, { do: 'reduce', collective: 'ring', length: 10 });
+  expect(await waiting).toEqual(own);
+});
