@@ -3,21 +3,10 @@
  * move at the same exchange. A rank that moved alone would be caught at once, for every
  * message's header names the collective.
  */
-import { randomBytes } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
-import { ArenaSite } from '../../../src/agent/exchange/arena-site.ts';
-import {
-  ExchangeEngine,
-  type ExchangeResult,
-} from '../../../src/agent/exchange/exchange-engine.ts';
+import type { ExchangeResult } from '../../../src/agent/exchange/exchange-engine.ts';
 import { WINDOW } from '../../../src/agent/exchange/exchange-review.ts';
-import { resolvePlan } from '../../../src/agent/exchange/resolve-plan.ts';
-import { Arena } from '../../../src/agent/kernels/arena.ts';
-import { loadWasmKernels } from '../../../src/agent/kernels/wasm/load.ts';
-import { PhaseClock } from '../../../src/agent/profile/phase-clock.ts';
-import { connectMesh } from '../../../src/agent/transport/mesh.ts';
-import { listenTcp } from '../../../src/agent/transport/tcp-listener.ts';
-import type { Transport } from '../../../src/agent/transport/transport.ts';
+import { connectRanks, leave } from './engine-ranks.ts';
 
 const P = 8;
 const N = 50_000;
@@ -26,10 +15,7 @@ const NETWORK = { alpha: 1e-6, beta: 10e-9, gamma: 1e-10, merge: 1e-9, scatter: 
 /** Two to settle, a window, one more to agree on the last of it. */
 const FIRST_MOVE = 2 + WINDOW + 1;
 
-const open: Transport[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((transport) => transport.close()));
-});
+afterEach(leave);
 
 /** Results of every rank, by iteration. */
 async function run(
@@ -37,48 +23,17 @@ async function run(
   iterations: number,
   element: (rank: number, i: number) => number,
 ): Promise<readonly (readonly ExchangeResult[])[]> {
-  const secret = randomBytes(32);
-  const listeners = await Promise.all(
-    Array.from({ length: P }, () => listenTcp('127.0.0.1')),
-  );
-  const addresses = listeners.map(({ address }) => address);
-  const ranks = await Promise.all(
-    listeners.map(async (listener, rank) => {
-      const arena = new Arena();
-      const clock = new PhaseClock();
-      const transport = await connectMesh({
-        listener,
-        rank,
-        addresses,
-        runId: 'auto',
-        secret,
-        timeoutMs: 10_000,
-        observer: clock,
-      });
-      open.push(transport);
-      const gradient = { offset: arena.allocateVector(N).offset, length: N };
-      const kernels = loadWasmKernels(arena);
-      const engine = new ExchangeEngine({
-        arena,
-        kernels,
-        transport,
-        clock,
-        tensors: [{ name: 'w', shape: [N], start: 0, length: N }],
-        site: new ArenaSite({ arena, kernels, clock, gradient }),
-        seed: 1,
-        plan: resolvePlan(exchange),
-        switches: [],
-        network: NETWORK,
-      });
-      return { engine, values: arena.f32(gradient) };
-    }),
-  );
+  const ranks = await connectRanks(exchange, [], P, {
+    tensors: [{ name: 'w', shape: [N], start: 0, length: N }],
+    network: NETWORK,
+  });
   const results: ExchangeResult[][] = [];
   for (let iteration = 0; iteration < iterations; iteration++) {
     results.push(
       await Promise.all(
-        ranks.map(async ({ engine, values }, rank) => {
+        ranks.map(async ({ engine, arena, gradient }, rank) => {
           engine.fence(iteration);
+          const values = arena.f32(gradient);
           for (let i = 0; i < N; i++) values[i] = element(rank, i);
           return await engine.exchange(iteration);
         }),

@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import { ArenaSite } from '../../../src/agent/exchange/arena-site.ts';
+import type { FlatTensor } from '../../../src/agent/exchange/buckets.ts';
 import { ExchangeEngine } from '../../../src/agent/exchange/exchange-engine.ts';
 import { resolvePlan } from '../../../src/agent/exchange/resolve-plan.ts';
 import { Arena, type Vector } from '../../../src/agent/kernels/arena.ts';
@@ -13,6 +14,7 @@ import { PhaseClock } from '../../../src/agent/profile/phase-clock.ts';
 import { connectMesh } from '../../../src/agent/transport/mesh.ts';
 import { listenTcp } from '../../../src/agent/transport/tcp-listener.ts';
 import type { Transport } from '../../../src/agent/transport/transport.ts';
+import type { NetworkCost } from '../../../src/shared/cost-model/network-cost.ts';
 import type { PlanSwitch } from '../../../src/shared/exchange-plan.ts';
 
 const RANKS = 4;
@@ -35,11 +37,19 @@ export async function leave(): Promise<void> {
   await Promise.all(open.splice(0).map((transport) => transport.close()));
 }
 
+export interface Situation {
+  readonly tensors?: readonly FlatTensor[];
+  /** Absent: constants of loopback. */
+  readonly network?: NetworkCost;
+}
+
 export async function connectRanks(
   exchange: Record<string, unknown>,
   switches: readonly PlanSwitch[] = [],
   world = RANKS,
+  { tensors = TENSORS, network }: Situation = {},
 ): Promise<readonly Rank[]> {
+  const length = tensors.reduce((sum, tensor) => sum + tensor.length, 0);
   const secret = randomBytes(32);
   const listeners = await Promise.all(
     Array.from({ length: world }, () => listenTcp('127.0.0.1')),
@@ -59,19 +69,20 @@ export async function connectRanks(
         observer: clock,
       });
       open.push(transport);
-      const { offset } = arena.allocateVector(N);
-      const gradient = { offset, length: N };
+      const { offset } = arena.allocateVector(length);
+      const gradient = { offset, length };
       const kernels = loadWasmKernels(arena);
       const engine = new ExchangeEngine({
         arena,
         kernels,
         transport,
         clock,
-        tensors: TENSORS,
+        tensors,
         site: new ArenaSite({ arena, kernels, clock, gradient }),
         seed: 1,
         plan: resolvePlan(exchange),
         switches,
+        ...(network === undefined ? {} : { network }),
       });
       return { engine, arena, gradient };
     }),
