@@ -9,7 +9,10 @@ import type { TensorSlice } from '../../src/agent/compression/method.ts';
 import { openGpuDevice } from '../../src/agent/kernels/webgpu/gpu-device.ts';
 import { loadWasmKernels } from '../../src/agent/kernels/wasm/load.ts';
 import type { JsonObject } from '../../src/shared/json.ts';
-import { SimulatedWorld } from '../unit/compression/simulated-world.ts';
+import {
+  SimulatedWorld,
+  type WorldOptions,
+} from '../unit/compression/simulated-world.ts';
 import { bellShaped, INPUTS } from '../unit/kernels/adversarial-inputs.ts';
 import { expectSameBits, WAYS } from './device-pair.ts';
 import { hasVulkan } from './vulkan.ts';
@@ -32,6 +35,12 @@ const STATES: readonly Case[] = [
   ['dgc', { ratio: 0.02, clip: 0.5 }],
   ['powersgd', { rank: 3 }],
   ['scalecom', { ratio: 0.05 }],
+];
+/** Whose payloads may be summed in part. */
+const PARTIAL: readonly Case[] = [
+  ['topk', { ratio: 0.02 }],
+  ['threshold', { threshold: 2 }],
+  ['dgc', { ratio: 0.02 }],
 ];
 const SHAPES: readonly (readonly (readonly number[])[])[] = [
   [[]],
@@ -62,6 +71,7 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
     [method, parameters]: Case,
     shapes: readonly (readonly number[])[],
     ranks = RANKS,
+    sums: Pick<WorldOptions, 'form' | 'most'> = {},
   ): [SimulatedWorld, SimulatedWorld] {
     const tensors = tensorsOf(shapes);
     const length = tensors.reduce((sum, tensor) => sum + tensor.length, 0);
@@ -71,6 +81,7 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
       ranks,
       length,
       tensors,
+      ...sums,
       makeKernels: loadWasmKernels,
     };
     const mixed = new SimulatedWorld({
@@ -124,6 +135,12 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
       }
       for (const world of pair) world[Symbol.dispose]();
     });
+  });
+
+  test.each(PARTIAL)('%s %j takes back what a sum leaves out', async (...of) => {
+    const pair = worlds(of, [[40, 50], [333]], RANKS, { form: 'sparse', most: 11 });
+    for (let i = 0; i < 4; i++) await expectSameExchange(pair, i, gradientsOf(2333, i));
+    for (const world of pair) world[Symbol.dispose]();
   });
 
   test.each(STATES)('%s %j goes on elsewhere', async (...of) => {

@@ -5,6 +5,8 @@
  * that stale momentum does not drive them on. The momentum is in here: the optimiser's
  * own should be 0.
  *
+ * What a partial sum leaves out goes back to v; its velocity begins anew.
+ *
  * A gradient is clipped before it enters the memory, at the share P^(−1/2) of the global
  * limit; its norm is taken over the bucket, in fixed point. The ratio ramps down (`rampIterations`).
  *

@@ -28,7 +28,16 @@ export type Payload =
  */
 export type Combined =
   | { readonly form: 'dense'; readonly data: Region }
-  | { readonly form: 'sparse'; readonly count: number; readonly data: Region }
+  | {
+      readonly form: 'sparse';
+      readonly count: number;
+      readonly data: Region;
+      /**
+       * Whether entries were left out of the sum, on all ranks the same: a rank keeps back
+       * those of its payload that are not in here.
+       */
+      readonly partial?: true | undefined;
+    }
   | { readonly form: 'gathered'; readonly payloads: readonly Payload[] };
 
 /** What a method may ask of the other ranks. All ranks ask the same, in the same order. */
@@ -108,6 +117,7 @@ export interface Compressor extends Disposable {
   /**
    * The average over ranks, written over `out`. `out` is the vector that was given to
    * encode, as encode left it: methods that use their local gradient again find it here.
+   * What a partial sum leaves out goes back to the residual.
    */
   decode(
     combined: Combined,

@@ -3,6 +3,8 @@
  * entries that the method selects of p are sent, the others stay in the residual m. Its
  * cost is a pass for the sum beside the selection's own; the payload is 8·k bytes.
  *
+ * What a partial sum leaves out of them (`left-out.ts`) goes back to it.
+ *
  * The residual is in gradient units, free of the learning rate η, so that a change of η
  * needs no rescaling: wᵗ − η·avg(mᵗ) = w⁰ − η·Σ avg(∇) for constant η.
  *
@@ -11,6 +13,7 @@
 import type { Region, Vector } from '../kernels/arena.ts';
 import { sparseBytes, type SparseStream } from '../kernels/kernels.ts';
 import { writeAverage } from './average.ts';
+import { leftOut } from './left-out.ts';
 import type {
   Combined,
   Compressor,
@@ -76,7 +79,10 @@ export class SparseFeedback implements Compressor {
   }
 
   decode(combined: Combined, out: Vector): ExchangeStatistics {
-    const { kernels, world } = this.#context;
+    const { arena, kernels, world } = this.#context;
+    const { count, data } = this.#payload;
+    const sent = { offset: data.offset, count };
+    kernels.scatterAdd(this.#residual, leftOut(arena, sent, combined), 1);
     return {
       nnzLocal: this.#payload.count,
       ...this.#selection.statistics?.(),

@@ -25,43 +25,73 @@ const SETTINGS: Readonly<Record<string, Pick<WorldOptions, 'parameters' | 'tenso
 
 const keeping = [...methods.values()].filter(({ residual }) => residual === 'gradient');
 
+/** Methods whose payloads a collective may sum in part (`ok-topk`). */
+const partly = keeping.filter(
+  ({ payload, reducible }) => payload === 'sparse' && reducible,
+);
+
 describe.each(keeping.map(({ id }) => id))('%s', (method) => {
-  it.each([1, 3, 4])('loses nothing in 40 iterations at P = %i', async (P) => {
-    const length = 1000;
-    const world = new SimulatedWorld({
-      method,
-      ...SETTINGS[method],
-      ranks: P,
-      length,
-      makeKernels: (arena) => backends.wasm(arena).kernels,
-    });
-    const η = 0.05;
-    const weights = new Float64Array(length);
-    const uncompressed = new Float64Array(length);
-    for (let iteration = 0; iteration < 40; iteration++) {
-      const gradients = Array.from({ length: P }, (_, rank) =>
-        bellShaped(length, 1 + 100 * iteration + rank),
-      );
-      const [result] = await world.exchange(iteration, gradients);
-      for (let i = 0; i < length; i++) {
-        weights[i]! -= η * result![i]!;
-        for (const gradient of gradients) uncompressed[i]! -= (η * gradient[i]!) / P;
-      }
-    }
-    const residuals = Array.from({ length: P }, (_, rank) => world.residual(rank));
-    const kept = weights.map(
-      (weight, i) =>
-        weight - (η * residuals.reduce((sum, residual) => sum + residual[i]!, 0)) / P,
-    );
-    expect(norm(kept.map((value, i) => value - uncompressed[i]!))).toBeLessThan(
-      1e-5 * norm(uncompressed),
-    );
-    // Without the residuals the sums are far apart: the invariant is not empty.
-    expect(norm(weights.map((value, i) => value - uncompressed[i]!))).toBeGreaterThan(
-      0.1 * norm(uncompressed),
-    );
+  it.each([1, 3, 4])('loses nothing in 40 iterations at P = %i', async (ranks) => {
+    await expectNothingLost({ method, ranks });
   });
 });
+
+describe.each(partly.map(({ id }) => id))('%s of partial sums', (method) => {
+  it.each([2, 3, 4])('loses nothing in 40 iterations at P = %i', async (ranks) => {
+    // Of 10 or more entries that a rank sends: the rest comes back to those who sent it.
+    const { sent, kept } = await expectNothingLost({
+      method,
+      ranks,
+      form: 'sparse',
+      most: 7,
+    });
+    expect(kept).toEqual(new Array(40).fill(7));
+    expect(sent.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(280 * ranks);
+  });
+});
+
+async function expectNothingLost(
+  options: Pick<WorldOptions, 'method' | 'ranks' | 'form' | 'most'>,
+): Promise<{ sent: number[]; kept: unknown[] }> {
+  const { method, ranks: P } = options;
+  const length = 1000;
+  const world = new SimulatedWorld({
+    ...SETTINGS[method],
+    ...options,
+    length,
+    makeKernels: (arena) => backends.wasm(arena).kernels,
+  });
+  const η = 0.05;
+  const weights = new Float64Array(length);
+  const uncompressed = new Float64Array(length);
+  const sent: number[] = [];
+  const kept: unknown[] = [];
+  for (let iteration = 0; iteration < 40; iteration++) {
+    const gradients = Array.from({ length: P }, (_, rank) =>
+      bellShaped(length, 1 + 100 * iteration + rank),
+    );
+    const [result] = await world.exchange(iteration, gradients);
+    for (let i = 0; i < length; i++) {
+      weights[i]! -= η * result![i]!;
+      for (const gradient of gradients) uncompressed[i]! -= (η * gradient[i]!) / P;
+    }
+    sent.push(...world.statistics.map(({ nnzLocal }) => nnzLocal ?? 0));
+    kept.push(world.statistics[0]!.nnzReduced);
+  }
+  const residuals = Array.from({ length: P }, (_, rank) => world.residual(rank));
+  const whole = weights.map(
+    (weight, i) =>
+      weight - (η * residuals.reduce((sum, residual) => sum + residual[i]!, 0)) / P,
+  );
+  expect(norm(whole.map((value, i) => value - uncompressed[i]!))).toBeLessThan(
+    1e-5 * norm(uncompressed),
+  );
+  // Without the residuals the sums are far apart: the invariant is not empty.
+  expect(norm(weights.map((value, i) => value - uncompressed[i]!))).toBeGreaterThan(
+    0.1 * norm(uncompressed),
+  );
+  return { sent, kept };
+}
 
 function norm(x: Float64Array): number {
   return Math.sqrt(x.reduce((sum, value) => sum + value * value, 0));

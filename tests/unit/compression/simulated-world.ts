@@ -32,6 +32,8 @@ export interface WorldOptions {
   readonly length: number;
   readonly tensors?: readonly TensorSlice[];
   readonly form?: Form;
+  /** Of a sparse result only so many entries, the largest: a partial sum. */
+  readonly most?: number;
   readonly makeKernels: (arena: Arena) => Kernels;
   /** Who makes a rank's compressor; absent: the method itself. */
   readonly create?: (
@@ -181,13 +183,19 @@ export class SimulatedWorld implements Disposable {
     if (form === 'gathered') return { form, payloads };
     const sums = this.#sum(payloads);
     if (form === 'sparse') {
-      const indices = [...sums.keys()].sort((a, b) => a - b);
+      const { most } = this.#options;
+      const largest = [...sums].sort(([, a], [, b]) => Math.abs(b) - Math.abs(a));
+      const indices = largest
+        .slice(0, most)
+        .map(([index]) => index)
+        .sort((a, b) => a - b);
       const count = indices.length;
       this.arena.u32(offset, count).set(indices);
       this.arena
         .f32({ offset: offset + 4 * count, length: count })
         .set(indices.map((index) => sums.get(index)!));
-      return { form, count, data: { offset, bytes: 8 * count } };
+      const data = { offset, bytes: 8 * count };
+      return { form, count, data, ...(most === undefined ? {} : { partial: true }) };
     }
     const [first] = payloads;
     const length = first!.kind === 'scalars' ? first!.data.bytes / 4 : first!.length;

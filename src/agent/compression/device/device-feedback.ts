@@ -1,17 +1,20 @@
 /**
  * Error feedback around a selection on the GPU, the frame of the sparsifiers as
  * `sparse-feedback.ts` is on the CPU. The residual never leaves; what is selected is taken
- * from it there, and only the stream of it is read back.
+ * from it there, and only the stream of it is read back; of that, what a partial sum leaves
+ * out returns.
  */
 import type { Region } from '../../kernels/arena.ts';
 import { sparseBytes } from '../../kernels/kernels.ts';
 import type { GpuStream } from '../../kernels/webgpu/device-elementwise.ts';
 import type { GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
+import { leftOut } from '../left-out.ts';
 import type { Combined, ExchangeStatistics, Payload } from '../method.ts';
 import { parseSparse } from '../payload-check.ts';
 import { noState, requireNoState } from '../stateless.ts';
 import { DeviceAverage } from './device-average.ts';
 import type { DeviceCompressor, DeviceContext } from './device-method.ts';
+import { StreamUpload } from './stream-upload.ts';
 
 /** What a sparsifier sends of p, as `Selection`, with p and what is selected on a GPU. */
 export interface SelectionOnDevice extends Disposable {
@@ -43,6 +46,8 @@ export class FeedbackOnDevice implements DeviceCompressor {
   readonly #selection: SelectionOnDevice;
   readonly #average: DeviceAverage;
   readonly #region: Region;
+  /** For what a partial sum left out. */
+  readonly #back: StreamUpload;
   #sent: GpuStream | undefined;
 
   constructor(method: string, context: DeviceContext, selection: SelectionOnDevice) {
@@ -55,6 +60,7 @@ export class FeedbackOnDevice implements DeviceCompressor {
     this.#residual = residual;
     this.#selection = selection;
     this.#average = new DeviceAverage(context);
+    this.#back = new StreamUpload(context.device, arena);
     this.#region = arena.allocate(sparseBytes(selection.capacity));
   }
 
@@ -77,6 +83,9 @@ export class FeedbackOnDevice implements DeviceCompressor {
   }
 
   decode(combined: Combined, out: GpuVector): ExchangeStatistics {
+    const { arena } = this.#context;
+    const sent = { offset: this.#region.offset, count: this.#sent?.count ?? 0 };
+    this.#back.scatterAdd(this.#residual, leftOut(arena, sent, combined), 1);
     return {
       nnzLocal: this.#sent?.count ?? 0,
       ...this.#selection.statistics?.(),
@@ -101,6 +110,7 @@ export class FeedbackOnDevice implements DeviceCompressor {
   [Symbol.dispose](): void {
     this.#selection[Symbol.dispose]();
     this.#average[Symbol.dispose]();
+    this.#back[Symbol.dispose]();
     this.#context.arena.release(this.#region);
   }
 
