@@ -11,6 +11,7 @@ import type { Quantization } from '../../shared/quantization.ts';
 import type { CollectiveDefinition, ExchangeShape } from '../collectives/collective.ts';
 import {
   assertQuantizes,
+  assertReduces,
   chooseCollective,
   findCollective,
   quantizingFor,
@@ -67,13 +68,15 @@ export interface AllreduceReport {
 }
 
 /**
- * @throws GradwireError `COLLECTIVE_UNKNOWN`, `QUANTIZE_MISFIT`, `FILE_UNREADABLE`, `VECTOR_SIZE_INVALID`,
+ * @throws GradwireError `COLLECTIVE_UNKNOWN`, `COLLECTIVE_MISFIT`, `QUANTIZE_MISFIT`, `FILE_UNREADABLE`, `VECTOR_SIZE_INVALID`,
  * `VECTOR_LENGTHS_DIFFER`, `VECTOR_NOT_FINITE`, `OUTPUT_NOT_WRITABLE`, `WORKER_DIED`, the transport's errors
  */
 export async function allreduceFiles(task: AllreduceTask): Promise<AllreduceReport> {
   const { ranks, algorithm, operation, inputs, outputs, quantization } = task;
   const { values = 'f32', seed = 1, transport = 'auto' } = task;
-  if (algorithm !== 'auto') findCollective(algorithm);
+  if (algorithm !== 'auto') {
+    assertReduces(findCollective(algorithm), operation, task.values ?? 'f32');
+  }
   if (quantization !== undefined) requireQuantizable(task);
   const n = await commonLength(inputs, values);
   await using world = new RankWorld(ranks);

@@ -12,6 +12,7 @@ import { inputError } from '../../shared/errors.ts';
 import { allgather } from '../collectives/allgather.ts';
 import { barrier } from '../collectives/barrier.ts';
 import { broadcast } from '../collectives/broadcast.ts';
+import type { SavedMemory } from '../collectives/collective-memory.ts';
 import type { CollectiveDefinition, Quantization } from '../collectives/collective.ts';
 import type { TransportCommunicator } from '../collectives/communicator.ts';
 import { gather } from '../collectives/gather.ts';
@@ -20,6 +21,7 @@ import { reduceScatter } from '../collectives/reduce-scatter.ts';
 import {
   assertFits,
   assertQuantizes,
+  assertReduces,
   chooseCollective,
   findCollective,
   quantizingFor,
@@ -57,7 +59,11 @@ export class GroupStream {
   async allreduce(payload: Payload, options: AllreduceOptions = {}): Promise<Combined> {
     const { algorithm = 'auto', quantization } = options;
     const named = algorithm === 'auto' ? undefined : findCollective(algorithm);
-    if (named !== undefined) assertFits(named, payload.kind, 'the stream');
+    if (named !== undefined) {
+      const { operation, valueBytes } = this.#communicator;
+      assertFits(named, payload.kind, 'the stream');
+      assertReduces(named, operation, valueBytes === 4 ? 'f32' : 'f64');
+    }
     if (quantization !== undefined) this.#requireQuantizable(named);
     const collective = named ?? (await this.#cheapest(payload, quantization));
     return await this.#run(
@@ -107,6 +113,20 @@ export class GroupStream {
   /** When every rank has called it. */
   async barrier(): Promise<void> {
     await this.#run(barrier.code, 'dense', (communicator) => barrier.run(communicator));
+  }
+
+  /**
+   * What its collectives have agreed on with the other ranks, as plain data: thresholds and
+   * ranges of `ok-topk`. A stream that restores it, on every rank, goes on with the same
+   * bits.
+   */
+  save(): SavedMemory {
+    return this.#communicator.kept.save();
+  }
+
+  /** @throws GradwireError `COLLECTIVE_STATE_INVALID` */
+  restore(state: unknown): void {
+    this.#communicator.kept.restore(state);
   }
 
   /** Give the stream's memory back to the arena. */

@@ -50,6 +50,12 @@ export interface Communicator {
    * same bucket.
    */
   scratch(key: string, bytes: number): Region;
+  /**
+   * So many numbers that a collective keeps under this key from one exchange on the same
+   * bucket to the next, while the epoch lasts; zeros at first. What is in them steers what
+   * is sent: it must come from what all ranks know.
+   */
+  memory(key: string, count: number): Float64Array;
 }
 
 /** Levels of a sign and b − 1 bits, randomly rounded in buckets, as by QSGD. */
@@ -89,11 +95,18 @@ export interface CollectiveDefinition {
   readonly takes: readonly PayloadKind[];
   /** Whether it heeds the exchange's quantisation. Absent: it sends values as they are. */
   readonly quantizes?: boolean | undefined;
+  /**
+   * Whether it leaves entries out of the sum (`Combined.partial`), which who sent them
+   * must keep. `auto` never takes it: it changes what is exchanged. Of f32 sums alone.
+   */
+  readonly partial?: boolean | undefined;
   /** Predicted seconds in the α–β–γ model: linear in its constants. */
   cost(shape: ExchangeShape, network: NetworkCost): number;
   /** Predicted bytes that the busiest rank sends, framing excluded. */
   wireBytes(shape: ExchangeShape): number;
-  /** May overwrite the payload's memory. The result's memory is the communicator's
-   * scratch or the payload's own. */
+  /**
+   * May overwrite the payload's memory, unless the sum is partial. The result's memory is
+   * the communicator's scratch or the payload's own.
+   */
   run(communicator: Communicator, payload: Payload): Promise<Combined>;
 }

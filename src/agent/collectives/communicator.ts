@@ -13,6 +13,7 @@ import {
   type ValueType,
 } from '../kernels/value-type.ts';
 import type { MessageHeader, Transport } from '../transport/transport.ts';
+import { CollectiveMemory } from './collective-memory.ts';
 import type { Communicator, Quantization } from './collective.ts';
 
 /** Random numbers of collectives are for purposes from this one on. */
@@ -55,6 +56,8 @@ export class TransportCommunicator implements Communicator, Disposable {
   readonly operation: ReduceOperation;
   readonly valueBytes: ValueBytes;
   readonly reduction: ReductionKernels;
+  /** What collectives keep from exchange to exchange. */
+  readonly kept = new CollectiveMemory();
   readonly #transport: Transport;
   readonly #stream: number;
   readonly #seed: number;
@@ -127,6 +130,9 @@ export class TransportCommunicator implements Communicator, Disposable {
    * the one before must have ended on this rank.
    */
   begin(exchange: ExchangeHeader): this {
+    if (this.#header !== undefined && this.#header.epoch !== exchange.epoch) {
+      this.kept.clear();
+    }
     this.#header = {
       stream: this.#stream,
       sequence: this.#sequence,
@@ -193,6 +199,10 @@ export class TransportCommunicator implements Communicator, Disposable {
     const region = this.arena.allocate(bytes);
     this.#scratch.set(key, region);
     return region;
+  }
+
+  memory(key: string, count: number): Float64Array {
+    return this.kept.numbers(key, count);
   }
 
   /** Give the scratch back to the arena. */

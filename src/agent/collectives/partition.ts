@@ -18,6 +18,10 @@ export function partRange(length: number, parts: number, index: number): Element
   return { start, length: index === parts - 1 ? length - start : size };
 }
 
+/** All parts of it, in order. */
+export const partRanges = (length: number, parts: number): readonly ElementRange[] =>
+  Array.from({ length: parts }, (_, index) => partRange(length, parts, index));
+
 export function part(
   vector: Vector,
   parts: number,

@@ -11,7 +11,7 @@ import {
 } from '../../shared/cost-model/cost-terms.ts';
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import type { CollectiveDefinition, ExchangeShape } from './collective.ts';
-import { collectivesFor } from './registry.ts';
+import { wholeSumsFor } from './registry.ts';
 
 export interface Prediction extends CostTerms {
   /** A collective's id, or `allgather` or `broadcast` of whole payloads. */
@@ -37,13 +37,13 @@ export function predict(
   };
 }
 
-/** All collectives for this kind of payload, cheapest first, equals in registry order. */
+/** All that `auto` may take for this kind, cheapest first, equals in registry order. */
 export function predictAll(
   kind: PayloadKind,
   shape: ExchangeShape,
   network: NetworkCost,
 ): readonly Prediction[] {
-  return collectivesFor(kind)
+  return wholeSumsFor(kind)
     .map((collective) => predict(collective, shape, network))
     .sort((a, b) => a.seconds - b.seconds);
 }

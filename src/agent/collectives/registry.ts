@@ -6,8 +6,11 @@ import type { CollectiveEntry, PayloadKind } from '../../shared/catalogue.ts';
 import { LOOPBACK } from '../../shared/cost-model/network-cost.ts';
 import { inputError } from '../../shared/errors.ts';
 import { nearest } from '../../shared/nearest.ts';
+import type { ReduceOperation } from '../kernels/reduction.ts';
+import type { ValueType } from '../kernels/value-type.ts';
 import type { CollectiveDefinition, ExchangeShape, NetworkCost } from './collective.ts';
 import { dsarSplitAllgather } from './dsar-split-allgather.ts';
+import { okTopk } from './ok-topk.ts';
 import { rabenseifner } from './rabenseifner.ts';
 import { recursiveDoubling } from './recursive-doubling.ts';
 import { ring } from './ring.ts';
@@ -27,6 +30,7 @@ const all: readonly CollectiveDefinition[] = [
   dsarSplitAllgather,
   sparseRing,
   sparseAllgather,
+  okTopk,
 ];
 
 export const collectives: ReadonlyMap<string, CollectiveDefinition> = new Map(
@@ -52,6 +56,11 @@ export function collectivesFor(kind: PayloadKind): readonly CollectiveDefinition
   return all.filter((collective) => collective.takes.includes(kind));
 }
 
+/** Of those the ones that leave nothing out of the sum. */
+export function wholeSumsFor(kind: PayloadKind): readonly CollectiveDefinition[] {
+  return collectivesFor(kind).filter(({ partial }) => partial !== true);
+}
+
 /**
  * The cheapest collective for this shape by its own cost: what `auto` means.
  * @throws GradwireError `COLLECTIVE_MISFIT`
@@ -63,7 +72,7 @@ export function chooseCollective(
 ): CollectiveDefinition {
   let best: CollectiveDefinition | undefined;
   let bestCost = Infinity;
-  for (const collective of collectivesFor(kind)) {
+  for (const collective of wholeSumsFor(kind)) {
     const cost = collective.cost(shape, network);
     if (best === undefined || cost < bestCost) {
       best = collective;
@@ -91,6 +100,18 @@ export function assertQuantizes(collective: CollectiveDefinition): void {
   const able = all.filter(({ quantizes }) => quantizes === true).map(({ id }) => id);
   throw inputError('QUANTIZE_MISFIT', `${collective.id} sends values as they are`, {
     next: `What can quantise: ${able.join(', ')}.`,
+  });
+}
+
+/** @throws GradwireError `COLLECTIVE_MISFIT`: a partial sum is one of f32 alone */
+export function assertReduces(
+  { id, partial }: CollectiveDefinition,
+  operation: ReduceOperation,
+  values: ValueType,
+): void {
+  if (partial !== true || (operation === 'sum' && values === 'f32')) return;
+  throw inputError('COLLECTIVE_MISFIT', `${id} of a ${operation} of ${values} values`, {
+    next: `Use another algorithm: ${id} keeps the largest sums of f32 values only.`,
   });
 }
 

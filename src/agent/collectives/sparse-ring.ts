@@ -23,7 +23,7 @@ import {
   unionBytes,
   unionOf,
 } from './fill-in.ts';
-import { partRange } from './partition.ts';
+import { partRange, partRanges } from './partition.ts';
 import {
   concatenated,
   merged,
@@ -88,7 +88,9 @@ async function runSparseRing(
   const { length } = payload;
   const next = (rank + 1) % size;
   const previous = (rank + size - 1) % size;
-  const own = communicator.reduce(() => split(communicator, payload, size));
+  const own = communicator.reduce(() =>
+    split(communicator, payload, partRanges(payload.length, size)),
+  );
   const at = (index: number): number => (index + 2 * size) % size;
   // The last part is the longest.
   const slots = new StreamSlots(communicator, partRange(length, size, size - 1).length);

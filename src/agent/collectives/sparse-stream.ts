@@ -21,7 +21,7 @@ import type { Region } from '../kernels/arena.ts';
 import { sparseBytes } from '../kernels/kernels.ts';
 import type { ValueBytes } from '../kernels/value-type.ts';
 import type { Communicator } from './collective.ts';
-import { partRange, type ElementRange } from './partition.ts';
+import type { ElementRange } from './partition.ts';
 
 export const STREAM_HEADER_BYTES = 8;
 const SPARSE = 0;
@@ -89,7 +89,7 @@ export function opened(
 ): Stream {
   const { arena, reduction, valueBytes } = communicator;
   if (region.bytes < STREAM_HEADER_BYTES) {
-    throw invalid(peer, `a stream of ${region.bytes} bytes`);
+    throw invalidStream(peer, `a stream of ${region.bytes} bytes`);
   }
   const [form, entries] = arena.u32(region.offset, 2) as unknown as [number, number];
   const offset = region.offset + STREAM_HEADER_BYTES;
@@ -97,14 +97,14 @@ export function opened(
   const body =
     form === SPARSE ? sparseBytes(entries, valueBytes) : valueBytes * entries;
   if (body > room || (!trailing && body < room)) {
-    throw invalid(peer, `a stream of ${entries} entries in ${room} bytes`);
+    throw invalidStream(peer, `a stream of ${entries} entries in ${room} bytes`);
   }
   const { start, length } = range;
   if (form === DENSE && entries === length) {
     return { form: 'dense', offset, start, length };
   }
   if (form !== SPARSE || reachesDelta(entries, length, valueBytes)) {
-    throw invalid(
+    throw invalidStream(
       peer,
       `a stream of form ${form} and ${entries} entries for ${length} elements`,
     );
@@ -113,29 +113,29 @@ export function opened(
   const bad = reduction.firstDisordered(stream, start, start + length);
   if (bad >= 0) {
     const index = arena.u32(offset, entries)[bad]!;
-    throw invalid(peer, `index ${index} at place ${bad} of elements from ${start} on`);
+    throw invalidStream(
+      peer,
+      `index ${index} at place ${bad} of elements from ${start} on`,
+    );
   }
   return { form: 'sparse', ...stream, start, length };
 }
 
 /**
- * The payload as streams of `parts` ranges, each dense where it reaches δ; they lie one
- * after the other in scratch. O(k) and, where dense, O(N).
+ * The payload as streams of adjacent ranges of the whole vector, each dense where it
+ * reaches δ; they lie one after the other in scratch. O(k) and, where dense, O(N).
  */
 export function split(
   communicator: Communicator,
   payload: Payload,
-  parts: number,
+  ranges: readonly ElementRange[],
 ): readonly Stream[] {
   if (payload.kind !== 'sparse') {
     throw new Error(`internal: a ${payload.kind} payload is no sparse stream`);
   }
-  const { length, count } = payload;
+  const { count } = payload;
   const stream = { offset: payload.data.offset, count };
   const { reduction, valueBytes } = communicator;
-  const ranges = Array.from({ length: parts }, (_, index) =>
-    partRange(length, parts, index),
-  );
   const bounds = ranges.map(({ start }) => reduction.firstAtLeast(stream, start));
   bounds.push(count);
   const bytesOf = (index: number): number =>
@@ -301,7 +301,8 @@ export function asCombined(stream: Stream, valueBytes: ValueBytes): Combined {
   return { form, count, data: { offset, bytes: sparseBytes(count, valueBytes) } };
 }
 
-function invalid(peer: number, what: string): GradwireError {
+/** Bytes of a peer that are no stream, or not of this exchange. */
+export function invalidStream(peer: number, what: string): GradwireError {
   return failure('PAYLOAD_INVALID', `rank ${peer} sent ${what}`, {
     rank: peer,
     next: 'Deploy the same version of the agent on every node.',

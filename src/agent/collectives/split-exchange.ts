@@ -9,18 +9,22 @@
  */
 import type { Payload } from '../compression/method.ts';
 import type { Communicator } from './collective.ts';
-import { partRange } from './partition.ts';
+import { partRanges, type ElementRange } from './partition.ts';
 import { opened, sealed, split, streamCapacity, type Stream } from './sparse-stream.ts';
 
-/** All ranks' contributions to this rank's part, in rank order. */
+/**
+ * All ranks' contributions to this rank's part, in rank order.
+ * @param ranges the parts, adjacent and the same on all ranks; equal ones unless told
+ */
 export async function exchangeParts(
   communicator: Communicator,
   payload: Payload,
+  ranges: readonly ElementRange[] = partRanges(payload.length, communicator.size),
 ): Promise<readonly Stream[]> {
   const { rank, size } = communicator;
-  const range = partRange(payload.length, size, rank);
+  const range = ranges[rank]!;
   const maximum = streamCapacity(range.length, communicator.valueBytes);
-  const parts = communicator.reduce(() => split(communicator, payload, size));
+  const parts = communicator.reduce(() => split(communicator, payload, ranges));
   const arrivals = Array.from({ length: size }, async (_, peer): Promise<Stream> => {
     if (peer === rank) return parts[rank]!;
     const region = await communicator.receiveSized(peer, maximum, (bytes) =>

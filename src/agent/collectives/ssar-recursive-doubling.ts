@@ -19,6 +19,7 @@ import type {
 } from './collective.ts';
 import { mergedSeconds, unionBytes, unionOf, unitedPerRound } from './fill-in.ts';
 import { foldedRanks } from './folding.ts';
+import { partRanges } from './partition.ts';
 import {
   asCombined,
   merged,
@@ -78,9 +79,9 @@ export const ssarRecursiveDoubling: CollectiveDefinition = {
       communicator.reduce(() =>
         merged(communicator, lower, upper, slots.free(lower, upper).offset),
       );
-    let [stream] = communicator.reduce(() => split(communicator, payload, 1)) as [
-      Stream,
-    ];
+    let [stream] = communicator.reduce(() =>
+      split(communicator, payload, partRanges(payload.length, 1)),
+    ) as [Stream];
     const folded = foldedRanks(size);
     if (rank < 2 * folded && rank % 2 === 0) {
       // This rank leaves its part to its neighbour, which brings back the result.

@@ -20,8 +20,9 @@ const RANKS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 16];
 const LENGTHS = [0, 1, 2, 3, 17, 1000, 30_011];
 const DENSITIES = { dense: [1], sparse: [0, 0.001, 0.05, 0.2, 1] };
 
-test('every registered collective has its case', () => {
-  expect(Object.keys(collectiveCases)).toEqual([...collectives.keys()]);
+test('every registered collective has its case, but those that leave entries out', () => {
+  const whole = [...collectives.values()].filter(({ partial }) => partial !== true);
+  expect(Object.keys(collectiveCases)).toEqual(whole.map(({ id }) => id));
 });
 
 afterEach(async () => {

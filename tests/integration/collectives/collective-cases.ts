@@ -1,6 +1,7 @@
 /**
  * What the tests know of each collective: the payload that they try it with and the bytes
- * that each rank must send. A collective without an entry here fails the tests.
+ * that each rank must send. A collective without an entry here fails the tests, unless it
+ * leaves entries out of the sum: `ok-topk.test.ts`.
  */
 import { rabenseifnerBytesSent } from '../../../src/agent/collectives/rabenseifner.ts';
 import { recursiveDoublingBytesSent } from '../../../src/agent/collectives/recursive-doubling.ts';

@@ -4,6 +4,7 @@ import { barrier } from '../../../src/agent/collectives/barrier.ts';
 import { broadcast } from '../../../src/agent/collectives/broadcast.ts';
 import { gather } from '../../../src/agent/collectives/gather.ts';
 import { reduceScatter } from '../../../src/agent/collectives/reduce-scatter.ts';
+import { predictAll } from '../../../src/agent/collectives/prediction.ts';
 import {
   assertFits,
   chooseCollective,
@@ -41,6 +42,7 @@ describe('the registry', () => {
       'dsar-split-allgather': 7,
       'sparse-ring': 8,
       'scatter-reduce-allgather': 9,
+      'ok-topk': 10,
     });
   });
 
@@ -138,6 +140,18 @@ describe('auto', () => {
       const nothing = { ranks, length: 0, payloadBytes: 0, nnz: 0 };
       expect(Number.isFinite(cost(nothing, network))).toBe(true);
     }
+  });
+
+  test('never takes one that leaves entries out of the sum', () => {
+    expect(collectivesFor('sparse')).toContain(findCollective('ok-topk'));
+    const free = { alpha: 0, beta: 1, gamma: 0 };
+    const shape = { ranks: 16, length: 1e6, payloadBytes: 80_000, nnz: 10_000 };
+    const all = predictAll('sparse', shape, free);
+    expect(all.map(({ collective }) => collective)).not.toContain('ok-topk');
+    // Not for its bytes: they are the fewest.
+    const { wireBytes } = findCollective('ok-topk');
+    expect(wireBytes(shape)).toBeLessThan(all[0]!.wireBytes);
+    expect(chooseCollective('sparse', shape, free).id).toBe(all[0]!.collective);
   });
 
   test('says where nothing fits', () => {

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { TransportCommunicator } from '../../../src/agent/collectives/communicator.ts';
-import { partRange } from '../../../src/agent/collectives/partition.ts';
+import { partRange, partRanges } from '../../../src/agent/collectives/partition.ts';
 import {
   concatenated,
   merged,
@@ -73,7 +73,11 @@ test('what is split, sent, opened and concatenated is what it was', () => {
   fc.assert(
     fc.property(shapes, ([length, parts, unordered]) => {
       const indices = length === 0 ? [] : unordered.toSorted((a, b) => a - b);
-      const streams = split(communicator, payloadOf(length, indices), parts);
+      const streams = split(
+        communicator,
+        payloadOf(length, indices),
+        partRanges(length, parts),
+      );
       expect(streams.flatMap(pairsOf)).toEqual(indices.map((i) => [i, i + 1]));
       const arrived = streams.map((stream, index) => {
         const range = partRange(length, parts, index);
@@ -131,7 +135,7 @@ test('a tree of one, two, … streams is their sum, in any mixture of forms', ()
             transport,
             stream: 2,
           });
-          return split(own, payload, 1)[0]!;
+          return split(own, payload, partRanges(payload.length, 1))[0]!;
         });
         const expected = new Map<number, number>();
         for (const index of all.flat().toSorted((a, b) => a - b)) {
@@ -148,9 +152,9 @@ test.each([
   ['dense', 25, 25],
 ])('two streams become %s with %d + %d entries of 100', (form, a, b) => {
   const first = (count: number) => Array.from({ length: count }, (_, i) => i);
-  const [left] = split(communicator, payloadOf(100, first(a)), 1);
+  const [left] = split(communicator, payloadOf(100, first(a)), partRanges(100, 1));
   const other = new TransportCommunicator({ arena, kernels, transport, stream: 2 });
-  const [right] = split(other, payloadOf(100, first(b)), 1);
+  const [right] = split(other, payloadOf(100, first(b)), partRanges(100, 1));
   const out = arena.allocate(1000);
   const sum = merged(communicator, left!, right!, out.offset);
   expect(sum.form).toBe(form);

@@ -1,0 +1,51 @@
+/**
+ * What collectives keep from one exchange on a stream to the next: thresholds, boundaries,
+ * counters. A few numbers under a key each, the same on all ranks, for they decide who
+ * sends what to whom. Who saves them and restores them on every rank goes on with the same
+ * bits.
+ */
+import { z } from 'zod';
+import { failure } from '../../shared/errors.ts';
+
+const saved = z.record(z.string(), z.array(z.number()));
+
+/** Plain data, to be stored as JSON. */
+export type SavedMemory = z.infer<typeof saved>;
+
+export class CollectiveMemory {
+  readonly #kept = new Map<string, Float64Array>();
+
+  /** So many numbers under this key, zeros at first. */
+  numbers(key: string, count: number): Float64Array {
+    let numbers = this.#kept.get(key);
+    if (numbers?.length !== count) {
+      numbers = new Float64Array(count);
+      this.#kept.set(key, numbers);
+    }
+    return numbers;
+  }
+
+  clear(): void {
+    this.#kept.clear();
+  }
+
+  save(): SavedMemory {
+    return Object.fromEntries(
+      [...this.#kept].map(([key, numbers]) => [key, [...numbers]]),
+    );
+  }
+
+  /** @throws GradwireError `COLLECTIVE_STATE_INVALID` */
+  restore(state: unknown): void {
+    const parsed = saved.safeParse(state);
+    if (!parsed.success) {
+      throw failure('COLLECTIVE_STATE_INVALID', 'this is no saved state of a stream', {
+        next: 'Restore what `save` of a stream gave, on the rank that it is from.',
+      });
+    }
+    this.clear();
+    for (const [key, numbers] of Object.entries(parsed.data)) {
+      this.#kept.set(key, Float64Array.from(numbers));
+    }
+  }
+}

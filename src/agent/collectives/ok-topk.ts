@@ -1,0 +1,241 @@
+/**
+ * Ok-Topk: a sparse allreduce that keeps about k entries of the sum, those of the largest
+ * magnitude, k being what a rank sends on average. Rank j reduces range j of the indices;
+ * of the reduced entries those that reach a global threshold go to all. So fill-in does
+ * not travel: what a rank sends and receives is O(k), whatever P is. Who sent an entry
+ * that was left out keeps it (`Combined.partial`): the residual of error feedback.
+ *
+ * Cost: (P−1)·α + 2⌈log₂P⌉·α + 2(P−1)/P·k·8β; and now and then what is agreed on: ranges in
+ * which the ranks have equally many entries, every 64 exchanges (`balanced-ranges.ts`),
+ * and the threshold, every 32 (`global-threshold.ts`). In between a threshold that keeps
+ * less than k/2 or more than 2k is replaced at once: no rank ever sends more than 5k
+ * entries, when ranges are balanced.
+ *
+ * A range is reduced by one rank alone, as a tree over the ranks, and what is agreed on
+ * follows from numbers that all have: all ranks get the same bits. Sums that are exactly
+ * 0 are left out.
+ *
+ * Source: "Near-optimal sparse allreduce for distributed deep learning" (Li and Hoefler,
+ * PPoPP 2022), algorithm 1. There the threshold may drift between two evaluations.
+ */
+import type { Combined, Payload } from '../compression/method.ts';
+import type { Vector } from '../kernels/arena.ts';
+import { sparseBytes, type SparseStream } from '../kernels/kernels.ts';
+import { closeStream, roomBytes } from '../kernels/sparsification.ts';
+import { allgather } from './allgather.ts';
+import { balancedRanges, HISTOGRAM_BYTES } from './balanced-ranges.ts';
+import type { CollectiveDefinition, Communicator } from './collective.ts';
+import { gatherEntries } from './entries-allgather.ts';
+import { entriesPerRank, mergedTreeSeconds, splitSeconds, unionOf } from './fill-in.ts';
+import { globalThreshold, LEAST, THRESHOLD_ROUNDS } from './global-threshold.ts';
+import type { ElementRange } from './partition.ts';
+import {
+  invalidStream,
+  mergedTree,
+  streamBytes,
+  type Stream,
+} from './sparse-stream.ts';
+import { exchangeParts } from './split-exchange.ts';
+
+/** Exchanges between two agreements on ranges, τ, and on a threshold, τ′. */
+const RANGES_LIVE = 64;
+const THRESHOLD_LIVES = 32;
+/** A threshold holds while it keeps between k/2 and 2k entries. */
+const BAND = 2;
+
+export const okTopk: CollectiveDefinition = {
+  id: 'ok-topk',
+  code: 10,
+  title: 'Ok-Topk',
+  summary:
+    'About k of the largest entries of the sum; the others stay with who sent them.',
+  source: 'Ok-Topk (Li and Hoefler, PPoPP 2022), algorithm 1',
+  takes: ['sparse'],
+  partial: true,
+  cost: (shape, network) => {
+    const { ranks } = shape;
+    if (ranks === 1) return 0;
+    const depth = Math.ceil(Math.log2(ranks));
+    const agreements = THRESHOLD_ROUNDS / THRESHOLD_LIVES + 1 / RANGES_LIVE;
+    const k = entriesPerRank(shape);
+    return (
+      (ranks - 1 + (2 + agreements) * depth) * network.alpha +
+      okTopk.wireBytes(shape) * network.beta +
+      splitSeconds(shape, network) +
+      mergedTreeSeconds(shape, ranks, network) +
+      (unionOf(shape, ranks) / ranks + 4 * k) * network.gamma
+    );
+  },
+  wireBytes: (shape) => {
+    const { ranks, length } = shape;
+    const k = entriesPerRank(shape);
+    const part = streamBytes(k / ranks, length / ranks);
+    const passedOn = sparseBytes(k / ranks) + COUNTS_BYTES;
+    return (ranks - 1) * (part + passedOn + HISTOGRAM_BYTES / RANGES_LIVE);
+  },
+  run: async (communicator: Communicator, payload: Payload): Promise<Combined> => {
+    if (payload.kind !== 'sparse') {
+      throw new Error(`internal: ok-topk of a ${payload.kind} payload`);
+    }
+    const { length, count, data } = payload;
+    if (communicator.size === 1) return { form: 'sparse', count, data };
+    if (communicator.operation !== 'sum' || communicator.valueBytes !== 4) {
+      throw new Error(`internal: ok-topk of a ${communicator.operation}`);
+    }
+    const agreed = new Agreement(communicator, length);
+    if (agreed.rangesAreDue) {
+      const stream = { offset: data.offset, count };
+      agreed.ranges = await balancedRanges(communicator, stream, length);
+    }
+    const { ranges } = agreed;
+    const contributions = await exchangeParts(communicator, payload, ranges);
+    const own = communicator.reduce(() => mergedTree(communicator, contributions));
+    const reach = async (): Promise<Kept> => {
+      const stream = communicator.reduce(() =>
+        entriesReaching(communicator, own, agreed.threshold),
+      );
+      return { stream, ...(await shareCounts(communicator, ranges, stream, count)) };
+    };
+    let kept = agreed.thresholdIsDue ? undefined : await reach();
+    if (kept === undefined || !holds(kept, agreed.threshold)) {
+      agreed.threshold = await globalThreshold(communicator, valuesOf(own), count);
+      kept = await reach();
+    }
+    agreed.age++;
+    return await gatherEntries(communicator, kept.stream, kept.counts, length);
+  },
+};
+
+/**
+ * What the ranks have agreed on and go by, in the communicator's memory. A vector of
+ * another length begins anew.
+ */
+class Agreement {
+  readonly #length: number;
+  /** N, age, threshold, then where each range starts. */
+  readonly #numbers: Float64Array;
+
+  constructor(communicator: Communicator, length: number) {
+    this.#length = length;
+    this.#numbers = communicator.memory(okTopk.id, 3 + communicator.size);
+    if (this.#numbers[0] === length) return;
+    this.#numbers.fill(0);
+    this.#numbers[0] = length;
+  }
+
+  /** Exchanges so far. */
+  get age(): number {
+    return this.#numbers[1]!;
+  }
+
+  set age(exchanges: number) {
+    this.#numbers[1] = exchanges;
+  }
+
+  get rangesAreDue(): boolean {
+    return this.age % RANGES_LIVE === 0;
+  }
+
+  get thresholdIsDue(): boolean {
+    return this.age % THRESHOLD_LIVES === 0;
+  }
+
+  get threshold(): number {
+    return this.#numbers[2]!;
+  }
+
+  set threshold(magnitude: number) {
+    this.#numbers[2] = magnitude;
+  }
+
+  get ranges(): readonly ElementRange[] {
+    const starts = [...this.#numbers.subarray(3)];
+    return starts.map((start, index) => ({
+      start,
+      length: (starts[index + 1] ?? this.#length) - start,
+    }));
+  }
+
+  set ranges(ranges: readonly ElementRange[]) {
+    this.#numbers.set(
+      ranges.map(({ start }) => start),
+      3,
+    );
+  }
+}
+
+/** Of a rank: entries that it keeps, entries that it sent. */
+const COUNTS_BYTES = 8;
+
+interface Kept {
+  /** Of this rank's range. */
+  readonly stream: SparseStream;
+  /** Of each rank's. */
+  readonly counts: readonly number[];
+  /** By all ranks. */
+  readonly sent: number;
+}
+
+/** @throws GradwireError `PAYLOAD_INVALID` */
+async function shareCounts(
+  communicator: Communicator,
+  ranges: readonly ElementRange[],
+  stream: SparseStream,
+  sent: number,
+): Promise<Pick<Kept, 'counts' | 'sent'>> {
+  const { arena, rank, size } = communicator;
+  const into = communicator.scratch('counts', COUNTS_BYTES * size);
+  const numbers = arena.u32(into.offset, 2 * size);
+  numbers.set([stream.count, sent], 2 * rank);
+  const sizes = new Array<number>(size).fill(COUNTS_BYTES);
+  await allgather.run(communicator, into, sizes);
+  const counts = ranges.map((range, peer) => {
+    const count = numbers[2 * peer]!;
+    if (count <= range.length) return count;
+    throw invalidStream(peer, `a count of ${count} for ${range.length} elements`);
+  });
+  const all = ranges.reduce((sum, _, peer) => sum + numbers[2 * peer + 1]!, 0);
+  return { counts, sent: all };
+}
+
+/** Whether about k are kept, or a lower threshold could keep no more. */
+function holds({ counts, sent }: Kept, threshold: number): boolean {
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  const k = Math.ceil(sent / counts.length);
+  return total <= BAND * k && (BAND * total >= k || threshold === LEAST);
+}
+
+/** The stream's values, or all elements where it is dense. */
+const valuesOf = (stream: Stream): Vector =>
+  stream.form === 'dense'
+    ? { offset: stream.offset, length: stream.length }
+    : { offset: stream.offset + 4 * stream.count, length: stream.count };
+
+/** Entries of a magnitude not below the threshold, in scratch. */
+function entriesReaching(
+  communicator: Communicator,
+  stream: Stream,
+  threshold: number,
+): SparseStream {
+  const { arena, kernels } = communicator;
+  const values = valuesOf(stream);
+  const { length: capacity } = values;
+  const { offset } = communicator.scratch('reaching', roomBytes(capacity));
+  const room = { offset, capacity };
+  const { sparsification } = kernels;
+  const first = stream.form === 'dense' ? stream.start : 0;
+  const count = sparsification.appendAtLeast(
+    values,
+    threshold,
+    first,
+    room,
+    0,
+    capacity,
+  );
+  if (stream.form === 'sparse') {
+    const places = arena.u32(offset, count);
+    const indices = arena.u32(stream.offset, stream.count);
+    for (let i = 0; i < count; i++) places[i] = indices[places[i]!]!;
+  }
+  return closeStream(arena, room, count);
+}

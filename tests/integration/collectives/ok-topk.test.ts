@@ -1,0 +1,283 @@
+/**
+ * `ok-topk` against an oracle on integers, for any P, any N and whatever entries the ranks
+ * have; its bytes; and what it remembers.
+ */
+import { afterEach, describe, expect, test } from 'vitest';
+import { findCollective } from '../../../src/agent/collectives/registry.ts';
+import type { TransportCommunicator } from '../../../src/agent/collectives/communicator.ts';
+import { delayed } from './delayed-transport.ts';
+import {
+  floats,
+  generator,
+  integers,
+  runCollective,
+  sameBits,
+  type Outcome,
+} from './run-collective.ts';
+import { TopSumOracle } from './top-sum-oracle.ts';
+import { BACKENDS, makeWorld, openSockets } from './world.ts';
+
+const okTopk = findCollective('ok-topk');
+/** Headers of streams and counts, histograms and counts of digits, and then some. */
+const AGREEMENT_BYTES = 8000;
+
+afterEach(async () => {
+  await expect.poll(openSockets).toEqual([]);
+});
+
+const exchange = (
+  communicators: readonly TransportCommunicator[],
+  inputs: readonly Float32Array[],
+): Promise<Outcome[]> => runCollective(okTopk, communicators, 'sparse', inputs);
+
+/** k entries at places drawn by lot from [from, to). */
+function scattered(
+  seed: number,
+  length: number,
+  k: number,
+  [from, to] = [0, length],
+): Float32Array {
+  const random = generator(seed);
+  const values = new Float32Array(length);
+  for (let left = k; left > 0;) {
+    const index = from + Math.floor(random() * (to - from));
+    if (values[index] !== 0) continue;
+    values[index] = Math.ceil(random() * 1000) * (random() < 0.5 ? -1 : 1);
+    left--;
+  }
+  return values;
+}
+
+describe('what it gives', () => {
+  test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 16])(
+    'P = %d: the largest entries of the sum, on all ranks',
+    async (ranks) => {
+      for (const backend of ranks > 4 ? (['wasm'] as const) : BACKENDS) {
+        await using world = await makeWorld(ranks, { backend });
+        for (const length of [0, 1, 2, 3, 17, 1000, 5003]) {
+          for (const density of [0, 0.001, 0.05, 0.3, 1]) {
+            const communicators = world.communicators();
+            const oracle = new TopSumOracle();
+            for (let turn = 0; turn < 3; turn++) {
+              const inputs = communicators.map((_, rank) =>
+                integers(rank + 100 * turn, length, density),
+              );
+              // A rank by itself sends nothing, and so leaves nothing out.
+              const expected = ranks === 1 ? inputs[0]! : oracle.next(inputs);
+              for (const { sum } of await exchange(communicators, inputs)) {
+                const wrong = sum.findIndex((value, i) => value !== expected[i]);
+                expect(wrong, `N ${length}, d ${density}, turn ${turn}`).toBe(-1);
+              }
+            }
+          }
+        }
+      }
+    },
+  );
+
+  test.each([
+    ['all the same', () => scattered(1, 4000, 50)],
+    [
+      'disjoint',
+      (rank: number) => scattered(rank, 4000, 50, [800 * rank, 800 * rank + 800]),
+    ],
+    ['of one rank alone', (rank: number) => scattered(1, 4000, rank === 3 ? 200 : 0)],
+    ['crowded at the end', (rank: number) => scattered(rank, 4000, 90, [3900, 4000])],
+    [
+      'cancelling to 0',
+      (rank: number) => scattered(1, 4000, 60).map((x) => x * [1, -1, 1, -1, 0][rank]!),
+    ],
+    ['everything, of every rank', (rank: number) => scattered(rank, 40, 40)],
+  ])('entries that are %s', async (_, inputOf) => {
+    await using world = await makeWorld(5);
+    const communicators = world.communicators();
+    const oracle = new TopSumOracle();
+    for (let turn = 0; turn < 3; turn++) {
+      const inputs = communicators.map((_, rank) => inputOf(rank));
+      const expected = oracle.next(inputs);
+      for (const { sum } of await exchange(communicators, inputs)) {
+        expect(sum).toEqual(expected.map((value) => value + 0));
+      }
+    }
+  });
+});
+
+describe('from exchange to exchange', () => {
+  /** Values drift, then are suddenly a hundred times larger, then as before. */
+  const drifting = (rank: number, turn: number): Float32Array => {
+    const factor = turn >= 40 && turn < 50 ? 100 : 1;
+    const input = scattered(1000 * turn + rank, 3000, 60 + (turn % 7));
+    return input.map((value) => value * factor);
+  };
+
+  test.each([3, 4])(
+    'P = %d: it goes by the threshold and the ranges',
+    async (ranks) => {
+      await using world = await makeWorld(ranks);
+      const communicators = world.communicators();
+      const oracle = new TopSumOracle();
+      const kept: number[] = [];
+      for (let turn = 0; turn < 70; turn++) {
+        const inputs = communicators.map((_, rank) => drifting(rank, turn));
+        const expected = oracle.next(inputs);
+        const [outcome, ...others] = await exchange(communicators, inputs);
+        expect(outcome!.sum, `turn ${turn}`).toEqual(expected);
+        for (const { sum } of others) expect(sameBits(sum, outcome!.sum)).toBe(true);
+        kept.push(outcome!.count! / (60 + (turn % 7)));
+      }
+      // Never beyond the band, and not always exactly k: the threshold is used again.
+      expect(Math.min(...kept)).toBeGreaterThanOrEqual(0.5);
+      expect(Math.max(...kept)).toBeLessThanOrEqual(2);
+      expect(kept.filter((share) => share === 1).length).toBeLessThan(30);
+    },
+  );
+
+  test('saved and restored, it goes on with the same bits and the same bytes', async () => {
+    const run = async (
+      turns: readonly number[],
+      saved?: readonly unknown[],
+    ): Promise<{ outcomes: Outcome[][]; memory: unknown[] }> => {
+      await using world = await makeWorld(3);
+      const communicators = world.communicators();
+      for (const [rank, { kept }] of communicators.entries()) {
+        if (saved !== undefined) kept.restore(saved[rank]);
+      }
+      const outcomes: Outcome[][] = [];
+      for (const turn of turns) {
+        const inputs = communicators.map((_, rank) =>
+          floats(10 * turn + rank, 2000, 0.03),
+        );
+        outcomes.push(await exchange(communicators, inputs));
+      }
+      const memory = communicators.map(({ kept }): unknown =>
+        JSON.parse(JSON.stringify(kept.save())),
+      );
+      return { outcomes, memory };
+    };
+    const whole = await run([0, 1, 2, 3]);
+    const begun = await run([0, 1]);
+    const resumed = await run([2, 3], begun.memory);
+    const anew = await run([2, 3]);
+    const bits = ({ outcomes }: typeof whole): readonly Buffer[] =>
+      outcomes
+        .slice(-2)
+        .flat()
+        .map(({ sum }) => Buffer.from(sum.buffer));
+    const bytes = ({ outcomes }: typeof whole): readonly number[] =>
+      outcomes
+        .slice(-2)
+        .flat()
+        .map(({ sentBytes }) => sentBytes);
+    expect(bits(resumed)).toEqual(bits(whole));
+    expect(bytes(resumed)).toEqual(bytes(whole));
+    expect(resumed.memory).toEqual(whole.memory);
+    // Without what it remembers it would have agreed anew, and on something else.
+    expect(bits(anew)).not.toEqual(bits(whole));
+  });
+
+  test('what is not its memory is refused', async () => {
+    await using world = await makeWorld(1);
+    const [{ kept }] = world.communicators() as [TransportCommunicator];
+    expect(() => {
+      kept.restore({ 'ok-topk': ['x'] });
+    }).toThrow(expect.objectContaining({ code: 'COLLECTIVE_STATE_INVALID' }));
+  });
+
+  test('another epoch and another length begin anew', async () => {
+    await using world = await makeWorld(2);
+    const communicators = world.communicators();
+    const make = (length: number) =>
+      communicators.map((_, r) => integers(r, length, 0.1));
+    await exchange(communicators, make(1000));
+    const [first] = communicators as [TransportCommunicator];
+    expect(first.kept.save()['ok-topk']!.slice(0, 2)).toEqual([1000, 1]);
+    await exchange(communicators, make(1000));
+    await exchange(communicators, make(999));
+    expect(first.kept.save()['ok-topk']!.slice(0, 2)).toEqual([999, 1]);
+    first.begin({ epoch: 1, operation: 10, dtype: 1 });
+    expect(first.kept.save()).toEqual({});
+  });
+
+  test('several at once, in any timing', async () => {
+    const random = generator(5);
+    await using world = await makeWorld(4, {
+      wrap: (transport) => delayed(transport, random),
+    });
+    await Promise.all(
+      [500, 900, 0, 77].map(async (length, stream) => {
+        const communicators = world.communicators();
+        const oracle = new TopSumOracle();
+        for (let turn = 0; turn < 4; turn++) {
+          const inputs = communicators.map((_, rank) =>
+            integers(rank + 10 * turn + 100 * stream, length, 0.2),
+          );
+          const expected = oracle.next(inputs);
+          for (const { sum } of await exchange(communicators, inputs)) {
+            expect(sum).toEqual(expected);
+          }
+        }
+      }),
+    );
+  });
+});
+
+describe('what it sends', () => {
+  const LENGTH = 100_000;
+  const K = 1000;
+
+  /** The most that a rank sends and receives, of so many exchanges, in entries of 8 bytes. */
+  async function busiest(
+    ranks: number,
+    inputOf: (rank: number, turn: number) => Float32Array,
+  ): Promise<{ first: number; later: number }> {
+    await using world = await makeWorld(ranks);
+    const communicators = world.communicators();
+    const entries: number[] = [];
+    for (let turn = 0; turn < 4; turn++) {
+      const inputs = communicators.map((_, rank) => inputOf(rank, turn));
+      const outcomes = await exchange(communicators, inputs);
+      const bytes = outcomes.flatMap(({ sentBytes, receivedBytes }) => [
+        sentBytes,
+        receivedBytes,
+      ]);
+      entries.push(Math.max(...bytes) / 8);
+    }
+    const [first, ...later] = entries;
+    return { first: first!, later: Math.max(...later) };
+  }
+
+  test.each([2, 3, 4, 8, 16])(
+    'P = %d: less than 6k entries, however many ranks there are',
+    async (ranks) => {
+      const { first, later } = await busiest(ranks, (rank, turn) =>
+        scattered(100 * turn + rank, LENGTH, K),
+      );
+      expect(first).toBeLessThan(6 * K + AGREEMENT_BYTES / 8);
+      // What the formula says, less what the lot makes uneven.
+      const formula = okTopk.wireBytes({ ranks, length: LENGTH, payloadBytes: 8 * K });
+      expect(later).toBeLessThan((1.3 * formula) / 8);
+      expect(later).toBeGreaterThan((0.8 * formula) / 8);
+      expect(later).toBeLessThan(2.6 * K);
+    },
+  );
+
+  test('no more where all entries are in a fiftieth of the vector', async () => {
+    const { first, later } = await busiest(8, (rank, turn) =>
+      scattered(100 * turn + rank, LENGTH, K, [96_000, 98_000]),
+    );
+    expect(first).toBeLessThan(3 * K + AGREEMENT_BYTES / 8);
+    expect(later).toBeLessThan(3 * K);
+  });
+
+  test('no more where what is kept is all in one range', async () => {
+    const ranks = 16;
+    const { later } = await busiest(ranks, (rank, turn) => {
+      const input = scattered(100 * turn + rank, LENGTH, K);
+      return input.map((value, index) =>
+        index < LENGTH / ranks ? 4000 * value : value,
+      );
+    });
+    // Passed on by one rank alone they would be 4·K in the doubling rounds, beside the split.
+    expect(later).toBeLessThan(3.5 * K);
+  });
+});
