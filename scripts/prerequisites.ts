@@ -1,6 +1,6 @@
 /**
  * What the tests need beyond npm, found or fetched: a Chromium, the Vulkan loader (for
- * WebGPU on Chromium's SwiftShader) and OpenSSH's server. On Debian and Ubuntu as root
+ * WebGPU on Chromium's SwiftShader), OpenSSH's server and iproute2. On Debian and Ubuntu as root
  * apt brings them; elsewhere Playwright brings its own browser; what cannot be fetched
  * is named with the one command that brings it.
  */
@@ -55,6 +55,13 @@ const prerequisites: readonly Prerequisite[] = [
     required: linux,
     present: () =>
       ['/usr/sbin/sshd', '/usr/local/sbin/sshd'].some((file) => existsSync(file)),
+  },
+  {
+    name: 'iproute2 (for network namespaces, as root)',
+    debian: 'iproute2',
+    required: linux && process.getuid?.() === 0,
+    present: () =>
+      ['/usr/sbin/ip', '/sbin/ip', '/usr/bin/ip'].some((file) => existsSync(file)),
   },
 ];
 

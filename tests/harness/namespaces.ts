@@ -67,6 +67,11 @@ export class RankNamespaces implements Disposable {
     return ['ip', 'netns', 'exec', this.names[rank]!];
   }
 
+  /** As when somebody pulls the cable: nothing arrives any more, and nothing says so. */
+  cut(rank: number): void {
+    ip('link', 'set', this.names[rank]!, 'down');
+  }
+
   [Symbol.dispose](): void {
     if (!this.#standing) return;
     this.#standing = false;
