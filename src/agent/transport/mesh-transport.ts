@@ -261,18 +261,22 @@ export class MeshTransport implements Transport {
   }
 
   #regulate(peer: PeerConnection): void {
-    const { keptBytes } = peer.queue;
-    if (keptBytes > this.#limits.failBytes) {
+    const { keptBytes, keptMemory } = peer.queue;
+    if (keptMemory > this.#limits.failBytes) {
       this.#fail(
-        failure('FRAME_BACKLOG', `rank ${peer.rank} sent ${keptBytes} bytes unasked`, {
-          rank: peer.rank,
-          next: 'The ranks have drifted apart: report it with the log of the run.',
-        }),
+        failure(
+          'FRAME_BACKLOG',
+          `rank ${peer.rank} sent ${keptBytes} bytes unasked, in messages that take ${keptMemory}`,
+          {
+            rank: peer.rank,
+            next: 'The ranks have drifted apart: report it with the log of the run.',
+          },
+        ),
         true,
       );
       return;
     }
-    const full = keptBytes > this.#limits.pauseBytes;
+    const full = keptMemory > this.#limits.pauseBytes;
     // What is waited for may be behind what was kept: then reading goes on.
     peer.setPaused(full && !this.#receives.concerns(peer.rank));
   }

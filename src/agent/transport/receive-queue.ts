@@ -45,6 +45,8 @@ const NOWHERE: Target = { kind: 'none' };
 
 /** A piece smaller than this is copied rather than keep its whole chunk alive. */
 export const WORTH_KEEPING = 16 * 2 ** 10;
+/** What a kept message takes beside its bytes, about: one without any is not free. */
+const KEPT_MESSAGE_BYTES = 512;
 /** Memory taken at once for a message that nobody waits for yet. */
 const TAIL_BYTES = 256 * 2 ** 10;
 const NO_BYTES = Buffer.alloc(0);
@@ -57,6 +59,7 @@ export class ReceiveQueue implements FrameSink {
   /** Where the body of the frame that is arriving goes. */
   #target: Target = NOWHERE;
   #keptBytes = 0;
+  #keptMessages = 0;
   #expected = 0;
 
   /** @param rank this rank, for messages. */
@@ -69,6 +72,11 @@ export class ReceiveQueue implements FrameSink {
   /** Bytes of messages whose receives are not posted. */
   get keptBytes(): number {
     return this.#keptBytes;
+  }
+
+  /** Memory that it takes to keep them, about. */
+  get keptMemory(): number {
+    return this.#keptBytes + KEPT_MESSAGE_BYTES * this.#keptMessages;
   }
 
   /** Receives that have been posted and not delivered. */
@@ -93,6 +101,7 @@ export class ReceiveQueue implements FrameSink {
     for (const piece of message.pieces) receive.take(piece);
     receive.take(message.tail.subarray(0, message.tailBytes));
     this.#keptBytes -= message.bytes;
+    this.#keptMessages--;
     if (this.#target.kind === 'kept' && this.#target.message === message) {
       this.#target = { kind: 'receive', receive };
     } else {
@@ -111,6 +120,7 @@ export class ReceiveQueue implements FrameSink {
     if (receive === undefined) {
       const message = { frame, pieces: [], bytes: 0, tail: NO_BYTES, tailBytes: 0 };
       stream.kept.push(message);
+      this.#keptMessages++;
       this.#target = { kind: 'kept', message };
       return;
     }
@@ -177,6 +187,7 @@ export class ReceiveQueue implements FrameSink {
     this.#streams.clear();
     this.#target = NOWHERE;
     this.#keptBytes = 0;
+    this.#keptMessages = 0;
     this.#expected = 0;
   }
 

@@ -13,6 +13,7 @@ import {
   type TcpListener,
 } from '../../../src/agent/transport/tcp-listener.ts';
 import type { MeshTransport } from '../../../src/agent/transport/mesh-transport.ts';
+import { liveMemory } from './live-memory.ts';
 import { generator } from './run-collective.ts';
 import { HOST, meshOf, openSockets, TRANSPORT_KINDS } from './world.ts';
 
@@ -65,8 +66,12 @@ describe.each(TRANSPORT_KINDS)('%s:', (transport) => {
     await Promise.all(transports.map((transport) => transport.close()));
   }
 
-  async function open(listener: TcpListener): Promise<Socket> {
-    const socket = connectSocket(listener.address);
+  /** Through either of its doors. */
+  async function open(listener: TcpListener, local = false): Promise<Socket> {
+    const { host, port, local: path } = listener.address;
+    const socket = connectSocket(
+      local && path !== undefined ? { path } : { host, port },
+    );
     socket.on('error', () => socket.destroy());
     await once(socket, 'connect');
     return socket;
@@ -205,14 +210,17 @@ describe.each(TRANSPORT_KINDS)('%s:', (transport) => {
     expect(joined[0].status).toBe('fulfilled');
   });
 
-  test('a thousand random beginnings at a listening port: the run does not notice', async () => {
+  test('ten thousand random beginnings at its doors: the run does not notice, nor grow', async () => {
     const listeners = await listenAll(2);
     const good = join(listeners, 0);
     const random = generator(5);
     const hello = encodeHello(1, 0, randomBytes(32));
-    for (let batch = 0; batch < 20; batch++) {
+    let before = 0;
+    for (let batch = 0; batch < 100; batch++) {
+      // Of the first tenth, what grows once is no growth.
+      if (batch === 10) before = await liveMemory();
       const clients = await Promise.all(
-        Array.from({ length: 50 }, () => open(listeners[0]!)),
+        Array.from({ length: 100 }, (_, index) => open(listeners[0]!, index % 4 === 0)),
       );
       await Promise.all(
         clients.map(async (client) => {
@@ -230,6 +238,7 @@ describe.each(TRANSPORT_KINDS)('%s:', (transport) => {
         }),
       );
     }
+    expect((await liveMemory()) - before).toBeLessThan(2 ** 20);
     await expectWell(await Promise.all([good, join(listeners, 1)]));
   });
 
