@@ -4,7 +4,7 @@ import { smallAllreduce } from '../collectives/small-allreduce.ts';
 import { Arena } from '../kernels/arena.ts';
 import { loadWasmKernels } from '../kernels/wasm/load.ts';
 import { connectMesh } from '../transport/mesh.ts';
-import { listenTcp, type TcpListener } from '../transport/tcp-listener.ts';
+import { MeshSeat } from '../transport/mesh-seat.ts';
 import { chooseTransport, type TransportKind } from '../transport/transport-choice.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import { timeKernels, type KernelTimings } from './kernel-timing.ts';
@@ -27,12 +27,12 @@ export interface ProbeOrder {
   readonly transport: TransportKind | 'auto';
 }
 
-/** How long a peer may be silent: a slow link's largest messages, and their repetitions. */
+/** How long a peer that lives may send nothing: a slow link's largest messages, and their repetitions. */
 const TIMEOUT_MS = 120_000;
 
 export class ProbeRank {
   readonly #rank: number;
-  #listener: TcpListener | undefined;
+  #seat: MeshSeat | undefined;
 
   constructor(rank: number) {
     this.#rank = rank;
@@ -40,8 +40,8 @@ export class ProbeRank {
 
   /** @throws GradwireError `LISTEN_FAILED` */
   async listen(host: string): Promise<RankAddress> {
-    this.#listener = await listenTcp(host);
-    return this.#listener.address;
+    this.#seat = await MeshSeat.listen(host);
+    return this.#seat.address;
   }
 
   /** @throws GradwireError of the transport, `NATIVE_UNAVAILABLE` */
@@ -56,7 +56,8 @@ export class ProbeRank {
     const { kind, libc } = await chooseTransport(wanted);
     const transport = await connectMesh({
       libc,
-      listener: this.#listener,
+      listener: this.#seat?.listener,
+      pulse: this.#seat?.pulse,
       rank: this.#rank,
       addresses,
       runId: run,
