@@ -46,8 +46,8 @@ export interface Communicator {
   reduce<T>(work: () => T): T;
   /**
    * Scratch of at least `bytes`, kept from exchange to exchange under this key, so that
-   * nothing is allocated once sizes have settled. Valid until the next exchange on the
-   * same bucket.
+   * nothing is allocated once sizes have settled; until another collective carries the
+   * bucket. Valid until the next exchange on the same bucket.
    */
   scratch(key: string, bytes: number): Region;
   /**

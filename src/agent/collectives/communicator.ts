@@ -19,6 +19,9 @@ import type { Communicator, Quantization } from './collective.ts';
 /** Random numbers of collectives are for purposes from this one on. */
 const FIRST_PURPOSE = 1 << 15;
 
+/** Operations from this one on are no collectives: a gather, a broadcast. */
+const FIRST_PRIMITIVE = 1000;
+
 /** Told of every message's bytes, framing excluded. */
 export interface MessageLedger {
   handed(bytes: number): void;
@@ -63,7 +66,11 @@ export class TransportCommunicator implements Communicator, Disposable {
   readonly #seed: number;
   readonly #reduce: (<T>(work: () => T) => T) | undefined;
   readonly #ledger: MessageLedger | undefined;
+  /** Of the collective that ran last, or runs. */
   readonly #scratch = new Map<string, Region>();
+  /** Of what else is done between two of its exchanges. */
+  readonly #otherScratch = new Map<string, Region>();
+  #collective = 0;
   #quantization: Quantization | undefined;
   #sequence = 0;
   #header: MessageHeader | undefined;
@@ -130,6 +137,12 @@ export class TransportCommunicator implements Communicator, Disposable {
    * the one before must have ended on this rank.
    */
   begin(exchange: ExchangeHeader): this {
+    const { operation } = exchange;
+    if (isCollective(operation) && operation !== this.#collective) {
+      // What the one before kept for itself would stay for as long as the stream.
+      this.#release(this.#scratch);
+      this.#collective = operation;
+    }
     if (this.#header !== undefined && this.#header.epoch !== exchange.epoch) {
       this.kept.clear();
     }
@@ -193,11 +206,14 @@ export class TransportCommunicator implements Communicator, Disposable {
   }
 
   scratch(key: string, bytes: number): Region {
-    const kept = this.#scratch.get(key);
+    const scratch = isCollective(this.#header?.operation ?? 0)
+      ? this.#scratch
+      : this.#otherScratch;
+    const kept = scratch.get(key);
     if (kept !== undefined && kept.bytes >= bytes) return kept;
     if (kept !== undefined) this.arena.release(kept);
     const region = this.arena.allocate(bytes);
-    this.#scratch.set(key, region);
+    scratch.set(key, region);
     return region;
   }
 
@@ -207,8 +223,13 @@ export class TransportCommunicator implements Communicator, Disposable {
 
   /** Give the scratch back to the arena. */
   [Symbol.dispose](): void {
-    for (const region of this.#scratch.values()) this.arena.release(region);
-    this.#scratch.clear();
+    this.#release(this.#scratch);
+    this.#release(this.#otherScratch);
+  }
+
+  #release(scratch: Map<string, Region>): void {
+    for (const region of scratch.values()) this.arena.release(region);
+    scratch.clear();
   }
 
   #begun(): MessageHeader {
@@ -222,6 +243,9 @@ export class TransportCommunicator implements Communicator, Disposable {
     this.#ledger?.consumed(bytes);
   }
 }
+
+const isCollective = (operation: number): boolean =>
+  operation > 0 && operation < FIRST_PRIMITIVE;
 
 /**
  * A collective has several messages in flight and fails with the first that fails; the

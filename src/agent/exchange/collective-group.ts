@@ -72,6 +72,11 @@ export class CollectiveGroup {
     return broadcast.run(communicator, payload, root);
   }
 
+  /** Gives back what collectives keep for their next exchange on a stream. */
+  release(stream: number): void {
+    this.#communicators.get(stream)?.[Symbol.dispose]();
+  }
+
   /** The average of a vector in the arena over ranks, in place. */
   async average(stream: number, vector: Vector): Promise<void> {
     const { arena, clock, kernels } = this.#options;

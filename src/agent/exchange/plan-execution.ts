@@ -125,7 +125,10 @@ export class PlanExecution implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const { part } of this.#exchanges) part[Symbol.dispose]();
+    for (const { bucket, part } of this.#exchanges) {
+      part[Symbol.dispose]();
+      this.#options.group.release(bucketStream(bucket.index));
+    }
   }
 
   async #exchangeBucket(

@@ -38,6 +38,20 @@ test('disposing gives all scratch back', async () => {
   expect(arena.allocate(4000).offset).toBe(offset);
 });
 
+test('scratch of a collective goes when another one begins, and not before', async () => {
+  const { arena, communicator } = await alone();
+  const begin = (operation: number) =>
+    communicator.begin({ epoch: 0, operation, dtype: 1 });
+  const first = begin(5).scratch('a', 1000);
+  // A gather between two of its exchanges has memory of its own.
+  const gathered = begin(1001).scratch('a', 1000);
+  expect(gathered.offset).not.toBe(first.offset);
+  expect(begin(5).scratch('a', 1000)).toBe(first);
+  begin(6);
+  expect(arena.allocate(1000).offset).toBe(first.offset);
+  expect(begin(1001).scratch('a', 1000)).toBe(gathered);
+});
+
 test('nothing is sent outside an exchange', async () => {
   const { communicator } = await alone();
   expect(() => communicator.send(1, { offset: 65_536, bytes: 8 })).toThrow(
