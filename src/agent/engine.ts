@@ -63,6 +63,7 @@ export {
   type JoinOptions,
   type StreamOptions,
 } from './allreduce/rank-group.ts';
+export type { SavedMemory } from './collectives/collective-memory.ts';
 export type { Quantization } from './collectives/collective.ts';
 export { collectives, describeCollectives } from './collectives/registry.ts';
 export type { RankAddress } from '../shared/protocol/supervisor.ts';

@@ -6,6 +6,7 @@ import { GradwireHome } from '../../harness/gradwire.ts';
 import { processesMatching, until } from '../../harness/processes.ts';
 import { collectiveCases } from './collective-cases.ts';
 import { floats, integers, sameBits, sumOf } from './run-collective.ts';
+import { TopSumOracle } from './top-sum-oracle.ts';
 
 const home = new GradwireHome();
 afterAll(() => home[Symbol.asyncDispose]());
@@ -125,6 +126,33 @@ test('auto sends few entries sparse and many dense, and says which it took', asy
   put([integers(0, 300_000), integers(1, 300_000)]);
   const many = await reduce(2);
   expect(collectiveCases[many.algorithm]!.kind).toBe('dense');
+});
+
+test('ok-topk gives the k largest entries of the sum', async () => {
+  const vectors = [1, 2, 3].map((rank) => integers(rank, 20_000, 0.02));
+  put(vectors);
+  const report = await reduce(3, '--algorithm', 'ok-topk');
+  const expected = new TopSumOracle().next(vectors);
+  for (const rank of [0, 1, 2]) expect(result(rank)).toEqual(expected);
+  const nnz = expected.filter((value) => value !== 0).length;
+  expect(report).toMatchObject({ nnzReduced: nnz, switchedToDense: false });
+  // About 400 of 1,200.
+  expect(nnz).toBeGreaterThan(300);
+  expect(nnz).toBeLessThan(500);
+});
+
+test.each([
+  ['--op', 'max'],
+  ['--dtype', 'f64'],
+])('ok-topk refuses %s %s', async (...option) => {
+  put([Float32Array.of(1, 2), Float32Array.of(3, 4)]);
+  const { code, stderr } = await home.run(
+    allreduce(2, '--algorithm', 'ok-topk', ...option),
+  );
+  expect(code).toBe(2);
+  expect(stderr).toMatch(
+    /^gradwire: COLLECTIVE_MISFIT: ok-topk of a (max|sum) of f\d\d values/,
+  );
 });
 
 test('vectors of nothing, of fewer elements than ranks, and tiny values', async () => {
