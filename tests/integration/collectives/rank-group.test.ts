@@ -6,6 +6,7 @@ import {
   type GroupStream,
   type RankGroup,
 } from '../../../src/agent/engine.ts';
+import type { Payload } from '../../../src/agent/compression/method.ts';
 import { generator, longIntegers, sumOf } from './run-collective.ts';
 import { memoryOf, openSockets } from './world.ts';
 
@@ -131,6 +132,45 @@ test('auto agrees on one algorithm where ranks have more or less to say', async 
   expect(results).toEqual([4000, 4000, 4000]);
 });
 
+/** k entries of random integers. */
+function entries({ arena }: RankGroup, k: number, random: () => number): Payload {
+  const indices = Array.from(
+    { length: k },
+    (_, i) => 40 * i + Math.floor(40 * random()),
+  );
+  const data = arena.allocate(8 * k);
+  arena.u32(data.offset, k).set(indices);
+  const values = { offset: data.offset + 4 * k, length: k };
+  arena.f32(values).set(indices.map(() => Math.floor(200 * random()) - 100.5));
+  return { kind: 'sparse', length: 40 * k, count: k, data };
+}
+
+test('ok-topk goes on where it was with what another stream has saved', async () => {
+  const ranks = await groups(3);
+  const results = await Promise.all(
+    ranks.map(async (group) => {
+      const reduce = async (stream: GroupStream, turn: number): Promise<Uint8Array> => {
+        const payload = entries(group, 100, generator(10 * turn + group.rank));
+        const combined = await stream.allreduce(payload, { algorithm: 'ok-topk' });
+        if (combined.form !== 'sparse') throw new Error(`it is ${combined.form}`);
+        expect(combined.partial).toBe(true);
+        return group.arena.u8(combined.data.offset, 8 * combined.count).slice();
+      };
+      const [first, second, third] = [1, 2, 3].map((number) => group.stream(number));
+      await reduce(first!, 0);
+      second!.restore(JSON.parse(JSON.stringify(first!.save())));
+      const later = await Promise.all(
+        [first!, second!, third!].map((one) => reduce(one, 1)),
+      );
+      expect(later[1]).toEqual(later[0]);
+      // One that begins anew finds another threshold.
+      expect(later[2]).not.toEqual(later[0]);
+      return later[0];
+    }),
+  );
+  for (const result of results) expect(result).toEqual(results[0]);
+});
+
 test('what does not fit is refused before anything is sent', async () => {
   const [group] = await groups(1);
   const stream = group!.stream(1, { operation: 'max' });
@@ -141,8 +181,15 @@ test('what does not fit is refused before anything is sent', async () => {
     [{ algorithm: 'sparse-ring' }, 'COLLECTIVE_MISFIT'],
     [{ algorithm: 'ring', quantization }, 'QUANTIZE_MISFIT'],
     [{ quantization }, 'QUANTIZE_MISFIT'],
+    [{ algorithm: 'ok-topk' }, 'COLLECTIVE_MISFIT'],
   ] as const) {
     await expect(stream.allreduce(payload, options)).rejects.toMatchObject({ code });
+  }
+  const sparse = entries(group!, 4, () => 0.5);
+  for (const options of [{ operation: 'max' }, { values: 'f64' }] as const) {
+    const other = group!.stream(options.operation === 'max' ? 2 : 3, options);
+    const refused = other.allreduce(sparse, { algorithm: 'ok-topk' });
+    await expect(refused).rejects.toMatchObject({ code: 'COLLECTIVE_MISFIT' });
   }
   expect(() => group!.stream(1)).toThrow('internal:');
 });
