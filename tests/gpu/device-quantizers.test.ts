@@ -27,7 +27,7 @@ const VARIANTS: readonly [string, JsonObject][] = [
   ['onebit', { bucket: 3, minElements: 0, warmupIterations: 1 }],
 ];
 /** Tensors whose borders fall on nothing. */
-const SHAPES = [[], [1], [2], [31], [512], [3, 510], [511, 2, 9_494]];
+const SHAPES = [[], [0], [1], [2], [31], [512], [3, 510], [511, 2, 9_494]];
 
 describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
   let gpu: WebGpuBackend;

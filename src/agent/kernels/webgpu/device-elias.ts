@@ -29,12 +29,12 @@ export class DeviceElias implements Disposable {
 
   /**
    * Enqueues the stream of n elements.
-   * @param codes packed, of `bits` bits
+   * @param packed codes, of `bits` bits
    * @param out words for the longest stream, zeros
    * @param stream `STREAM_WORDS` that will tell how long it is
    */
   encode(
-    codes: GpuPart,
+    packed: GpuPart,
     n: number,
     bits: number,
     form: EliasForm,
@@ -43,6 +43,8 @@ export class DeviceElias implements Disposable {
   ): void {
     const { commands } = this.#gpu;
     const count = Math.ceil(n / ELIAS_BLOCK);
+    // Of no elements a stream still says its form; a binding cannot be of nothing.
+    const codes = { ...packed, length: Math.max(1, packed.length) };
     this.#reserve(count);
     const blocks = wholeOf(this.#blocks);
     commands.dispatch(eliasCount, count, { codes, blocks }, { length: n, bits });
