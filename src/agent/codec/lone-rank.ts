@@ -76,14 +76,15 @@ export class LoneRank implements Disposable {
     );
     this.#parameters = parameters;
     const apart = travelsApart(method, parameters, length);
+    const carrier = apart ? none : method;
     this.#backend = typeof backend === 'string' ? openCpuBackend(backend) : backend;
     const { arena, kernels } = this.#backend;
     this.#gradient = { offset: arena.allocateVector(length).offset, length };
-    if (method.residual !== 'none') {
+    if (carrier.residual !== 'none') {
       this.#residual = { offset: arena.allocateVector(length).offset, length };
       kernels.fill(this.#residual, 0);
     }
-    this.#compressor = this.#backend.create(apart ? none : method, {
+    this.#compressor = this.#backend.create(carrier, {
       length,
       tensors: [{ name: 'x', start: 0, length, shape }],
       parameters: apart ? {} : parameters,

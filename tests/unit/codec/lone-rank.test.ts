@@ -75,6 +75,20 @@ describe('payloads of other iterations', () => {
   });
 });
 
+it('a vector that travels as it is keeps nothing back, and a state that does is refused', async () => {
+  using compressing = open({ method: 'topk' });
+  await compressing.compress(vector(0), 0);
+  const state = { provenance: compressing.provenance(1), state: compressing.save() };
+  const parameters = { minElements: LENGTH + 1 };
+  using whole = open({ method: 'topk', parameters });
+  const { payload } = await whole.compress(vector(0), 0);
+  expect(Buffer.from(payload).equals(Buffer.from(vector(0).buffer))).toBe(true);
+  expect(whole.save().residual).toHaveLength(0);
+  expect(() => {
+    whole.restore(state);
+  }).toThrow(expect.objectContaining({ code: 'STATE_MISMATCH' }));
+});
+
 it('a2sgd gives the gradient back where it has it, and says what it needs', async () => {
   using rank = open({ method: 'a2sgd' });
   const { payload } = await rank.compress(vector(0), 0);
