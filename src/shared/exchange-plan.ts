@@ -65,6 +65,15 @@ export const isAutomatic = (collective: string): boolean =>
 
 export const heedsTimes = (collective: string): boolean => collective === 'adaptive';
 
+/** Whether any gradient goes out otherwise than as its own f32 values. */
+export const compresses = ({
+  method,
+  layers = [],
+  quantizeSums,
+}: Pick<ExchangePlan, 'method' | 'layers' | 'quantizeSums'>): boolean =>
+  quantizeSums !== undefined ||
+  [method, ...layers.map((layer) => layer.method)].some((id) => id !== 'none');
+
 /**
  * `exchange` in a spec, and the change asked for in a switch: plan keys and the method's
  * parameters side by side, as in `{ method: topk, ratio: 0.01, collective: auto }`. The
@@ -141,6 +150,15 @@ export function planAsExchange(plan: NamedPlan): ExchangeSpec & JsonObject {
     })),
     ...(quantizeSums === undefined ? {} : { quantizeSums }),
   };
+}
+
+/**
+ * A plan as a switch to it is written, whatever is in force then: what it does not have is
+ * taken off by name.
+ */
+export function planAsChange(plan: NamedPlan): JsonObject {
+  const written: JsonObject = planAsExchange(plan);
+  return { ...written, quantizeSums: plan.quantizeSums ?? null };
 }
 
 /** A plan in a few words, for markers, lists and buttons: `topk 1 %`, `none`. */

@@ -2,7 +2,7 @@
  * The schedule with which a run is launched again: every switch that happened, at the
  * fence where it happened, and those scheduled at launch that the run did not live to see.
  */
-import { planAsExchange } from '../../shared/exchange-plan.ts';
+import { planAsChange } from '../../shared/exchange-plan.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
 import type { RunDetail } from '../../shared/rpc.ts';
 
@@ -14,7 +14,7 @@ export function scheduleAsItHappened(
     .filter((event) => event.type === 'switch')
     .map(({ fence, to, residual }): SwitchRequest & { at: number } => ({
       at: fence,
-      change: planAsExchange(to),
+      change: planAsChange(to),
       ...(residual === 'dropped' ? { residual: 'drop' } : {}),
     }));
   const reached = Math.max(run.iterations, ...happened.map(({ at }) => at + 1));

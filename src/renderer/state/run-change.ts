@@ -1,20 +1,14 @@
-/**
- * What the switch panel asks for: a plan in the making, as keys of `exchange`, and the
- * plan in force as the same keys, for "Switch back".
- */
+/** What the switch panel asks for: a plan in the making, as keys of `exchange`. */
 import type { Catalogue, MethodEntry } from '../../shared/catalogue.ts';
 import {
-  planAsExchange,
+  planAsChange,
   type ExchangePlan,
   type NamedPlan,
 } from '../../shared/exchange-plan.ts';
 import type { JsonValue } from '../../shared/json.ts';
-import { valueAt, withValue, type Draft } from './spec-form.ts';
+import { isDraft, valueAt, withValue, type Draft } from './spec-form.ts';
 
 export type PlanChange = Readonly<Record<string, JsonValue>>;
-
-/** A plan as it is written in a spec's `exchange`. */
-export const planAsChange: (plan: NamedPlan) => PlanChange = planAsExchange;
 
 /** Another method with its defaults; what the plan in force already says is kept. */
 export function changeToMethod(
@@ -30,14 +24,46 @@ export function changeToMethod(
   return { ...change, collective: same ? plan.collective : 'auto' };
 }
 
-/** What becomes of the residual at the fence, in one line; undefined: there is none. */
+/**
+ * What becomes of the residual at the fence; undefined: there is none. Which tensors a layer
+ * fits, or are small, is the agent's to know: where it could matter, the user is asked.
+ */
 export function residualQuestion(
-  catalogue: Catalogue,
-  from: string | undefined,
-  to: string | undefined,
+  { methods }: Pick<Catalogue, 'methods'>,
+  plan: NamedPlan | undefined,
+  change: PlanChange,
 ): 'kept' | 'asked' | undefined {
-  const before = catalogue.methods.find((entry) => entry.id === from);
-  const after = catalogue.methods.find((entry) => entry.id === to);
-  if (before?.residual !== true) return undefined;
-  return after?.residual === true ? 'kept' : 'asked';
+  if (plan === undefined) return undefined;
+  const before = sharesOf(methods, planAsChange(plan));
+  const after = sharesOf(methods, change);
+  if (!before.some(({ keeps }) => keeps)) return undefined;
+  const alike = before.length === after.length;
+  const stays = after.every((share, index) => {
+    const old = alike ? before[index] : undefined;
+    const keptNone = old?.keeps === false && old.match === share.match;
+    return (share.keeps || keptNone) && share.least <= (old?.least ?? 0);
+  });
+  return stays ? 'kept' : 'asked';
+}
+
+/** Tensors of one method: those that a layer fits, or all others. */
+interface Share {
+  readonly match: JsonValue | undefined;
+  readonly keeps: boolean;
+  /** Tensors of fewer elements travel dense. */
+  readonly least: number;
+}
+
+function sharesOf(
+  methods: readonly MethodEntry[],
+  { layers, ...base }: PlanChange,
+): readonly Share[] {
+  const written = Array.isArray(layers) ? layers.filter(isDraft) : [];
+  return [...written, base].map((own) => {
+    const { match, method = base['method'], minElements } = { ...base, ...own };
+    const entry = methods.find(({ id }) => id === method);
+    // A quantiser keeps small tensors in its payload.
+    const apart = entry?.payload !== 'quantized' && typeof minElements === 'number';
+    return { match, keeps: entry?.residual === true, least: apart ? minElements : 0 };
+  });
 }

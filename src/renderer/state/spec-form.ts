@@ -58,7 +58,7 @@ function schemaAt(path: string): SchemaNode {
 export function valueAt(draft: Draft, path: string): JsonValue | undefined {
   let value: JsonValue | undefined = draft;
   for (const key of path.split('.')) {
-    if (!isObject(value)) return undefined;
+    if (!isDraft(value)) return undefined;
     value = value[key];
   }
   return value;
@@ -74,7 +74,7 @@ export function withValue(
   const copy: Record<string, JsonValue> = { ...draft };
   if (rest.length > 0) {
     const inner = draft[key];
-    copy[key] = withValue(isObject(inner) ? inner : {}, rest.join('.'), value);
+    copy[key] = withValue(isDraft(inner) ? inner : {}, rest.join('.'), value);
   } else if (value === undefined) {
     Reflect.deleteProperty(copy, key);
   } else {
@@ -116,7 +116,7 @@ const BY_METHOD: ReadonlySet<string> = new Set(['method', 'layers', 'quantizeSum
  * sums, which go by the method, are left behind.
  */
 export function withMethod(draft: Draft, method: MethodEntry): Draft {
-  const old = isObject(draft['exchange']) ? draft['exchange'] : {};
+  const old = isDraft(draft['exchange']) ? draft['exchange'] : {};
   const exchange: Record<string, JsonValue> = { method: method.id };
   for (const key of PLAN_KEYS) {
     const value = old[key];
@@ -147,9 +147,16 @@ export function collectiveChoices(
   );
   return [
     { value: 'auto', label: 'auto', hint: 'The cheapest by the cost model' },
-    ...taken
-      .filter((entry) => entry.id !== 'auto')
-      .map((entry) => ({ value: entry.id, label: entry.id, hint: entry.summary })),
+    {
+      value: 'adaptive',
+      label: 'adaptive',
+      hint: 'The cheapest by the times that exchanges take, which no two runs share',
+    },
+    ...taken.map((entry) => ({
+      value: entry.id,
+      label: entry.id,
+      hint: entry.summary,
+    })),
   ];
 }
 
@@ -275,6 +282,7 @@ function plainChoices(values: readonly string[] | undefined): readonly FormChoic
   return (values ?? []).map((value) => ({ value, label: value }));
 }
 
-function isObject(value: unknown): value is Draft {
+/** Whether a value has keys of its own. */
+export function isDraft(value: unknown): value is Draft {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

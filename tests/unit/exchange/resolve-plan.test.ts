@@ -3,7 +3,7 @@ import {
   collectivesOfMethod,
   resolvePlan,
 } from '../../../src/agent/exchange/resolve-plan.ts';
-import { planAsExchange } from '../../../src/shared/exchange-plan.ts';
+import { planAsChange, planAsExchange } from '../../../src/shared/exchange-plan.ts';
 import { GradwireError } from '../../../src/shared/errors.ts';
 
 const base = resolvePlan({ method: 'topk', ratio: 0.05 });
@@ -71,6 +71,13 @@ describe('resolving an exchange plan', () => {
     for (const change of [{ collective: 'ring' }, { quantizeSums: null }, repeated]) {
       expect(resolvePlan(change, quantized)).not.toHaveProperty('quantizeSums');
     }
+  });
+
+  it('goes back to a plan that quantised no sums', () => {
+    const plain = resolvePlan({ method: 'none' });
+    const quantized = resolvePlan({ quantizeSums: { bits: 2 } }, plain);
+    expect(resolvePlan(planAsChange(plain), quantized)).toEqual(plain);
+    expect(resolvePlan(planAsChange(quantized), plain)).toEqual(quantized);
   });
 
   it('knows that quantised values cannot be summed on the way', () => {

@@ -18,6 +18,7 @@ test('switches happen again at their fences, with all that they set', () => {
         collective: 'sparse-allgather',
         bucketBytes: 4 * 2 ** 20,
         layers: [],
+        quantizeSums: null,
       },
     },
     {
@@ -27,6 +28,7 @@ test('switches happen again at their fences, with all that they set', () => {
         collective: 'ring',
         bucketBytes: 4 * 2 ** 20,
         layers: [],
+        quantizeSums: null,
       },
       residual: 'drop',
     },

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import {
   changeToMethod,
-  planAsChange,
+  residualQuestion,
 } from '../../../src/renderer/state/run-change.ts';
+import { planAsChange } from '../../../src/shared/exchange-plan.ts';
 import type { MethodEntry } from '../../../src/shared/catalogue.ts';
+import type { JsonObject } from '../../../src/shared/json.ts';
 
 const topk = {
   id: 'topk',
@@ -28,6 +30,7 @@ describe('a change of plan', () => {
       collective: 'sparse-allgather',
       bucketBytes: 4096,
       layers: [],
+      quantizeSums: null,
     });
   });
 
@@ -49,4 +52,85 @@ describe('a change of plan', () => {
       collective: 'sparse-allgather',
     });
   });
+});
+
+describe('the residual at a fence', () => {
+  const entry = (id: string, residual: boolean, payload: string): MethodEntry =>
+    ({ id, residual, payload }) as unknown as MethodEntry;
+  const methods = [
+    entry('none', false, 'dense'),
+    entry('topk', true, 'sparse'),
+    entry('onebit', true, 'quantized'),
+    entry('qsgd', false, 'quantized'),
+  ];
+  const layer = (match: string, method: string): JsonObject => ({ match, method });
+  const bias = layer('*.bias', 'none');
+
+  it.each([
+    ['none to anything', { method: 'none' }, { method: 'topk' }, undefined],
+    ['topk to none', { method: 'topk' }, { method: 'none' }, 'asked'],
+    ['topk to onebit', { method: 'topk' }, { method: 'onebit' }, 'kept'],
+    [
+      'a layer under none keeps one',
+      { method: 'none', layers: [layer('conv*', 'topk')] },
+      { method: 'qsgd' },
+      'asked',
+    ],
+    [
+      'a layer that keeps none is new',
+      { method: 'topk' },
+      { method: 'topk', layers: [bias] },
+      'asked',
+    ],
+    [
+      'a layer that keeps none was there',
+      { method: 'topk', layers: [bias] },
+      { method: 'topk', ratio: 0.1, layers: [bias] },
+      'kept',
+    ],
+    [
+      'another layer keeps none',
+      { method: 'topk', layers: [bias] },
+      { method: 'topk', layers: [layer('*.weight', 'none')] },
+      'asked',
+    ],
+    [
+      'layers that name no method have the base’s',
+      { method: 'topk' },
+      { method: 'onebit', layers: [{ match: 'conv*' }] },
+      'kept',
+    ],
+    [
+      'small tensors begin to travel dense',
+      { method: 'topk', minElements: 0 },
+      { method: 'topk', minElements: 100 },
+      'asked',
+    ],
+    [
+      'small tensors travelled dense',
+      { method: 'topk', minElements: 100 },
+      { method: 'topk', minElements: 100, ratio: 0.1 },
+      'kept',
+    ],
+    [
+      'a quantiser takes small tensors along',
+      { method: 'topk' },
+      { method: 'onebit', minElements: 10_000 },
+      'kept',
+    ],
+  ] as [string, JsonObject, JsonObject, string | undefined][])(
+    '%s',
+    (_, { method, layers = [], ...parameters }, change, answer) => {
+      const from = {
+        ...plan,
+        method: String(method),
+        parameters,
+        layers: (layers as { match: string; method: string }[]).map((own) => ({
+          ...own,
+          parameters: {},
+        })),
+      };
+      expect(residualQuestion({ methods }, from, change)).toBe(answer);
+    },
+  );
 });

@@ -108,7 +108,7 @@ describe('the form of a spec', () => {
     expect(paths(topk)).toContain('exchange.ratio');
     expect(
       collectiveChoices(catalogue, catalogue.methods[1]).map((choice) => choice.value),
-    ).toEqual(['auto', 'sparse-allgather']);
+    ).toEqual(['auto', 'adaptive', 'sparse-allgather']);
   });
 
   it('gives another method its defaults and a collective that fits', () => {
