@@ -6,13 +6,12 @@
 import { availableParallelism } from 'node:os';
 import { failure } from '../../shared/errors.ts';
 import type { Libc } from './libc.ts';
-import { linkMesh, type MeshLinkOptions } from './mesh-links.ts';
+import { linkMesh, type MeshLink, type MeshLinkOptions } from './mesh-links.ts';
 import { MeshTransport, type Connect } from './mesh-transport.ts';
 import { NativeConnection, SocketScratch } from './native-connection.ts';
 import type { BacklogLimits } from './peer-connection.ts';
 import { ProgressLoop } from './progress-loop.ts';
 import type { Pulse } from './pulse.ts';
-import type { PulseChange } from './pulse-watch.ts';
 import { SpinPause } from './spin-pause.ts';
 import { takeOver } from './socket-takeover.ts';
 import { TcpConnection } from './tcp-connection.ts';
@@ -53,62 +52,54 @@ export async function connectMesh(options: MeshOptions): Promise<MeshTransport> 
   const { listener, rank, timeoutMs, observer, limits, libc } = options;
   const size = options.addresses.length;
   if (listener === undefined && size > 1) throw new Error('internal: no listener');
-  const { connectMs = timeoutMs, silenceMs = SILENCE_MS, pulse } = options;
+  const { silenceMs = SILENCE_MS, pulse } = options;
   if (listener === undefined || size === 1) {
     listener?.close();
     await pulse?.close();
     return new MeshTransport({ rank, size, timeoutMs, observer }, [], connectTcp);
   }
-  let tell = (change: PulseChange): void => {
-    early.push(change);
-  };
-  const early: PulseChange[] = [];
-  const local = libc !== undefined;
-  const linking = linkMesh({ ...options, listener, local, timeoutMs: connectMs });
+  try {
+    const links = await linkWatched({ ...options, listener });
+    const connect = libc === undefined ? connectTcp : native(libc, options);
+    const whenClosed = pulse && (() => pulse.close());
+    const more = { observer, limits, silenceMs, whenClosed };
+    const transport = new MeshTransport(
+      { rank, size, timeoutMs, ...more },
+      links,
+      connect,
+    );
+    pulse?.follow((peer, silent) => {
+      transport.setSilent(peer, silent);
+    });
+    return transport;
+  } catch (error) {
+    await pulse?.close();
+    throw error;
+  }
+}
+
+/** The links of the mesh, and everybody watched; or nothing stays open. */
+async function linkWatched(
+  options: MeshOptions & { readonly listener: TcpListener },
+): Promise<MeshLink[]> {
+  const { libc, timeoutMs: otherwise, pulse } = options;
+  const { connectMs: timeoutMs = otherwise } = options;
+  const linking = linkMesh({ ...options, local: libc !== undefined, timeoutMs });
   // Without links there is nobody to watch: it need not wait for those who do not come.
   linking.catch(() => pulse?.close());
   const [linked, watched] = await Promise.allSettled([
     linking,
-    watchMesh({ ...options, timeoutMs: connectMs, silenceMs }, (change) => {
-      tell(change);
-    }),
+    pulse && watchAll(pulse, { ...options, timeoutMs }),
   ]);
-  if (linked.status === 'rejected' || watched.status === 'rejected') {
-    if (linked.status === 'fulfilled') {
-      for (const { socket } of linked.value) socket.destroy();
-    }
-    await pulse?.close();
-    throw linked.status === 'rejected'
-      ? linked.reason
-      : (watched as PromiseRejectedResult).reason;
-  }
-  const connect = libc === undefined ? connectTcp : native(libc, options);
-  const transport = new MeshTransport(
-    {
-      rank,
-      size,
-      timeoutMs,
-      observer,
-      limits,
-      silenceMs,
-      whenClosed: pulse && (() => pulse.close()),
-    },
-    linked.value,
-    connect,
-  );
-  tell = (change) => {
-    transport.setSilent(change.rank, change.state === 'silent');
-  };
-  early.forEach(tell);
-  return transport;
+  if (linked.status === 'rejected') throw linked.reason;
+  if (watched.status === 'fulfilled') return linked.value;
+  for (const { socket } of linked.value) socket.destroy();
+  throw watched.reason;
 }
 
-async function watchMesh(
-  { pulse, ...options }: MeshOptions & { readonly silenceMs: number },
-  change: (change: PulseChange) => void,
-): Promise<void> {
-  if (pulse === undefined) return;
-  const { rank, runId, secret, timeoutMs, silenceMs } = options;
+/** @throws GradwireError `PEER_UNREACHABLE` where a rank has no pulse, as `linkMesh` */
+async function watchAll(pulse: Pulse, options: MeshOptions): Promise<void> {
+  const { rank, runId, secret, timeoutMs, silenceMs = SILENCE_MS } = options;
   const addresses = options.addresses.map(({ host, pulse: port }, peer) => {
     if (port !== undefined) return { host, port };
     throw failure('PEER_UNREACHABLE', `rank ${peer} gives no signs of life`, {
@@ -116,7 +107,7 @@ async function watchMesh(
       next: 'Deploy the same version of the agent on every node.',
     });
   });
-  await pulse.begin({ rank, addresses, runId, secret, timeoutMs, silenceMs }, change);
+  await pulse.begin({ rank, addresses, runId, secret, timeoutMs, silenceMs });
 }
 
 const connectTcp: Connect = (rank, link, events) =>

@@ -36,11 +36,14 @@ export type FromPulse =
   | { readonly type: 'change'; readonly change: PulseChange }
   | { readonly type: 'failed'; readonly error: ErrorData };
 
+export type SilenceListener = (rank: number, silent: boolean) => void;
+
 export class Pulse {
   /** Where the thread listens, beside the rank's own address. */
   readonly port: number;
   readonly #thread: Worker;
-  #change: (change: PulseChange) => void = () => undefined;
+  readonly #silent = new Set<number>();
+  #listener: SilenceListener | undefined;
   #closed: Promise<void> | undefined;
 
   private constructor(thread: Worker, port: number) {
@@ -66,23 +69,31 @@ export class Pulse {
   }
 
   /**
-   * Resolves when all ranks are watched. Afterwards `change` is told of every rank that
-   * falls silent or is heard again.
+   * Resolves when all ranks are watched.
    * @throws GradwireError as `linkMesh`
    */
-  async begin(order: PulseOrder, change: (change: PulseChange) => void): Promise<void> {
-    this.#change = change;
+  async begin(order: PulseOrder): Promise<void> {
     this.#thread.postMessage({ ...order, runId: `${order.runId} pulse` });
     const said = await answer(this.#thread);
     if (said.type !== 'begun') throw new Error(`internal: pulse said ${said.type}`);
     this.#thread.on('message', (message: FromPulse) => {
-      if (message.type === 'change') this.#change(message.change);
+      if (message.type !== 'change') return;
+      const { rank, state } = message.change;
+      if (state === 'silent') this.#silent.add(rank);
+      else this.#silent.delete(rank);
+      this.#listener?.(rank, state === 'silent');
     });
+  }
+
+  /** Be told of every rank that is silent, falls silent or is heard again. */
+  follow(listener: SilenceListener): void {
+    this.#listener = listener;
+    for (const rank of this.#silent) listener(rank, true);
   }
 
   /** No more signs, and nobody is watched. */
   close(): Promise<void> {
-    this.#change = () => undefined;
+    this.#listener = undefined;
     this.#closed ??= this.#thread.terminate().then(() => undefined);
     return this.#closed;
   }

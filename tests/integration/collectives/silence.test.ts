@@ -1,7 +1,18 @@
 /** A rank that is dead is named at once, one that is stopped within 3 s, one that computes never. */
 import { describe, expect, test } from 'vitest';
+import { connectMesh, type MeshOptions } from '../../../src/agent/transport/mesh.ts';
+import { MeshSeat } from '../../../src/agent/transport/mesh-seat.ts';
+import { listenTcp } from '../../../src/agent/transport/tcp-listener.ts';
 import { here, LivelyWorld } from './lively-world.ts';
-import { TRANSPORT_KINDS } from './world.ts';
+import { HOST, openSockets, TRANSPORT_KINDS } from './world.ts';
+
+const pick = ({
+  listener,
+  pulse,
+}: MeshSeat): Pick<MeshOptions, 'listener' | 'pulse'> => ({
+  listener,
+  pulse,
+});
 
 describe.each(TRANSPORT_KINDS)('%s:', (transport) => {
   test('a process that is stopped is named by all others within 3 s', async () => {
@@ -71,4 +82,39 @@ test('ranks that all stood still, as on a laptop that slept, go on', async () =>
   for (const child of world.ranks) child.kill('SIGCONT');
   const own = await world.order(1, { do: 'reduce', collective: 'ring', length: 10 });
   expect(await waiting).toEqual(own);
+});
+
+describe('a seat whose mesh does not come about leaves nothing open', () => {
+  const run = { runId: 'run', secret: Buffer.alloc(32, 1), timeoutMs: 300 };
+
+  test('where a rank stays away', async () => {
+    const seats = await Promise.all([MeshSeat.listen(HOST), MeshSeat.listen(HOST)]);
+    const addresses = seats.map(({ address }) => address);
+    const joining = connectMesh({ ...run, ...pick(seats[0]!), rank: 0, addresses });
+    await expect(joining).rejects.toMatchObject({ code: 'PEER_TIMEOUT', rank: 1 });
+    await seats[1]!.close();
+    await expect.poll(openSockets).toEqual([]);
+  });
+
+  test('where a rank gives no signs of life', async () => {
+    const seat = await MeshSeat.listen(HOST);
+    const other = await listenTcp(HOST);
+    const addresses = [seat.address, other.address];
+    const joining = Promise.allSettled([
+      connectMesh({ ...run, ...pick(seat), rank: 0, addresses }),
+      connectMesh({ ...run, listener: other, rank: 1, addresses }),
+    ]);
+    const [first, second] = await joining;
+    expect(first).toMatchObject({ reason: { code: 'PEER_UNREACHABLE', rank: 1 } });
+    if (second.status === 'fulfilled') await second.value.close();
+    await expect.poll(openSockets).toEqual([]);
+  });
+
+  test('where there is nobody else', async () => {
+    const seat = await MeshSeat.listen(HOST);
+    const addresses = [seat.address];
+    const alone = await connectMesh({ ...run, ...pick(seat), rank: 0, addresses });
+    await expect.poll(openSockets).toEqual([]);
+    await alone.close();
+  });
 });
