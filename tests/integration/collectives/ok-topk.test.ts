@@ -6,11 +6,13 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { findCollective } from '../../../src/agent/collectives/registry.ts';
 import type { TransportCommunicator } from '../../../src/agent/collectives/communicator.ts';
 import { delayed } from './delayed-transport.ts';
+import { lying } from './lying-transport.ts';
 import {
   floats,
   generator,
   integers,
   runCollective,
+  runRank,
   sameBits,
   type Outcome,
 } from './run-collective.ts';
@@ -279,5 +281,39 @@ describe('what it sends', () => {
     });
     // Passed on by one rank alone they would be 4·K in the doubling rounds, beside the split.
     expect(later).toBeLessThan(3.5 * K);
+  });
+});
+
+describe('what a peer cannot have', () => {
+  // Of two ranks: a histogram, the other's part, eight digits, counts, and what is kept.
+  test.each([
+    ['indices out of order', 1, 2, /^rank 1 sent index/],
+    ['more entries than elements', 10, 0, /^rank 1 sent a count of 4294967295 for/],
+    [
+      'an index beyond the vector',
+      11,
+      0,
+      /^rank 1 sent an index out of order or beyond/,
+    ],
+  ])('%s', async (_, message, word, says) => {
+    await using world = await makeWorld(2, {
+      wrap: (transport) =>
+        transport.rank === 0
+          ? transport
+          : lying(transport, message, (words) => {
+              words[word] = 0xffff_ffff;
+            }),
+    });
+    const [honest, liar] = world.communicators();
+    const run = (communicator: TransportCommunicator, rank: number): Promise<Outcome> =>
+      runRank(okTopk, communicator, 'sparse', scattered(rank, 1000, 50));
+    const theirs = Promise.allSettled([run(liar!, 1)]);
+    await expect(run(honest!, 0)).rejects.toMatchObject({
+      code: 'PAYLOAD_INVALID',
+      rank: 1,
+      message: expect.stringMatching(says) as string,
+    });
+    await world[Symbol.asyncDispose]();
+    await theirs;
   });
 });
