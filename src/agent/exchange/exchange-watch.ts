@@ -8,8 +8,9 @@
  */
 import { costTerms, type CostTerms } from '../../shared/cost-model/cost-terms.ts';
 import {
+  compresses,
+  describePlan,
   heedsTimes,
-  planLabel,
   type ExchangePlan,
 } from '../../shared/exchange-plan.ts';
 import type { CollectiveDefinition, ExchangeShape } from '../collectives/collective.ts';
@@ -57,9 +58,9 @@ export class ExchangeWatch {
     this.#review = new ExchangeReview({
       carriers,
       knowledge,
-      compresses: plan.method !== 'none',
+      compresses: compresses(plan),
       heedsTimes: heedsTimes(plan.collective),
-      label: planLabel(plan),
+      label: describePlan(plan),
     });
     this.#recorder = new ExchangeRecorder(this.#review.watched.length);
     this.#foreseen = carriers.map(() => []);

@@ -3,7 +3,11 @@
  * parameters, by every collective that can carry them, for some numbers of ranks.
  */
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
-import type { ExchangePlan } from '../../shared/exchange-plan.ts';
+import {
+  compresses,
+  isAutomatic,
+  type ExchangePlan,
+} from '../../shared/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { methods } from '../compression/registry.ts';
 import type { FlatTensor } from '../exchange/buckets.ts';
@@ -24,8 +28,10 @@ export interface SpecForecastOptions {
 }
 
 export interface Candidate extends StepForecast {
-  /** Whether it is what the spec asks for. */
+  /** Whether it is what the spec asks for, or what `auto` may make of it. */
   readonly own: boolean;
+  /** Whether gradients go out as they are: what the others have to beat. */
+  readonly uncompressed: boolean;
   /** Step time of the best uncompressed exchange over this one's: above 1 it pays. */
   readonly speedup: number;
 }
@@ -56,11 +62,13 @@ export async function forecastSpec({
     const steps = rehearsed.flatMap(({ plan, own, rehearsal }) =>
       collectivesOf(plan, rehearsal).map((collective) => ({
         ...forecastStep(plan, rehearsal, collective, setting),
-        own,
+        // What leaves entries out is never taken unasked.
+        own: own && (!isAutomatic(plan.collective) || collective?.partial !== true),
+        uncompressed: !compresses(plan),
       })),
     );
     const dense = Math.min(
-      ...steps.filter(({ method }) => method === 'none').map(({ step }) => step),
+      ...steps.filter(({ uncompressed }) => uncompressed).map(({ step }) => step),
     );
     return steps
       .map((step) => ({ ...step, speedup: dense / step.step }))
@@ -68,11 +76,15 @@ export async function forecastSpec({
   });
 }
 
-/** The spec's own, then all methods as they come, each once. */
+/**
+ * The spec's own, then all methods as they come, each once; but no compression by any
+ * collective is always among them, whatever the spec makes of `none`.
+ */
 function plansOf(own: ExchangePlan): readonly ExchangePlan[] {
   const { bucketBytes } = own;
+  const isBaseline = !compresses(own) && isAutomatic(own.collective);
   const others = [...methods.keys()]
-    .filter((method) => method !== own.method)
+    .filter((method) => (method === 'none' ? !isBaseline : method !== own.method))
     .map((method) => resolvePlan({ method, bucketBytes }));
   return [own, ...others];
 }

@@ -164,7 +164,7 @@ interface Verdict {
 /** @param candidates fastest first */
 function verdictLine(candidates: readonly Candidate[], ranks: number): Verdict {
   const [best] = candidates as readonly [Candidate, ...Candidate[]];
-  const dense = candidates.find(({ method }) => method === 'none')!;
+  const dense = candidates.find(({ uncompressed }) => uncompressed)!;
   const own = candidates.find((candidate) => candidate.own)!;
   const compress = best.speedup > 1;
   const advice = compress
@@ -174,7 +174,7 @@ function verdictLine(candidates: readonly Candidate[], ranks: number): Verdict {
     : `do not compress: no method is predicted to beat ${dense.collective}, ` +
       `${seconds(dense.step)} a step`;
   const ownAdvice =
-    own.method === 'none' || own === best
+    own === best || own.step === dense.step
       ? ''
       : own.speedup > 1
         ? `; ${own.method} as in the spec ${own.speedup.toFixed(2)} times`
@@ -187,17 +187,20 @@ function verdictLine(candidates: readonly Candidate[], ranks: number): Verdict {
     method,
     collective,
     speedup,
-    text: `${ranks} ranks, ${advice}${ownAdvice}`,
+    text: `${ranks} rank${ranks === 1 ? '' : 's'}, ${advice}${ownAdvice}`,
   };
 }
 
 const ofRanks = (candidates: readonly Candidate[], ranks: number): Candidate[] =>
   candidates.filter((candidate) => candidate.ranks === ranks);
 
-/** The first of each method: candidates come fastest first. */
+/** The first of each method and of the spec's plan: candidates come fastest first. */
 function bestOfEach(candidates: readonly Candidate[]): readonly Candidate[] {
   const seen = new Set<string>();
-  return candidates.filter(({ method }) => !seen.has(method) && seen.add(method));
+  return candidates.filter(({ method, own }) => {
+    const key = own ? 'own' : method;
+    return !seen.has(key) && seen.add(key);
+  });
 }
 
 function table(candidates: readonly Candidate[]): string {
@@ -221,7 +224,7 @@ function table(candidates: readonly Candidate[]): string {
     seconds(candidate.decompress),
     bytes(candidate.wireBytes),
     candidate.bound,
-    candidate.method === 'none' && candidate.speedup === 1
+    candidate.uncompressed && candidate.speedup === 1
       ? 'baseline'
       : `${candidate.speedup.toFixed(2)} ×`,
   ]);

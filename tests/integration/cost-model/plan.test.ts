@@ -127,6 +127,41 @@ describe('gradwire plan', () => {
     expect(stdout).toMatch(/topk as in the spec would take/);
   });
 
+  test.each([
+    '{method: none, collective: ring}',
+    '{method: none, quantizeSums: {bits: 8}}',
+    '{method: none, layers: [{match: "*.weight", method: qsgd}]}',
+  ])('holds %s against the best uncompressed exchange', async (exchange) => {
+    const common = ['digits-topk', '--network', slow, '--compute', '1'];
+    const ranks = ['--ranks', '64'];
+    const own = await plan(...common, '--set', `exchange=${exchange}`, ...ranks);
+    const usual = await plan(...common, '--set', 'exchange={method: none}', ...ranks);
+    const [baseline] = ofType(usual, 'candidate').filter((line) => line.own);
+    expect(baseline).toMatchObject({ uncompressed: true, speedup: 1 });
+    const same = ofType(own, 'candidate').find(
+      (line) => line.uncompressed && line.collective === baseline!.collective,
+    );
+    expect(same).toMatchObject({ own: false, speedup: 1 });
+    expect(same!.exchange as number).toBeCloseTo(baseline!.exchange as number, 6);
+    // The step that all others are held against is that one's.
+    for (const { step, speedup } of ofType(own, 'candidate')) {
+      expect((step as number) * (speedup as number)).toBeCloseTo(
+        same!.step as number,
+        6,
+      );
+    }
+  });
+
+  test('auto is not said to leave entries out', async () => {
+    const lines = ofType(
+      await plan('digits-topk', '--network', slow, '--compute', '1', '--ranks', '8'),
+      'candidate',
+    );
+    const topk = lines.filter(({ method }) => method === 'topk');
+    expect(topk.find(({ collective }) => collective === 'ok-topk')?.own).toBe(false);
+    expect(topk.filter(({ own }) => own).length).toBeGreaterThanOrEqual(5);
+  });
+
   test('measures what the model computes where nobody says, and leaves no run', async () => {
     const lines = await plan('digits-topk', '--network', fast, '--ranks', '2');
     const [basis] = lines;

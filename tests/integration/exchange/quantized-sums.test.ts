@@ -78,4 +78,23 @@ describe('sums that are quantised on their way', () => {
     const part = 4 * Math.ceil((N / 4) * (4 / 32)) + 4;
     expect(dense - quantized).toBe(2 * 3 * (N - part));
   });
+
+  it('count as compression: where they do not pay, that is said', async () => {
+    // On a network that costs nothing no coding is worth its time.
+    const network = { alpha: 1e-15, beta: 1e-18, gamma: 1e-18 };
+    const ranks = await connectRanks({ method: 'none', quantizeSums }, [], 2, {
+      network,
+    });
+    const verdicts = [];
+    for (let t = 0; t < 32; t++) {
+      const results = await Promise.all(ranks.map(({ engine }) => engine.exchange(t)));
+      verdicts.push(
+        ...results[0]!.notices.filter(({ code }) => /_NOT_PAY$/.test(code)),
+      );
+    }
+    expect(verdicts).toHaveLength(1);
+    expect(verdicts[0]!.message).toMatch(
+      /^none over scatter-reduce-allgather in 8 bit takes .* do not compress$/,
+    );
+  });
 });
