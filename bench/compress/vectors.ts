@@ -22,7 +22,9 @@ export async function makeVector(name: VectorName, n: number): Promise<BenchVect
       return { values: laplace(n), note: 'Laplace, σ = 1' };
     case 'recorded': {
       const { values, note } = await recordGradient();
-      return { values: repeat(values, n), note: `${note}, repeated to ${n}` };
+      return n < values.length
+        ? { values: thinned(values, n), note: `${note}, thinned to ${n}` }
+        : { values: repeat(values, n), note: `${note}, repeated to ${n}` };
     }
     default:
       return name satisfies never;
@@ -50,6 +52,13 @@ function laplace(n: number): Float32Array {
     const magnitude = -Math.log(1 - Math.abs(2 * u - 1)) * Math.SQRT1_2;
     return u < 0.5 ? -magnitude : magnitude;
   });
+}
+
+/** Of all of it: its beginning belongs to pixels that are always black. */
+export function thinned(values: Float32Array, n: number): Float32Array {
+  return new Float32Array(n).map(
+    (_, i) => values[Math.floor((i * values.length) / n)]!,
+  );
 }
 
 function repeat(values: Float32Array, n: number): Float32Array {
