@@ -3,7 +3,7 @@
  * it, all at once. Done when each peer has proved that it belongs to the run; an impostor
  * is dropped and the wait goes on.
  */
-import { connect as connectSocket, type Socket } from 'node:net';
+import { connect as connectSocket, type NetConnectOpts, type Socket } from 'node:net';
 import { failure, type GradwireError } from '../../shared/errors.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import { deriveKeys, type ConnectionKeys } from './connection-keys.ts';
@@ -80,6 +80,12 @@ export async function linkMesh(options: MeshLinkOptions): Promise<MeshLink[]> {
     if ('refused' in result) refusals.push(result.refused);
     else establish(socket, result, 'acceptor');
   };
+  /** Owned before it connects: a peer that is not there may take minutes to say so. */
+  const reach = (where: NetConnectOpts): Socket => {
+    const socket = connectSocket(where);
+    own(socket);
+    return socket;
+  };
   const call = async (peer: number): Promise<Socket> => {
     const { host, port, local } = addresses[peer]!;
     // The same host is the same machine, and the same namespace of it.
@@ -88,16 +94,15 @@ export async function linkMesh(options: MeshLinkOptions): Promise<MeshLink[]> {
       local !== undefined &&
       host === addresses[rank]!.host
     ) {
-      const socket = connectSocket({ path: local });
+      const socket = reach({ path: local });
       if (await opens(socket)) return socket;
     }
-    const socket = connectSocket({ host, port, noDelay: true });
+    const socket = reach({ host, port, noDelay: true });
     await connected(socket, peer, addresses[peer]!);
     return socket;
   };
   const introduce = async (peer: number): Promise<void> => {
     const socket = await call(peer);
-    own(socket);
     establish(socket, await dial(socket, run, rank, peer), 'dialer');
   };
 
@@ -128,25 +133,20 @@ export async function linkMesh(options: MeshLinkOptions): Promise<MeshLink[]> {
 /** Whether it connects; where not, the other way is tried. */
 function opens(socket: Socket): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  socket.once('connect', () => {
-    socket.removeAllListeners('error');
-    resolve(true);
-  });
-  socket.once('error', () => {
-    socket.destroy();
+  const failed = (): void => {
     resolve(false);
+  };
+  socket.once('error', failed);
+  socket.once('connect', () => {
+    socket.off('error', failed);
+    resolve(true);
   });
   return promise;
 }
 
 function connected(socket: Socket, peer: number, address: RankAddress): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<undefined>();
-  socket.once('connect', () => {
-    socket.removeAllListeners('error');
-    resolve(undefined);
-  });
-  socket.once('error', (cause: NodeJS.ErrnoException) => {
-    socket.destroy();
+  const failed = (cause: NodeJS.ErrnoException): void => {
     reject(
       failure(
         'PEER_UNREACHABLE',
@@ -158,6 +158,11 @@ function connected(socket: Socket, peer: number, address: RankAddress): Promise<
         },
       ),
     );
+  };
+  socket.once('error', failed);
+  socket.once('connect', () => {
+    socket.off('error', failed);
+    resolve(undefined);
   });
   return promise;
 }

@@ -1,0 +1,46 @@
+/** Links that never come to be: what was begun for them ends with the attempt. */
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { Worker } from 'node:worker_threads';
+import { expect, test } from 'vitest';
+import { linkMesh } from '../../../src/agent/transport/mesh-links.ts';
+import { listenTcp } from '../../../src/agent/transport/tcp-listener.ts';
+
+/** Enough to fill a backlog of 1, whatever the system adds to it. */
+const FILLERS = 4;
+
+const connecting = (): number =>
+  process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
+
+test('a peer that does not answer leaves no connection behind that waits for it', async () => {
+  const held = new Int32Array(new SharedArrayBuffer(4));
+  const deaf = new Worker(new URL('deaf-listener.ts', import.meta.url), {
+    workerData: held.buffer,
+  });
+  const fillers: Socket[] = [];
+  try {
+    const [port] = (await once(deaf, 'message')) as [number];
+    for (let i = 0; i < FILLERS; i++) {
+      fillers.push(connect({ host: '127.0.0.1', port }).on('error', () => undefined));
+    }
+    await once(fillers[0]!, 'connect');
+    const before = connecting();
+    const listener = await listenTcp('127.0.0.1');
+    const linking = linkMesh({
+      listener,
+      rank: 1,
+      addresses: [{ host: '127.0.0.1', port }, listener.address],
+      runId: 'test',
+      secret: randomBytes(32),
+      timeoutMs: 300,
+    });
+    await expect(linking).rejects.toMatchObject({ code: 'PEER_TIMEOUT', rank: 0 });
+    await expect.poll(connecting).toBe(before);
+  } finally {
+    for (const filler of fillers) filler.destroy();
+    Atomics.store(held, 0, 1);
+    Atomics.notify(held, 0);
+    await deaf.terminate();
+  }
+});
