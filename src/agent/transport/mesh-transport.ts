@@ -81,7 +81,10 @@ export class MeshTransport implements Transport {
   #framingSent = 0;
   #framingReceived = 0;
 
-  /** @param links the established connections of the mesh, owned from here on. */
+  /**
+   * @param links the established connections of the mesh, owned from here on: closed, too,
+   * where `connect` throws.
+   */
   constructor(
     options: MeshTransportOptions,
     links: readonly MeshLink[],
@@ -96,6 +99,13 @@ export class MeshTransport implements Transport {
     this.#whenClosed = options.whenClosed;
     this.#waiting = new WaitingState(options.size, options.observer);
     this.#peers = Array.from({ length: options.size }, () => undefined);
+    using unfinished = new DisposableStack();
+    unfinished.defer(() => {
+      for (const { peer, socket } of links) {
+        this.#peers[peer]?.destroy();
+        socket.destroy();
+      }
+    });
     for (const link of links) {
       const { peer, role } = link;
       const sent = role === 'dialer' ? DIALER_BYTES : ACCEPTOR_BYTES;
@@ -127,6 +137,7 @@ export class MeshTransport implements Transport {
         },
       });
     }
+    unfinished.move();
     if (links.length > 0) {
       this.#timer = setInterval(
         () => {
