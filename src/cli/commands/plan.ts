@@ -244,7 +244,7 @@ function parseCounts(text: string): readonly number[] {
       `They must be numbers of ranks up to ${MAXIMUM_RANKS}, as 8,64,1024.`,
     );
   }
-  return counts;
+  return [...new Set(counts)];
 }
 
 function parseMilliseconds(text: string): number {

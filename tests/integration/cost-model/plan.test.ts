@@ -118,13 +118,14 @@ describe('gradwire plan', () => {
       '--set',
       'exchange.collective=sparse-allgather',
       '--ranks',
-      '4',
+      '4,1,4',
     ]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/topk \*\s+sparse-allgather/);
     expect(stdout).toMatch(/none\s+\S+.*baseline/);
     expect(stdout).toMatch(/4 ranks, do not compress: no method is predicted to beat /);
     expect(stdout).toMatch(/topk as in the spec would take/);
+    expect(stdout.match(/\b\d+ ranks?, /g)).toEqual(['4 ranks, ', '1 rank, ']);
   });
 
   test.each([
