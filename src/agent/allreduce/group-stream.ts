@@ -102,6 +102,10 @@ export class GroupStream {
 
   /** The root's bytes in the others' region, which has room for them; what came. */
   async broadcast(region: Region, root: number): Promise<Region> {
+    const { size } = this.#communicator;
+    if (!Number.isInteger(root) || root < 0 || root >= size) {
+      throw new Error(`internal: a broadcast by rank ${root} of ${size}`);
+    }
     const payload: Payload = { kind: 'quantized', length: 0, data: region };
     return await this.#run(broadcast.code, 'quantized', async (communicator) => {
       const combined = await broadcast.run(communicator, payload, root);

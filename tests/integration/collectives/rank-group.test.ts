@@ -234,3 +234,13 @@ test('one exchange at a time on a stream', async () => {
     }),
   );
 });
+
+test('nobody waits for a root that is not there', async () => {
+  for (const group of await groups(2)) {
+    const stream = group.stream(1);
+    const region = group.arena.allocate(16);
+    for (const root of [-1, 2, 0.5]) {
+      await expect(stream.broadcast(region, root)).rejects.toThrow('internal:');
+    }
+  }
+});
