@@ -15,6 +15,7 @@ import { addRunsCommand } from './commands/runs.ts';
 import { addServeCommand } from './commands/serve.ts';
 import { addSpecCommand } from './commands/spec.ts';
 import { addStartCommand } from './commands/start.ts';
+import { optionDescription } from './option-help.ts';
 import { reportError } from './report-error.ts';
 
 function makeProgram(): Command {
@@ -25,6 +26,7 @@ function makeProgram(): Command {
     .version(appVersion())
     .helpCommand(false)
     .exitOverride()
+    .configureHelp({ optionDescription })
     // Commander's own messages are several lines; they are reported as one.
     .configureOutput({ writeErr: () => undefined, outputError: () => undefined });
   addRunCommand(program);

@@ -89,6 +89,7 @@ test('help and version are no errors', async () => {
     const { code, stdout, stderr } = await home.run(args);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^Usage: gradwire/);
+    expect(stdout).not.toMatch(/default: (\[\]|false)/);
   }
   const { stdout } = await home.run(['--version']);
   expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
