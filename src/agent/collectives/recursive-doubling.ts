@@ -6,7 +6,8 @@
  * unfold after: two more messages.
  *
  * The order of summation is a fixed tree over the ranks; both sides of a swap add the
- * same two numbers, and addition commutes bit for bit: all ranks get the same bits.
+ * same two numbers, and addition commutes bit for bit: all ranks get the same bits. Of two
+ * NaNs that differ, though, a rank may keep either.
  *
  * Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication
  * operations in MPICH" (2005), section 4.

@@ -9,7 +9,9 @@
  * entry with a NaN of its own, `ABSENT_BITS`: the neutral elements themselves (±∞, 1)
  * are values that a rank may have, and so is the 0 of a product that underflowed.
  *
- * All operations commute bit for bit. A result is rounded once to its type; NaN wins.
+ * All operations commute bit for bit, but for the bits of a NaN where two that differ meet
+ * in a sum or a product: the processor keeps one of them. A result is rounded once to its
+ * type; NaN wins.
  */
 import type { Region, Vector } from './arena.ts';
 import type { SparseStream } from './kernels.ts';
