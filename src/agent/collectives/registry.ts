@@ -21,9 +21,10 @@ import { ssarRecursiveDoubling } from './ssar-recursive-doubling.ts';
 import { ssarSplitAllgather } from './ssar-split-allgather.ts';
 
 const all: readonly CollectiveDefinition[] = [
-  ring,
   recursiveDoubling,
   rabenseifner,
+  // Its chunks are more frames than Rabenseifner's halves, which cost the same by the model.
+  ring,
   scatterReduceAllgather,
   ssarRecursiveDoubling,
   ssarSplitAllgather,
@@ -41,7 +42,7 @@ export const collectives: ReadonlyMap<string, CollectiveDefinition> = new Map(
 export function findCollective(id: string): CollectiveDefinition {
   const found = collectives.get(id);
   if (found !== undefined) return found;
-  const known = [...collectives.keys(), 'auto'];
+  const known = [...collectives.keys(), 'auto', 'adaptive'];
   const suggestion = nearest(id, known);
   throw inputError('COLLECTIVE_UNKNOWN', `there is no collective "${id}"`, {
     next:
