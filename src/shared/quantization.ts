@@ -1,5 +1,5 @@
 /**
- * How a collective quantises what it sends: `quantize` in a plan, `--quantize` of
+ * How a collective quantises what it sends: `quantizeSums` in a plan, `--quantize` of
  * `gradwire allreduce`. A sign and 2^(bits−1) − 1 levels, randomly rounded in buckets that
  * share a scale.
  *

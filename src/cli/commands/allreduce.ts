@@ -117,12 +117,11 @@ async function allreduce(options: AllreduceOptions): Promise<void> {
  * @throws GradwireError `QUANTIZE_INVALID`, `QUANTIZE_UNKNOWN_KEY`
  */
 function parseQuantization(text: string): Quantization {
-  const given = text.split(',').map((setting) => setting.split('='));
   const raw = Object.fromEntries(
-    given.map(([key = '', value = '']) => [
-      key,
-      /^\d+$/.test(value) ? Number(value) : value,
-    ]),
+    text.split(',').map((setting) => {
+      const [, key = setting, value = ''] = /^([^=]*)=(.*)$/.exec(setting) ?? [];
+      return [key, /^\d+$/.test(value) ? Number(value) : value];
+    }),
   );
   const parsed = quantizationSchema.safeParse(raw);
   if (parsed.success) return parsed.data;

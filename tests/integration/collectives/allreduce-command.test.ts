@@ -245,6 +245,7 @@ describe('wrong input is one line, exit code 2, and nothing is written', () => {
       /396 bytes .*8-byte/,
     ],
     [allreduce(2, '--quantize', 'bits=3'), 'QUANTIZE_INVALID', /"bits" is 3/],
+    [allreduce(2, '--quantize', 'bucket=64=3'), 'QUANTIZE_INVALID', /"64=3"/],
     [allreduce(2, '--quantize', 'bit=4'), 'QUANTIZE_UNKNOWN_KEY', /"bits"\?/],
     [
       allreduce(2, '--quantize', 'bits=4', '--op', 'max'),
