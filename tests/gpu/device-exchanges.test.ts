@@ -6,7 +6,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebGpuBackend } from '../../src/agent/compression/device/webgpu-backend.ts';
 import type { TensorSlice } from '../../src/agent/compression/method.ts';
-import { openGpuDevice } from '../../src/agent/kernels/webgpu/gpu-device.ts';
 import { loadWasmKernels } from '../../src/agent/kernels/wasm/load.ts';
 import type { JsonObject } from '../../src/shared/json.ts';
 import {
@@ -14,7 +13,7 @@ import {
   type WorldOptions,
 } from '../unit/compression/simulated-world.ts';
 import { bellShaped, INPUTS } from '../unit/kernels/adversarial-inputs.ts';
-import { expectSameBits, WAYS } from './device-pair.ts';
+import { expectSameBits, openWay, WAYS } from './device-pair.ts';
 import { hasVulkan } from './vulkan.ts';
 
 type Case = readonly [method: string, parameters: JsonObject];
@@ -60,7 +59,7 @@ const ON_DEVICE = 1;
 describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
   let gpu: WebGpuBackend;
   beforeAll(async () => {
-    gpu = new WebGpuBackend(await openGpuDevice(way));
+    gpu = new WebGpuBackend(await openWay(way));
   });
   afterAll(() => {
     gpu[Symbol.dispose]();

@@ -1,8 +1,9 @@
 /** A device beside the reference: the same vectors on both, their results to be compared. */
-import { expect } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { DeviceKernels } from '../../src/agent/kernels/webgpu/device-kernels.ts';
 import {
   openGpuDevice,
+  shareGpuDevice,
   type GpuDevice,
 } from '../../src/agent/kernels/webgpu/gpu-device.ts';
 import type { GpuVector } from '../../src/agent/kernels/webgpu/gpu-vector.ts';
@@ -17,6 +18,17 @@ export const WAYS = [
 
 export type Way = (typeof WAYS)[number];
 
+let shared: GpuDevice | undefined;
+afterAll(() => shared?.close());
+
+/** The device of a test file's ways: most of the time goes into compiling, once for it. */
+export async function openWay(way: Omit<Way, 'name'>): Promise<GpuDevice> {
+  shared ??= await openGpuDevice();
+  const gpu = shareGpuDevice(shared.device, way);
+  expect(gpu.subgroups).toBe(way.subgroups);
+  return gpu;
+}
+
 export class TestDevice implements Disposable {
   readonly gpu: GpuDevice;
   readonly kernels: DeviceKernels;
@@ -28,9 +40,7 @@ export class TestDevice implements Disposable {
   }
 
   static async open(way: Omit<Way, 'name'>): Promise<TestDevice> {
-    const device = new TestDevice(await openGpuDevice(way));
-    expect(device.gpu.subgroups).toBe(way.subgroups);
-    return device;
+    return new TestDevice(await openWay(way));
   }
 
   put(values: Float32Array): GpuVector {

@@ -4,10 +4,9 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebGpuBackend } from '../../src/agent/compression/device/webgpu-backend.ts';
-import { openGpuDevice } from '../../src/agent/kernels/webgpu/gpu-device.ts';
 import type { JsonObject } from '../../src/shared/json.ts';
 import { bellShaped, INPUTS } from '../unit/kernels/adversarial-inputs.ts';
-import { WAYS } from './device-pair.ts';
+import { openWay, WAYS } from './device-pair.ts';
 import { compareRanks, expectSamePayload, Rank } from './device-rank.ts';
 import { hasVulkan } from './vulkan.ts';
 
@@ -32,7 +31,7 @@ const SHAPES = [[], [0], [1], [2], [31], [512], [3, 510], [511, 2, 9_494]];
 describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
   let gpu: WebGpuBackend;
   beforeAll(async () => {
-    gpu = new WebGpuBackend(await openGpuDevice(way));
+    gpu = new WebGpuBackend(await openWay(way));
   });
   afterAll(() => {
     gpu[Symbol.dispose]();

@@ -98,14 +98,16 @@ export function sourceText(kernel: KernelSource, subgroups: boolean): string {
     const element = access === 'atomic' ? 'atomic<u32>' : 'u32';
     return `@group(0) @binding(${index + 1}) var<storage, ${mode}> ${name}: array<${element}>;`;
   });
+  const code = kernel.code(subgroups);
   return [
-    subgroups ? 'enable subgroups;' : '',
+    // Of a kernel that has no use for them there is one text: a device compiles it once.
+    code.includes('subgroup') ? 'enable subgroups;' : '',
     `struct Parameters { ${fieldsOf(kernel)
       .map((field) => `${field}: u32`)
       .join(', ')} }`,
     '@group(0) @binding(0) var<uniform> parameters: Parameters;',
     ...arrays,
-    kernel.code(subgroups),
+    code,
   ].join('\n');
 }
 
