@@ -77,7 +77,10 @@ export class SimilarityProbe implements Disposable {
     const unit = { offset: this.#scratch.offset, length };
     const norm = Math.sqrt(kernels.squaredNorm(residual));
     kernels.copy(unit, residual);
-    if (norm > 0) kernels.scale(unit, 1 / norm);
+    // 1/‖m‖ of a very small or large norm is no f32, or has few bits: in two steps, then.
+    const step = norm < 2 ** -100 ? 2 ** 100 : norm > 2 ** 100 ? 2 ** -64 : 1;
+    if (step !== 1) kernels.scale(unit, step);
+    if (norm > 0) kernels.scale(unit, 1 / (norm * step));
     arena.f32({ ...unit, length: length + 1 })[length] = norm > 0 ? 1 : 0;
   }
 

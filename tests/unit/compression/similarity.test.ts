@@ -73,6 +73,20 @@ describe('how alike the ranks are', () => {
     expect(common.residualDistance).toBeLessThan(0.6);
   });
 
+  it('is a number or absent, whatever the scale', async () => {
+    for (const scale of [1e-44, 1e-40, 1e-38, 1e-30, 1e30]) {
+      const world = worldOf(2, 1);
+      for (let t = 0; t < 3; t++) {
+        const given = gradients(2, t).map((own) => own.map((x) => x * scale));
+        await world.exchange(t, given);
+        for (const { similarity } of world.statistics) {
+          const numbers = Object.values(similarity!);
+          expect(numbers.every(Number.isFinite), `${scale}: ${numbers}`).toBe(true);
+        }
+      }
+    }
+  });
+
   it('is observed when it is due, and changes nothing', async () => {
     const observed = worldOf(3, 2);
     const plain = worldOf(3, 0);
