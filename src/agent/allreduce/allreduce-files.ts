@@ -69,7 +69,7 @@ export interface AllreduceReport {
 
 /**
  * @throws GradwireError `COLLECTIVE_UNKNOWN`, `COLLECTIVE_MISFIT`, `QUANTIZE_MISFIT`, `FILE_UNREADABLE`, `VECTOR_SIZE_INVALID`,
- * `VECTOR_LENGTHS_DIFFER`, `VECTOR_NOT_FINITE`, `OUTPUT_NOT_WRITABLE`, `WORKER_DIED`, the transport's errors
+ * `VECTOR_LENGTHS_DIFFER`, `VECTOR_NOT_FINITE`, `OUTPUT_NOT_WRITABLE`, `WORKER_DIED`, `WORKER_SILENT`, the transport's errors
  */
 export async function allreduceFiles(task: AllreduceTask): Promise<AllreduceReport> {
   const { ranks, algorithm, operation, inputs, outputs, quantization } = task;

@@ -3,20 +3,26 @@
  * their reports by rank. A rank that fails or dies fails the order, with the reason of the
  * one that explains the others.
  */
-import { GradwireError, type ErrorData } from '../../shared/errors.ts';
+import { failure, GradwireError, type ErrorData } from '../../shared/errors.ts';
 import { isConsequence, rootCause } from '../supervisor/root-cause.ts';
 import { RankProcess, type RankEnd } from './rank-process.ts';
 import type { FromRank, ToRank } from './rank-protocol.ts';
 
 /** How long the others may take to say why, once a rank has lost a peer. */
 const EXPLANATION_MS = 1000;
+/** How long a process may take to start, or to read or write a file. */
+const PATIENCE_MS = 600_000;
+/** Orders that nothing else sets a limit to: between ranks the transport does. */
+const ALONE: readonly ToRank['type'][] = ['load', 'write', 'listen'];
 
 export class RankWorld implements AsyncDisposable {
   readonly #ranks: readonly RankProcess[];
   readonly #ends: RankEnd[] = [];
   readonly #failure: Promise<never>;
+  readonly #patienceMs: number;
 
-  constructor(size: number) {
+  constructor(size: number, patienceMs = PATIENCE_MS) {
+    this.#patienceMs = patienceMs;
     const { promise, reject } = Promise.withResolvers<never>();
     this.#failure = promise;
     // Whoever awaits a report is told; between two reports nobody is.
@@ -31,12 +37,40 @@ export class RankWorld implements AsyncDisposable {
     );
   }
 
-  /** An order to every rank; their reports, by rank. */
+  /**
+   * An order to every rank; their reports, by rank.
+   * @throws GradwireError of a rank, `WORKER_DIED`, `WORKER_SILENT`
+   */
   async all<Report extends FromRank>(
     orderOf: (rank: number) => ToRank,
   ): Promise<readonly Report[]> {
-    const reports = this.#ranks.map((rank) => rank.order<Report>(orderOf(rank.rank)));
+    const reports = this.#ranks.map((rank) => this.#answer<Report>(rank, orderOf));
     return await Promise.race([Promise.all(reports), this.#failure]);
+  }
+
+  async #answer<Report extends FromRank>(
+    worker: RankProcess,
+    orderOf: (rank: number) => ToRank,
+  ): Promise<Report> {
+    const { rank } = worker;
+    const order = orderOf(rank);
+    const report = worker.order<Report>(order);
+    if (!ALONE.includes(order.type)) return await report;
+    const { promise, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => {
+      reject(
+        failure(
+          'WORKER_SILENT',
+          `rank ${rank} has not answered "${order.type}" for ${this.#patienceMs / 1000} s`,
+          { rank, next: 'Is its process stopped, or the file on a disk that hangs?' },
+        ),
+      );
+    }, this.#patienceMs);
+    try {
+      return await Promise.race([report, promise, this.#failure]);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
