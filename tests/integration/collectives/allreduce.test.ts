@@ -22,7 +22,8 @@ const DENSITIES = { dense: [1], sparse: [0, 0.001, 0.05, 0.2, 1] };
 
 test('every registered collective has its case, but those that leave entries out', () => {
   const whole = [...collectives.values()].filter(({ partial }) => partial !== true);
-  expect(Object.keys(collectiveCases)).toEqual(whole.map(({ id }) => id));
+  const ids = new Set(whole.map(({ id }) => id));
+  expect(new Set(Object.keys(collectiveCases))).toEqual(ids);
 });
 
 afterEach(async () => {
