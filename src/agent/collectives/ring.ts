@@ -3,8 +3,9 @@
  * vector starts at rank p and is summed in the order p, p + 1, …, p − 1 (mod P), which
  * does not depend on arrival: all ranks and all runs get the same bits.
  *
- * Cost: 2(P−1)·α + 2(P−1)/P·N·4β + (P−1)/P·N·γ. Every rank sends at most
- * 2N − 2⌊N/P⌋ elements, the least that is possible, to one neighbour only.
+ * Cost: 2(P−1)·α + 2(P−1)/P·N·4β, and (P−1)/P·N·γ of which chunks hide all but the last
+ * one's. Every rank sends at most 2N − 2⌊N/P⌋ elements, the least that is possible, to one
+ * neighbour only.
  *
  * Parts travel in chunks: while one is being summed the next arrives in the socket, and a
  * summed chunk goes on at once, so the ring is a pipeline through all its 2(P−1) steps.
@@ -39,7 +40,8 @@ export const ring: CollectiveDefinition = {
     const steps = ranks - 1;
     const partBytes = payloadBytes / ranks;
     const sums = (steps * partBytes) / (shape.valueBytes ?? 4);
-    return 2 * steps * (alpha + partBytes * beta) + sums * gamma;
+    const chunks = Math.max(1, Math.ceil(partBytes / RING_CHUNK_BYTES));
+    return 2 * steps * (alpha + partBytes * beta) + (sums / chunks) * gamma;
   },
   wireBytes: (shape) => {
     const sent = Array.from({ length: shape.ranks }, (_, rank) =>
