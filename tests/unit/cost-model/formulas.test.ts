@@ -3,6 +3,7 @@
  * a header of 8 bytes, which the formulas leave out: it is added here.
  */
 import { describe, expect, test } from 'vitest';
+import { RING_CHUNK_BYTES } from '../../../src/agent/collectives/ring.ts';
 import type { ExchangeShape } from '../../../src/agent/collectives/collective.ts';
 import {
   predict,
@@ -54,6 +55,13 @@ describe('dense costs', () => {
     expect(latency).toBeCloseTo(2 * (P - 1) * α);
     expect(bandwidth).toBeCloseTo(((2 * (P - 1)) / P) * length * 4 * β);
     expect(reduction).toBeCloseTo(((P - 1) / P) * length * γ);
+  });
+
+  test('the ring sums all chunks but the last while the next is on its way', () => {
+    const bytes = 4 * 4 * RING_CHUNK_BYTES;
+    const { bandwidth, reduction } = terms('ring', dense(4, bytes / 4));
+    expect(bandwidth).toBeCloseTo(1.5 * bytes * β);
+    expect(reduction).toBeCloseTo((0.75 * (bytes / 4) * γ) / 4);
   });
 
   test.each(powers)('recursive doubling, P = %d', (P) => {
