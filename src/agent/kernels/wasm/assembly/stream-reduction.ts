@@ -7,7 +7,6 @@
  * `T` is the type of a value, `B` an integer of its size, signed for the lanes of SIMD.
  */
 
-// @ts-ignore: decorator
 @inline
 function apply<T>(op: u32, x: T, y: T): T {
   if (op == 0) return <T>(x + y);
@@ -16,7 +15,6 @@ function apply<T>(op: u32, x: T, y: T): T {
   return <T>(x * y);
 }
 
-// @ts-ignore: decorator
 @inline
 function combineAt<T, B>(op: u32, out: usize, x: usize): void {
   const theirs = load<B>(x);
@@ -29,7 +27,6 @@ function combineAt<T, B>(op: u32, out: usize, x: usize): void {
 }
 
 /** out ← out + x */
-// @ts-ignore: decorator
 @inline
 function sumOf<T>(out: usize, x: usize, n: u32): void {
   const lanes: u32 = 16 / sizeof<T>();
@@ -45,7 +42,6 @@ function sumOf<T>(out: usize, x: usize, n: u32): void {
   }
 }
 
-// @ts-ignore: decorator
 @inline
 function combineOf<T, B>(op: u32, out: usize, x: usize, n: u32): void {
   const lanes: u32 = 16 / sizeof<T>();
@@ -81,7 +77,6 @@ export function combine64(op: u32, out: usize, x: usize, n: u32): void {
   else combineOf<f64, i64>(op, out, x, n);
 }
 
-// @ts-ignore: decorator
 @inline
 function scatterOf<T, B>(op: u32, out: usize, stream: usize, count: u32): void {
   let values = stream + ((<usize>count) << 2);
@@ -115,7 +110,6 @@ export function scatter64(op: u32, out: usize, stream: usize, count: u32): void 
  * O(a + b). Values are written behind room for all indices and moved down once the
  * number of distinct indices, the result, is known.
  */
-// @ts-ignore: decorator
 @inline
 function mergeOf<T, B>(
   op: u32,
