@@ -14,8 +14,8 @@
  */
 import { z } from 'zod';
 import type { Region, Vector } from '../kernels/arena.ts';
-import { indexBytes } from '../kernels/sparsification.ts';
 import { writeAverage } from './average.ts';
+import { adoptIndices, indexPayload } from './leader-indices.ts';
 import {
   unmeasured,
   type Combined,
@@ -27,12 +27,7 @@ import {
   type Payload,
   type Similarity,
 } from './method.ts';
-import {
-  parseSparse,
-  payloadInvalid,
-  requireAscending,
-  sentBy,
-} from './payload-check.ts';
+import { parseSparse } from './payload-check.ts';
 import { rampParameters, ratioParameters } from './policy/ratio-schedule.ts';
 import { smallTensorParameters } from './policy/small-tensors.ts';
 import { warmUpParameters, withWarmUp } from './policy/warm-up.ts';
@@ -122,7 +117,7 @@ class ScaleCom implements Compressor {
     iteration: number,
     communicate: Communicate,
   ): Promise<ExchangeStatistics> {
-    const { measure = unmeasured, rank, world } = this.#context;
+    const { length, measure = unmeasured, rank, world } = this.#context;
     const leader = iteration % world;
     this.#compensate(gradient);
     this.#shared.resize(this.#selection.count(iteration));
@@ -132,7 +127,7 @@ class ScaleCom implements Compressor {
     const indices = await communicate({
       operation: 'broadcast',
       root: leader,
-      payload: this.#indexPayload(),
+      payload: indexPayload(this.#shared.list, length),
     });
     if (rank !== leader) {
       measure('compress', () => {
@@ -210,29 +205,13 @@ class ScaleCom implements Compressor {
     kernels.blend(this.#residual, 1 - parameters.beta, p, 1);
   }
 
-  /** To the broadcast, codes of a known size: where the leader's indices lie, or go. */
-  #indexPayload(): Payload {
-    const { offset, count } = this.#shared.list;
-    const data = { offset, bytes: indexBytes(count) };
-    return { kind: 'quantized', length: this.#context.length, data };
-  }
-
   /** @throws GradwireError `PAYLOAD_INVALID`, naming the leader */
   #adopt(combined: Combined, leader: number): void {
-    const [sent] = combined.form === 'gathered' ? combined.payloads : [];
-    if (sent === undefined) throw new Error('internal: a broadcast gives one payload');
     const { arena, length } = this.#context;
-    const { offset, count } = this.#shared.list;
-    const { data } = sent;
-    try {
-      if (data.bytes !== indexBytes(count)) {
-        throw payloadInvalid(scalecom.id, `${data.bytes} bytes of ${count} indices`);
-      }
-      requireAscending(scalecom.id, arena.u32(data.offset, count), length);
-    } catch (error) {
-      throw sentBy(leader, error);
-    }
-    const indices = arena.u32(data.offset, count);
-    if (data.offset !== offset) arena.u32(offset, count).set(indices);
+    adoptIndices(arena, this.#shared.list, combined, {
+      method: scalecom.id,
+      leader,
+      length,
+    });
   }
 }

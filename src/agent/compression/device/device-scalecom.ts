@@ -4,8 +4,8 @@
  * p = β·r + ∇; r ← (1−β)·r + p, less p at the indices (`scalecom.ts`).
  */
 import type { Region } from '../../kernels/arena.ts';
-import { indexBytes } from '../../kernels/sparsification.ts';
 import type { GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
+import { adoptIndices, indexPayload } from '../leader-indices.ts';
 import type {
   Combined,
   Communicate,
@@ -13,12 +13,7 @@ import type {
   Payload,
   Similarity,
 } from '../method.ts';
-import {
-  parseSparse,
-  payloadInvalid,
-  requireAscending,
-  sentBy,
-} from '../payload-check.ts';
+import { parseSparse } from '../payload-check.ts';
 import type { RatioSchedule } from '../policy/ratio-schedule.ts';
 import { chunkSize } from '../scalecom.ts';
 import { noState, requireNoState } from '../stateless.ts';
@@ -81,7 +76,7 @@ class ScaleComOnDevice implements DeviceCompressor {
     iteration: number,
     communicate: Communicate,
   ): Promise<ExchangeStatistics> {
-    const { rank, world } = this.#context;
+    const { length, rank, world } = this.#context;
     const leader = iteration % world;
     this.#compensate(gradient);
     this.#shared.resize(this.#selection.count(iteration));
@@ -91,7 +86,7 @@ class ScaleComOnDevice implements DeviceCompressor {
     const indices = await communicate({
       operation: 'broadcast',
       root: leader,
-      payload: this.#indexPayload(),
+      payload: indexPayload(this.#shared.list, length),
     });
     if (rank !== leader) this.#adopt(indices, leader);
     const similarity = await this.#compare(gradient, iteration, communicate);
@@ -169,30 +164,14 @@ class ScaleComOnDevice implements DeviceCompressor {
     device.elementwise.blend(this.#residual, 1 - parameters.beta, p, 1);
   }
 
-  /** To the broadcast, codes of a known size: where the leader's indices lie, or go. */
-  #indexPayload(): Payload {
-    const { offset, count } = this.#shared.list;
-    const data = { offset, bytes: indexBytes(count) };
-    return { kind: 'quantized', length: this.#context.length, data };
-  }
-
   /** @throws GradwireError `PAYLOAD_INVALID`, naming the leader */
   #adopt(combined: Combined, leader: number): void {
-    const [sent] = combined.form === 'gathered' ? combined.payloads : [];
-    if (sent === undefined) throw new Error('internal: a broadcast gives one payload');
     const { arena, length } = this.#context;
-    const { offset, count } = this.#shared.list;
-    const { data } = sent;
-    try {
-      if (data.bytes !== indexBytes(count)) {
-        throw payloadInvalid(METHOD, `${data.bytes} bytes of ${count} indices`);
-      }
-      requireAscending(METHOD, arena.u32(data.offset, count), length);
-    } catch (error) {
-      throw sentBy(leader, error);
-    }
-    const indices = arena.u32(data.offset, count);
-    if (data.offset !== offset) arena.u32(offset, count).set(indices);
+    adoptIndices(arena, this.#shared.list, combined, {
+      method: METHOD,
+      leader,
+      length,
+    });
     this.#shared.upload();
   }
 }
