@@ -66,12 +66,6 @@ export interface Kernels {
   clearAt(x: Vector, stream: SparseStream): void;
   /** out[i] ← out[i] + factor · value for every pair of the stream. */
   scatterAdd(out: Vector, stream: SparseStream, factor: number): void;
-  /**
-   * The sum of two streams: ascending indices, one entry per distinct index (entries
-   * that cancel to zero stay), a's value first in each sum. `out` holds at least
-   * a.count + b.count pairs and overlaps neither. K = the result's count.
-   */
-  mergeStreams(a: SparseStream, b: SparseStream, out: Region): SparseStream;
 
   twoMeans(x: Vector): TwoMeans;
   /** x ← x + plus where x ≥ 0, x − minus where x < 0, by the signs before the call. */

@@ -83,7 +83,7 @@ describe.each(SIZES)('n = %i', (n) => {
         );
         const other = backend.putStream(everySeventh(n, k));
         const room = arena.allocate(8 * (selected.count + other.count));
-        const merged = kernels.mergeStreams(selected, other, room);
+        const merged = kernels.reduction.merge('sum', selected, other, room);
         const scattered = backend.put(x);
         kernels.scatterAdd(scattered, merged, 1 / 3);
         kernels.clearAt(vector, selected);

@@ -49,7 +49,7 @@ describe.each(Object.entries(backends))('kernels of %s', (_, make) => {
     expect(backend.kernels.firstNonFinite(backend.put([]))).toBe(-1);
   });
 
-  it('mergeStreams adds a’s value first, keeps what cancels, takes empty streams', () => {
+  it('merge adds a’s value first, keeps what cancels, takes empty streams', () => {
     const backend = make();
     const merge = (
       a: [number, number][],
@@ -57,7 +57,12 @@ describe.each(Object.entries(backends))('kernels of %s', (_, make) => {
     ): [number, number][] => {
       const out = backend.arena.allocate(8 * (a.length + b.length));
       return backend.pairs(
-        backend.kernels.mergeStreams(backend.putStream(a), backend.putStream(b), out),
+        backend.kernels.reduction.merge(
+          'sum',
+          backend.putStream(a),
+          backend.putStream(b),
+          out,
+        ),
       );
     };
     expect(
@@ -83,7 +88,7 @@ describe.each(Object.entries(backends))('kernels of %s', (_, make) => {
     expect(merge([], [])).toEqual([]);
   });
 
-  it('mergeStreams is the elementwise sum', () => {
+  it('merge is the elementwise sum', () => {
     const backend = make();
     const streams = fc
       .uniqueArray(fc.nat({ max: 60 }), { maxLength: 40 })
@@ -93,7 +98,8 @@ describe.each(Object.entries(backends))('kernels of %s', (_, make) => {
     fc.assert(
       fc.property(streams, streams, (a, b) => {
         const out = backend.arena.allocate(8 * (a.length + b.length));
-        const merged = backend.kernels.mergeStreams(
+        const merged = backend.kernels.reduction.merge(
+          'sum',
           backend.putStream(a),
           backend.putStream(b),
           out,

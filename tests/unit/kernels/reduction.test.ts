@@ -197,6 +197,50 @@ describe.each(
       );
     });
 
+    test('merges long streams, however they are spread, and keeps what stands behind', () => {
+      const spreads: readonly ((place: number) => number)[] = [
+        (place) => 3 * place,
+        (place) => place,
+        (place) => place ** 2,
+        (place) => 2 ** 32 - 2 - 10_000 + 7 * place,
+        (place) => place + (place < 600 ? 0 : 1_000_000),
+      ];
+      const streamOf = (count: number, spread: number): [number, number][] =>
+        Array.from({ length: count }, (_, place) => [
+          spreads[spread]!(place),
+          round[type](extremes[place % extremes.length]!),
+        ]);
+      const longs = fc.tuple(
+        fc.integer({ min: 0, max: 1200 }),
+        fc.nat({ max: spreads.length - 1 }),
+      );
+      fc.assert(
+        fc.property(longs, longs, (a, b) => {
+          const [left, right] = [streamOf(...a), streamOf(...b)];
+          const sums = new Map(left);
+          for (const [index, value] of right) {
+            const before = sums.get(index);
+            const both = apply(type)[operation];
+            sums.set(index, before === undefined ? value : both(before, value));
+          }
+          const bytes = (4 + memory.bytes) * (left.length + right.length);
+          const room = memory.backend.arena.allocate(bytes + 4);
+          memory.backend.arena.u32(room.offset + bytes, 1)[0] = 0xdecafbad;
+          const out = { offset: room.offset, bytes };
+          const merged = reduction.merge(
+            operation,
+            memory.putStream(left),
+            memory.putStream(right),
+            out,
+          );
+          const expected = [...sums].sort(([i], [j]) => i - j);
+          expect(memory.pairs(merged)).toEqual(expected);
+          expect(memory.backend.arena.u32(room.offset + bytes, 1)[0]).toBe(0xdecafbad);
+        }),
+        { numRuns: 60 },
+      );
+    });
+
     test('scatters into a range that starts anywhere, and never beside it', () => {
       const around = memory.put(operation, [7, undefined, undefined, undefined, 7]);
       const range = { offset: around.offset + memory.bytes, length: 3 };

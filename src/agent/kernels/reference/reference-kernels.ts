@@ -131,21 +131,6 @@ class ReferenceKernels implements Kernels {
     }
   }
 
-  mergeStreams(a: SparseStream, b: SparseStream, out: Region): SparseStream {
-    requireStreamCapacity(out, a.count + b.count);
-    const sums = new Map(this.#pairs(a));
-    for (const [index, value] of this.#pairs(b)) {
-      const before = sums.get(index);
-      sums.set(index, before === undefined ? value : before + value);
-    }
-    const indices = [...sums.keys()].sort((i, j) => i - j);
-    return this.#write(
-      out,
-      indices,
-      indices.map((index) => sums.get(index)!),
-    );
-  }
-
   twoMeans(x: Vector): TwoMeans {
     const values = Array.from(this.#arena.f32(x));
     const mean = (numbers: readonly number[]): number =>

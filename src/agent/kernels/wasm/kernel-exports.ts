@@ -47,13 +47,6 @@ export interface KernelExports
     count: number,
     factor: number,
   ): number;
-  mergeStreams(
-    a: number,
-    aCount: number,
-    b: number,
-    bCount: number,
-    out: number,
-  ): number;
 }
 
 /** An instance of the module on the arena's memory: each thread has one. */

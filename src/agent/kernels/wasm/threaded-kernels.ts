@@ -152,10 +152,6 @@ export class ThreadedKernels implements Kernels {
     this.#alone.scatterAdd(out, stream, factor);
   }
 
-  mergeStreams(a: SparseStream, b: SparseStream, out: Region): SparseStream {
-    return this.#alone.mergeStreams(a, b, out);
-  }
-
   twoMeans(x: Vector): TwoMeans {
     const threads = this.#threads;
     const n = x.length;

@@ -118,18 +118,6 @@ export class WasmKernels implements Kernels {
     if (done < count) throw this.#outside(stream, done, out.length);
   }
 
-  mergeStreams(a: SparseStream, b: SparseStream, out: Region): SparseStream {
-    requireStreamCapacity(out, a.count + b.count);
-    const count = this.#run.mergeStreams(
-      a.offset,
-      a.count,
-      b.offset,
-      b.count,
-      out.offset,
-    );
-    return { offset: out.offset, count };
-  }
-
   twoMeans(x: Vector): TwoMeans {
     this.#run.twoMeans(x.offset, x.length);
     return { plus: this.#run.plusMean(), minus: this.#run.minusMean() };

@@ -16,14 +16,14 @@ import type { ValueBytes, ValueType } from '../value-type.ts';
 
 type Combine = (op: number, out: number, x: number, n: number) => void;
 type Scatter = (op: number, out: number, stream: number, count: number) => void;
-type Merged = (
+type Merge = (
+  op: number,
   a: number,
   aCount: number,
   b: number,
   bCount: number,
   out: number,
 ) => number;
-type Merge = (op: number, ...streams: Parameters<Merged>) => number;
 type Ordered = (stream: number, count: number, start: number, end: number) => number;
 
 export interface ReductionExports {
@@ -31,7 +31,6 @@ export interface ReductionExports {
   combine64: Combine;
   scatter: Scatter;
   scatter64: Scatter;
-  mergeStreams: Merged;
   merge: Merge;
   merge64: Merge;
   firstDisordered: Ordered;
@@ -62,11 +61,7 @@ export function reductionSteps(run: ReductionExports, type: ValueType): Reductio
     bytes: 4,
     combine: run.combine,
     scatter: run.scatter,
-    // What gradients do most has a loop of its own.
-    merge: (op, ...streams) =>
-      op === OPERATION_CODES.sum
-        ? run.mergeStreams(...streams)
-        : run.merge(op, ...streams),
+    merge: run.merge,
     firstDisordered,
   };
 }

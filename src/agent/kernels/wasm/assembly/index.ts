@@ -51,7 +51,7 @@ export {
   countAtLeast,
   placeSlice,
 } from './sliced-selection';
-export { clearAt, mergeStreams, scatterAdd } from './sparse-stream';
+export { clearAt, scatterAdd } from './sparse-stream';
 export {
   combine,
   combine64,

@@ -1,8 +1,7 @@
 /**
  * Reductions under sum (0), min (1), max (2) and product (3), of f32 and of f64 values. In
  * dense vectors under all but sum, an entry of all bits set is absent; its bits are only
- * moved and compared, never computed with. Merging two f32 streams by sum is in
- * `sparse-stream.ts`.
+ * moved and compared, never computed with.
  *
  * `T` is the type of a value, `B` an integer of its size, signed for the lanes of SIMD.
  */
@@ -106,9 +105,87 @@ export function scatter64(op: u32, out: usize, stream: usize, count: u32): void 
   scatterOf<f64, i64>(op, out, stream, count);
 }
 
+/** Where the value of an index lies: values are 1 or 2 times as long as indices. */
+@inline
+function valueAt<T>(base: usize, index: usize): usize {
+  return base + index * (sizeof<T>() >>> 2);
+}
+
+/** The base from which `valueAt` finds the values that begin at `values`. */
+@inline
+function baseOf<T>(values: usize, indices: usize): usize {
+  return values - indices * (sizeof<T>() >>> 2);
+}
+
+/** The value at the lesser index, or of both. By masks: see `mergeOf`. */
+@inline
+function mergedBits<T, B>(
+  op: u32,
+  left: u32,
+  right: u32,
+  aValue: usize,
+  bValue: usize,
+): B {
+  const less = -(<B>(left < right));
+  const more = -(<B>(right < left));
+  const both = reinterpret<B>(apply<T>(op, load<T>(aValue), load<T>(bValue)));
+  return (load<B>(aValue) & less) | (load<B>(bValue) & more) | (both & ~(less | more));
+}
+
+/** Merges a pair of ranges to the end. Returns where the indices written end. */
+@inline
+function mergeRange<T, B>(
+  op: u32,
+  a: usize,
+  aEnd: usize,
+  aBase: usize,
+  b: usize,
+  bEnd: usize,
+  bBase: usize,
+  out: usize,
+  outBase: usize,
+): usize {
+  for (;;) {
+    let steps = min<usize>(aEnd - a, bEnd - b) >>> 2;
+    if (steps == 0) break;
+    do {
+      const left = load<u32>(a);
+      const right = load<u32>(b);
+      store<u32>(out, min<u32>(left, right));
+      store<B>(
+        valueAt<T>(outBase, out),
+        mergedBits<T, B>(op, left, right, valueAt<T>(aBase, a), valueAt<T>(bBase, b)),
+      );
+      out += 4;
+      a += (<usize>(left <= right)) << 2;
+      b += (<usize>(right <= left)) << 2;
+    } while (--steps);
+  }
+  const scale = sizeof<T>() >>> 2;
+  memory.copy(out, a, aEnd - a);
+  memory.copy(valueAt<T>(outBase, out), valueAt<T>(aBase, a), (aEnd - a) * scale);
+  out += aEnd - a;
+  memory.copy(out, b, bEnd - b);
+  memory.copy(valueAt<T>(outBase, out), valueAt<T>(bBase, b), (bEnd - b) * scale);
+  return out + (bEnd - b);
+}
+
+/** Address of the first index of [from, to) that is not below `bound`. */
+function lowerBound(from: usize, to: usize, bound: u32): usize {
+  while (from < to) {
+    const middle = from + (((to - from) >>> 3) << 2);
+    if (load<u32>(middle) < bound) from = middle + 4;
+    else to = middle;
+  }
+  return from;
+}
+
 /**
- * O(a + b). Values are written behind room for all indices and moved down once the
- * number of distinct indices, the result, is known.
+ * O(a + b). Which index comes next is a coin's toss, which no processor predicts: so there
+ * is no branch on it, but masks and steps of 0 or 4 bytes; and as each step waits for the
+ * one before, the lower and the upper half of the range go side by side. The upper half is
+ * written behind room for the lower, values behind room for all indices; they are moved
+ * down once the number of distinct indices is known.
  */
 @inline
 function mergeOf<T, B>(
@@ -119,45 +196,62 @@ function mergeOf<T, B>(
   bCount: u32,
   out: usize,
 ): u32 {
-  const size: usize = sizeof<T>();
   const aEnd = a + ((<usize>aCount) << 2);
   const bEnd = b + ((<usize>bCount) << 2);
-  let aValues = aEnd;
-  let bValues = bEnd;
-  let indices = out;
+  const aBase = baseOf<T>(aEnd, a);
+  const bBase = baseOf<T>(bEnd, b);
   const staging = out + ((<usize>(aCount + bCount)) << 2);
-  let values = staging;
-  while (a != aEnd && b != bEnd) {
-    const left = load<u32>(a);
-    const right = load<u32>(b);
-    store<u32>(indices, min<u32>(left, right));
-    if (left == right) store<T>(values, apply<T>(op, load<T>(aValues), load<T>(bValues)));
-    else store<B>(values, left < right ? load<B>(aValues) : load<B>(bValues));
-    indices += 4;
-    values += size;
-    if (left <= right) {
-      a += 4;
-      aValues += size;
-    }
-    if (right <= left) {
-      b += 4;
-      bValues += size;
-    }
+  const outBase = baseOf<T>(staging, out);
+  const aSplit = a + ((<usize>(aCount >>> 1)) << 2);
+  const bSplit = aSplit < aEnd ? lowerBound(b, bEnd, load<u32>(aSplit)) : bEnd;
+  const upperOut = out + (aSplit - a) + (bSplit - b);
+  let a0 = a;
+  let b0 = b;
+  let out0 = out;
+  let a1 = aSplit;
+  let b1 = bSplit;
+  let out1 = upperOut;
+  for (;;) {
+    let steps =
+      min<usize>(
+        min<usize>(aSplit - a0, bSplit - b0),
+        min<usize>(aEnd - a1, bEnd - b1),
+      ) >>> 2;
+    if (steps == 0) break;
+    do {
+      const left0 = load<u32>(a0);
+      const right0 = load<u32>(b0);
+      const left1 = load<u32>(a1);
+      const right1 = load<u32>(b1);
+      store<u32>(out0, min<u32>(left0, right0));
+      store<u32>(out1, min<u32>(left1, right1));
+      store<B>(
+        valueAt<T>(outBase, out0),
+        mergedBits<T, B>(op, left0, right0, valueAt<T>(aBase, a0), valueAt<T>(bBase, b0)),
+      );
+      store<B>(
+        valueAt<T>(outBase, out1),
+        mergedBits<T, B>(op, left1, right1, valueAt<T>(aBase, a1), valueAt<T>(bBase, b1)),
+      );
+      out0 += 4;
+      out1 += 4;
+      a0 += (<usize>(left0 <= right0)) << 2;
+      b0 += (<usize>(right0 <= left0)) << 2;
+      a1 += (<usize>(left1 <= right1)) << 2;
+      b1 += (<usize>(right1 <= left1)) << 2;
+    } while (--steps);
   }
-  const aRest = aEnd - a;
-  const aRestValues = (aRest >>> 2) * size;
-  memory.copy(indices, a, aRest);
-  memory.copy(values, aValues, aRestValues);
-  indices += aRest;
-  values += aRestValues;
-  const bRest = bEnd - b;
-  const bRestValues = (bRest >>> 2) * size;
-  memory.copy(indices, b, bRest);
-  memory.copy(values, bValues, bRestValues);
-  indices += bRest;
-  values += bRestValues;
-  memory.copy(indices, staging, values - staging);
-  return <u32>((indices - out) >>> 2);
+  out0 = mergeRange<T, B>(op, a0, aSplit, aBase, b0, bSplit, bBase, out0, outBase);
+  out1 = mergeRange<T, B>(op, a1, aEnd, aBase, b1, bEnd, bBase, out1, outBase);
+  const scale = sizeof<T>() >>> 2;
+  const upper = out1 - upperOut;
+  if (out0 != upperOut) {
+    memory.copy(out0, upperOut, upper);
+    memory.copy(valueAt<T>(outBase, out0), valueAt<T>(outBase, upperOut), upper * scale);
+  }
+  const end = out0 + upper;
+  if (end != staging) memory.copy(end, staging, (end - out) * scale);
+  return <u32>((end - out) >>> 2);
 }
 
 /** a ∘ b, written to `out`; its count. */
@@ -169,6 +263,8 @@ export function merge(
   bCount: u32,
   out: usize,
 ): u32 {
+  // What gradients do most has a loop of its own.
+  if (op == 0) return mergeOf<f32, i32>(0, a, aCount, b, bCount, out);
   return mergeOf<f32, i32>(op, a, aCount, b, bCount, out);
 }
 
