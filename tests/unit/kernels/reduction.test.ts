@@ -285,6 +285,23 @@ describe.each(
     expect(first([2 ** 32 - 2], 0, 2 ** 32 - 1)).toBe(-1);
   });
 
+  test('finds the first index that is wrong in a long stream, wherever it is', () => {
+    const length = 100;
+    const wrong: readonly ((indices: number[], at: number) => void)[] = [
+      (indices, at) => (indices[at] = at === 0 ? 9 : indices[at - 1]!),
+      (indices, at) => (indices[at] = at === 0 ? 0 : indices[at - 1]! - 1),
+      (indices, at) => (indices[at] = 2 ** 32 - 1),
+    ];
+    for (const spoil of wrong) {
+      for (let at = 0; at < length; at++) {
+        const indices = Array.from({ length }, (_, place) => 10 + 3 * place);
+        spoil(indices, at);
+        const stream = memory.putStream(indices.map((index) => [index, 1]));
+        expect(reduction.firstDisordered(stream, 10, 2 ** 31)).toBe(at);
+      }
+    }
+  });
+
   test('finds where a bound lies', () => {
     const stream = memory.putStream([
       [2, 1],

@@ -283,7 +283,31 @@ export function merge64(
 /** Position of the first index out of order or of [start, end), or `count`. */
 export function firstDisordered(stream: usize, count: u32, start: u32, end: u32): u32 {
   let least: u64 = start;
-  for (let i: u32 = 0; i < count; i++) {
+  let i: u32 = 0;
+  if (count > 17 && load<u32>(stream) >= start) {
+    // As long as each is less than its neighbour and than the end; else one by one.
+    const ends = i32x4.splat(end);
+    for (; i < count - 16; i += 16) {
+      const a = v128.load(stream);
+      const b = v128.load(stream, 16);
+      const c = v128.load(stream, 32);
+      const d = v128.load(stream, 48);
+      const ordered = v128.and(
+        v128.and(
+          i32x4.lt_u(a, v128.load(stream, 4)),
+          i32x4.lt_u(b, v128.load(stream, 20)),
+        ),
+        v128.and(
+          i32x4.lt_u(c, v128.load(stream, 36)),
+          i32x4.lt_u(d, v128.load(stream, 52)),
+        ),
+      );
+      if (!i32x4.all_true(v128.and(ordered, i32x4.lt_u(d, ends)))) break;
+      stream += 64;
+    }
+    if (i > 0) least = <u64>load<u32>(stream - 4) + 1;
+  }
+  for (; i < count; i++) {
     const index: u64 = load<u32>(stream);
     if (index < least || index >= <u64>end) return i;
     least = index + 1;
