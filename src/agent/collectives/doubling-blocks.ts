@@ -6,12 +6,30 @@
  *
  * Source: Bruck, Ho, Kipnis, Upfal and Weathersbee (1997), IEEE TPDS 8(11).
  */
+import {
+  messageSeconds,
+  type NetworkCost,
+} from '../../shared/cost-model/network-cost.ts';
+
 export interface BlockRound {
   readonly to: number;
   readonly from: number;
   /** Blocks that are sent, in this order. */
   readonly sent: readonly number[];
   readonly received: readonly number[];
+}
+
+/** Seconds of all rounds, of blocks of so many bytes: at most ⌈log₂P⌉·α + (P−1)·bytes·β. */
+export function blockRoundSeconds(
+  network: NetworkCost,
+  ranks: number,
+  bytes: number,
+): number {
+  let seconds = 0;
+  for (let distance = 1; distance < ranks; distance *= 2) {
+    seconds += messageSeconds(network, Math.min(distance, ranks - distance) * bytes);
+  }
+  return seconds;
 }
 
 export function blockRounds(rank: number, ranks: number): readonly BlockRound[] {

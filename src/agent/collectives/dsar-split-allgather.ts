@@ -13,10 +13,15 @@
  *
  * Source: SparCML (Renggli et al., SC 2019), section 5.3.3.
  */
-import { scatterSeconds } from '../../shared/cost-model/network-cost.ts';
+import { burstSeconds, scatterSeconds } from '../../shared/cost-model/network-cost.ts';
 import type { Combined, Payload } from '../compression/method.ts';
 import { gatherParts } from './allgather.ts';
-import type { CollectiveDefinition, Communicator } from './collective.ts';
+import type {
+  CollectiveDefinition,
+  Communicator,
+  ExchangeShape,
+} from './collective.ts';
+import { blockRoundSeconds } from './doubling-blocks.ts';
 import { entriesPerRank, splitSeconds } from './fill-in.ts';
 import { part, partRange } from './partition.ts';
 import { vectorRegion } from './payload-region.ts';
@@ -44,10 +49,10 @@ export const dsarSplitAllgather: CollectiveDefinition = {
       shape.quantization === undefined
         ? 0
         : (length / ranks) * QUANTIZE_COST + length * DEQUANTIZE_COST;
-    const messages = ranks - 1 + Math.ceil(Math.log2(ranks));
+    const { sparse, dense } = partBytes(shape);
     return (
-      messages * network.alpha +
-      dsarSplitAllgather.wireBytes(shape) * network.beta +
+      burstSeconds(network, ranks - 1, sparse) +
+      blockRoundSeconds(network, ranks, dense) +
       splitSeconds(shape, network) +
       entriesPerRank(shape) * scatterSeconds(network) +
       (length / ranks) * network.gamma +
@@ -55,14 +60,8 @@ export const dsarSplitAllgather: CollectiveDefinition = {
     );
   },
   wireBytes: (shape) => {
-    const { ranks, length, valueBytes = 4, quantization } = shape;
-    const size = length / ranks;
-    const sparse = streamBytes(entriesPerRank(shape) / ranks, size, valueBytes);
-    const dense =
-      quantization === undefined
-        ? valueBytes * size
-        : quantizedBytes(size, quantization);
-    return (ranks - 1) * (sparse + dense);
+    const { sparse, dense } = partBytes(shape);
+    return (shape.ranks - 1) * (sparse + dense);
   },
   run: async (communicator: Communicator, payload: Payload): Promise<Combined> => {
     const { operation, rank, reduction, size, valueBytes } = communicator;
@@ -88,3 +87,16 @@ export const dsarSplitAllgather: CollectiveDefinition = {
     return { form: 'dense', data: vectorRegion(vector, valueBytes) };
   },
 };
+
+/** Of one part: what a rank brings to it, and its sum. */
+function partBytes(shape: ExchangeShape): { sparse: number; dense: number } {
+  const { ranks, length, valueBytes = 4, quantization } = shape;
+  const size = length / ranks;
+  return {
+    sparse: streamBytes(entriesPerRank(shape) / ranks, size, valueBytes),
+    dense:
+      quantization === undefined
+        ? valueBytes * size
+        : quantizedBytes(size, quantization),
+  };
+}

@@ -18,6 +18,7 @@
  * Source: "Near-optimal sparse allreduce for distributed deep learning" (Li and Hoefler,
  * PPoPP 2022), algorithm 1. There the threshold may drift between two evaluations.
  */
+import { burstSeconds } from '../../shared/cost-model/network-cost.ts';
 import type { Combined, Payload } from '../compression/method.ts';
 import type { Vector } from '../kernels/arena.ts';
 import { sparseBytes, type SparseStream } from '../kernels/kernels.ts';
@@ -25,6 +26,7 @@ import { closeStream, roomBytes } from '../kernels/sparsification.ts';
 import { allgather } from './allgather.ts';
 import { balancedRanges, HISTOGRAM_BYTES } from './balanced-ranges.ts';
 import type { CollectiveDefinition, Communicator } from './collective.ts';
+import { blockRoundSeconds } from './doubling-blocks.ts';
 import { gatherEntries } from './entries-allgather.ts';
 import { entriesPerRank, mergedTreeSeconds, splitSeconds, unionOf } from './fill-in.ts';
 import { globalThreshold, LEAST, THRESHOLD_ROUNDS } from './global-threshold.ts';
@@ -58,9 +60,13 @@ export const okTopk: CollectiveDefinition = {
     const depth = Math.ceil(Math.log2(ranks));
     const agreements = THRESHOLD_ROUNDS / THRESHOLD_LIVES + 1 / RANGES_LIVE;
     const k = entriesPerRank(shape);
+    const part = streamBytes(k / ranks, shape.length / ranks);
+    const counts = (ranks - 1) * (COUNTS_BYTES + HISTOGRAM_BYTES / RANGES_LIVE);
     return (
-      (ranks - 1 + (2 + agreements) * depth) * network.alpha +
-      okTopk.wireBytes(shape) * network.beta +
+      burstSeconds(network, ranks - 1, part) +
+      blockRoundSeconds(network, ranks, sparseBytes(k / ranks)) +
+      (1 + agreements) * depth * network.alpha +
+      counts * network.beta +
       splitSeconds(shape, network) +
       mergedTreeSeconds(shape, ranks, network) +
       (unionOf(shape, ranks) / ranks + 4 * k) * network.gamma

@@ -9,9 +9,14 @@ import {
   totalSeconds,
   type CostTerms,
 } from '../../shared/cost-model/cost-terms.ts';
-import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
+import {
+  burstSeconds,
+  messageSeconds,
+  type NetworkCost,
+} from '../../shared/cost-model/network-cost.ts';
 import type { CollectiveDefinition, ExchangeShape } from './collective.ts';
 import { wholeSumsFor } from './registry.ts';
+import { timedFactor } from './timed-factor.ts';
 
 export interface Prediction extends CostTerms {
   /** A collective's id, or `allgather` or `broadcast` of whole payloads. */
@@ -28,7 +33,11 @@ export function predict(
   shape: ExchangeShape,
   network: NetworkCost,
 ): Prediction {
-  const terms = costTerms((constants) => collective.cost(shape, constants), network);
+  const factor = timedFactor(collective, shape, network);
+  const terms = costTerms(
+    (constants) => factor * collective.cost(shape, constants),
+    network,
+  );
   return {
     collective: collective.id,
     seconds: totalSeconds(terms),
@@ -50,32 +59,34 @@ export function predictAll(
 
 type Whole = Pick<ExchangeShape, 'ranks' | 'payloadBytes'>;
 
-/** Every payload to every rank, as `gather.ts` does it: (P−1)·(α + bytes·β). */
+/** Every payload to every rank, as `gather.ts` does it: all at once. */
 export function predictGather(
   { ranks, payloadBytes }: Whole,
-  { alpha, beta }: NetworkCost,
+  network: NetworkCost,
 ): Prediction {
-  const steps = ranks - 1;
-  const wireBytes = steps * payloadBytes;
-  return messages('allgather', steps * alpha, wireBytes * beta, wireBytes);
+  const peers = ranks - 1;
+  const terms = costTerms(
+    (constants) => burstSeconds(constants, peers, payloadBytes),
+    network,
+  );
+  return messages('allgather', terms, peers * payloadBytes);
 }
 
 /** The root's payload down a tree, as `broadcast.ts` does it: ⌈log₂P⌉·(α + bytes·β). */
 export function predictBroadcast(
   { ranks, payloadBytes }: Whole,
-  { alpha, beta }: NetworkCost,
+  network: NetworkCost,
 ): Prediction {
   const depth = Math.ceil(Math.log2(ranks));
-  const wireBytes = depth * payloadBytes;
-  return messages('broadcast', depth * alpha, wireBytes * beta, wireBytes);
+  const terms = costTerms(
+    (constants) => depth * messageSeconds(constants, payloadBytes),
+    network,
+  );
+  return messages('broadcast', terms, depth * payloadBytes);
 }
 
-function messages(
+const messages = (
   collective: string,
-  latency: number,
-  bandwidth: number,
+  terms: CostTerms,
   wireBytes: number,
-): Prediction {
-  const seconds = latency + bandwidth;
-  return { collective, seconds, latency, bandwidth, reduction: 0, wireBytes };
-}
+): Prediction => ({ collective, seconds: totalSeconds(terms), ...terms, wireBytes });

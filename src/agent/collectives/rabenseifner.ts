@@ -12,6 +12,7 @@
  * Source: Rabenseifner, "Optimization of collective reduction operations" (2004); Thakur,
  * Rabenseifner and Gropp (2005), section 4.
  */
+import { messageSeconds } from '../../shared/cost-model/network-cost.ts';
 import type { Combined, Payload } from '../compression/method.ts';
 import type { Vector } from '../kernels/arena.ts';
 import type { ValueBytes } from '../kernels/value-type.ts';
@@ -31,14 +32,18 @@ export const rabenseifner: CollectiveDefinition = {
   summary: 'Dense halves summed, then doubled: few messages, few bytes.',
   source: 'Thakur, Rabenseifner and Gropp (2005), IJHPCA 19(1)',
   takes: ['dense', 'scalars'],
-  cost: ({ ranks, payloadBytes, valueBytes = 4 }, { alpha, beta, gamma }) => {
-    const core = 2 ** rounds(ranks);
-    const share = ((core - 1) / core) * payloadBytes;
-    const sum = (payloadBytes / valueBytes) * gamma;
-    const fold = foldedRanks(ranks) > 0 ? 2 * (alpha + payloadBytes * beta) + sum : 0;
-    return (
-      2 * rounds(ranks) * alpha + 2 * share * beta + (share / valueBytes) * gamma + fold
-    );
+  cost: ({ ranks, payloadBytes, valueBytes = 4 }, network) => {
+    const { gamma } = network;
+    let seconds = 0;
+    if (foldedRanks(ranks) > 0) {
+      seconds +=
+        2 * messageSeconds(network, payloadBytes) + (payloadBytes / valueBytes) * gamma;
+    }
+    for (let round = 1; round <= rounds(ranks); round++) {
+      const half = payloadBytes / 2 ** round;
+      seconds += 2 * messageSeconds(network, half) + (half / valueBytes) * gamma;
+    }
+    return seconds;
   },
   wireBytes: (shape) => {
     const sent = Array.from({ length: shape.ranks }, (_, rank) =>

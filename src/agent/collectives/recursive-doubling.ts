@@ -12,6 +12,7 @@
  * Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication
  * operations in MPICH" (2005), section 4.
  */
+import { messageSeconds } from '../../shared/cost-model/network-cost.ts';
 import type { Combined, Payload } from '../compression/method.ts';
 import type { Region } from '../kernels/arena.ts';
 import { vectorOf } from '../kernels/arena.ts';
@@ -30,9 +31,9 @@ export const recursiveDoubling: CollectiveDefinition = {
   summary: 'Whole vectors swapped at doubling distances: fewest messages.',
   source: 'Thakur, Rabenseifner and Gropp (2005), IJHPCA 19(1)',
   takes: ['dense', 'scalars'],
-  cost: ({ ranks, payloadBytes, valueBytes = 4 }, { alpha, beta, gamma }) => {
-    const message = alpha + payloadBytes * beta;
-    const sum = (payloadBytes / valueBytes) * gamma;
+  cost: ({ ranks, payloadBytes, valueBytes = 4 }, network) => {
+    const message = messageSeconds(network, payloadBytes);
+    const sum = (payloadBytes / valueBytes) * network.gamma;
     const fold = foldedRanks(ranks) > 0 ? 2 * message + sum : 0;
     return rounds(ranks) * (message + sum) + fold;
   },

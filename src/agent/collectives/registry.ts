@@ -19,6 +19,7 @@ import { sparseAllgather } from './sparse-allgather.ts';
 import { sparseRing } from './sparse-ring.ts';
 import { ssarRecursiveDoubling } from './ssar-recursive-doubling.ts';
 import { ssarSplitAllgather } from './ssar-split-allgather.ts';
+import { expectedSeconds } from './timed-factor.ts';
 
 const all: readonly CollectiveDefinition[] = [
   recursiveDoubling,
@@ -63,7 +64,8 @@ export function wholeSumsFor(kind: PayloadKind): readonly CollectiveDefinition[]
 }
 
 /**
- * The cheapest collective for this shape by its own cost: what `auto` means.
+ * The cheapest collective for this shape, by its own cost and by what it was seen to
+ * take: what `auto` means.
  * @throws GradwireError `COLLECTIVE_MISFIT`
  */
 export function chooseCollective(
@@ -74,7 +76,7 @@ export function chooseCollective(
   let best: CollectiveDefinition | undefined;
   let bestCost = Infinity;
   for (const collective of wholeSumsFor(kind)) {
-    const cost = collective.cost(shape, network);
+    const cost = expectedSeconds(collective, shape, network);
     if (best === undefined || cost < bestCost) {
       best = collective;
       bestCost = cost;

@@ -13,6 +13,7 @@
  * Source: Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
  * workstations" (2009); the chunks are ours.
  */
+import { messageSeconds } from '../../shared/cost-model/network-cost.ts';
 import type { Combined, Payload } from '../compression/method.ts';
 import type { Vector } from '../kernels/arena.ts';
 import type { ValueBytes } from '../kernels/value-type.ts';
@@ -35,13 +36,15 @@ export const ring: CollectiveDefinition = {
   summary: 'Dense sums passed around a ring: least bytes, 2(P−1) messages deep.',
   source: 'Patarasuk and Yuan (2009), JPDC 69(2)',
   takes: ['dense', 'scalars'],
-  cost: (shape, { alpha, beta, gamma }) => {
+  cost: (shape, network) => {
     const { ranks, payloadBytes } = shape;
     const steps = ranks - 1;
     const partBytes = payloadBytes / ranks;
     const sums = (steps * partBytes) / (shape.valueBytes ?? 4);
     const chunks = Math.max(1, Math.ceil(partBytes / RING_CHUNK_BYTES));
-    return 2 * steps * (alpha + partBytes * beta) + (sums / chunks) * gamma;
+    return (
+      2 * steps * messageSeconds(network, partBytes) + (sums / chunks) * network.gamma
+    );
   },
   wireBytes: (shape) => {
     const sent = Array.from({ length: shape.ranks }, (_, rank) =>

@@ -16,6 +16,7 @@
  * Source: QSGD (Alistarh et al., NeurIPS 2017), section 4; the dense form is the direct
  * algorithm of Thakur, Rabenseifner and Gropp (2005), section 4.
  */
+import { burstSeconds } from '../../shared/cost-model/network-cost.ts';
 import type { Combined, Payload } from '../compression/method.ts';
 import { gatherParts } from './allgather.ts';
 import type {
@@ -23,6 +24,7 @@ import type {
   Communicator,
   ExchangeShape,
 } from './collective.ts';
+import { blockRoundSeconds } from './doubling-blocks.ts';
 import { partRange } from './partition.ts';
 import { payloadVector, vectorRegion } from './payload-region.ts';
 import {
@@ -41,17 +43,20 @@ export const scatterReduceAllgather: CollectiveDefinition = {
   source: 'QSGD (Alistarh et al., NeurIPS 2017), section 4',
   takes: ['dense'],
   quantizes: true,
-  cost: (shape, { alpha, beta, gamma }) => {
+  cost: (shape, network) => {
     const { ranks, length } = shape;
     if (ranks === 1) return 0;
-    const messages = ranks - 1 + Math.ceil(Math.log2(ranks));
     const share = ((ranks - 1) / ranks) * length;
     const work =
       shape.quantization === undefined
         ? share
         : (share + length / ranks) * QUANTIZE_COST + (share + length) * DEQUANTIZE_COST;
-    const bytes = scatterReduceAllgather.wireBytes(shape);
-    return messages * alpha + bytes * beta + work * gamma;
+    const bytes = partBytes(length / ranks, shape);
+    return (
+      burstSeconds(network, ranks - 1, bytes) +
+      blockRoundSeconds(network, ranks, bytes) +
+      work * network.gamma
+    );
   },
   wireBytes: (shape) => {
     const { ranks, length } = shape;

@@ -12,7 +12,11 @@
  *
  * Source: SparCML (Renggli et al., SC 2019), sections 5.1 and 5.3.
  */
-import { mergeSeconds, scatterSeconds } from '../../shared/cost-model/network-cost.ts';
+import {
+  burstSeconds,
+  mergeSeconds,
+  scatterSeconds,
+} from '../../shared/cost-model/network-cost.ts';
 import type { Combined, Payload } from '../compression/method.ts';
 import { sparseBytes, type SparseStream } from '../kernels/kernels.ts';
 import type { ValueBytes } from '../kernels/value-type.ts';
@@ -32,11 +36,10 @@ export const sparseAllgather: CollectiveDefinition = {
   cost: (shape, network) => {
     const { ranks, length, payloadBytes, valueBytes } = shape;
     if (ranks === 1) return 0;
-    const { alpha, beta, gamma } = network;
     const entries = ranks * entriesPerRank(shape);
-    const gathering = (ranks - 1) * (alpha + payloadBytes * beta);
+    const gathering = burstSeconds(network, ranks - 1, payloadBytes);
     if (reachesDelta(entries, length, valueBytes)) {
-      return gathering + entries * scatterSeconds(network) + length * gamma;
+      return gathering + entries * scatterSeconds(network) + length * network.gamma;
     }
     let merged = 0;
     for (let united = 1; united < ranks; united *= 2) {

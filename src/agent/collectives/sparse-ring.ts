@@ -10,6 +10,7 @@
  * Source: SparCML (Renggli et al., SC 2019), section 6, the ring of sparse streams that
  * it compares with.
  */
+import { messageSeconds } from '../../shared/cost-model/network-cost.ts';
 import type { Combined, Payload } from '../compression/method.ts';
 import type {
   CollectiveDefinition,
@@ -54,9 +55,15 @@ export const sparseRing: CollectiveDefinition = {
         mergedSeconds(unionOf(shape, united) / ranks, own, length / ranks, network),
       0,
     );
+    const messages = travelling(shape).reduce(
+      (sum, united) =>
+        sum +
+        messageSeconds(network, unionBytes(shape, united, ranks)) +
+        messageSeconds(network, unionBytes(shape, ranks, ranks)),
+      0,
+    );
     return (
-      2 * (ranks - 1) * network.alpha +
-      sparseRing.wireBytes(shape) * network.beta +
+      messages +
       splitSeconds(shape, network) +
       merging +
       concatenatedSeconds(shape, network)

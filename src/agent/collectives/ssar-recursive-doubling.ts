@@ -11,6 +11,7 @@
  *
  * Source: SparCML (Renggli et al., SC 2019), section 5.3.1.
  */
+import { messageSeconds } from '../../shared/cost-model/network-cost.ts';
 import type { Combined, Payload } from '../compression/method.ts';
 import type {
   CollectiveDefinition,
@@ -39,18 +40,19 @@ export const ssarRecursiveDoubling: CollectiveDefinition = {
   source: 'SparCML (Renggli et al., SC 2019), section 5.3.1',
   takes: ['sparse'],
   cost: (shape, network) => {
-    const { alpha, beta } = network;
     const merging = (united: number): number => {
       const entries = unionOf(shape, united);
       return mergedSeconds(entries, entries, shape.length, network);
     };
     const swaps = unitedPerRound(shape).map(
-      (united) => alpha + unionBytes(shape, united) * beta + merging(united),
+      (united) => messageSeconds(network, unionBytes(shape, united)) + merging(united),
     );
     const total = swaps.reduce((sum, swap) => sum + swap, 0);
     if (foldedRanks(shape.ranks) === 0) return total;
-    const folding = unionBytes(shape, 1) + unionBytes(shape, shape.ranks);
-    return total + 2 * alpha + folding * beta + merging(1);
+    const folding = [1, shape.ranks].map((united) =>
+      messageSeconds(network, unionBytes(shape, united)),
+    );
+    return total + folding[0]! + folding[1]! + merging(1);
   },
   wireBytes: (shape: ExchangeShape) => {
     const swapped = unitedPerRound(shape).map((united) => unionBytes(shape, united));

@@ -10,9 +10,14 @@
  *
  * Source: SparCML (Renggli et al., SC 2019), section 5.3.2.
  */
+import { burstSeconds } from '../../shared/cost-model/network-cost.ts';
 import type { Combined, Payload } from '../compression/method.ts';
-import type { CollectiveDefinition, Communicator } from './collective.ts';
-import { blockRounds } from './doubling-blocks.ts';
+import type {
+  CollectiveDefinition,
+  Communicator,
+  ExchangeShape,
+} from './collective.ts';
+import { blockRounds, blockRoundSeconds } from './doubling-blocks.ts';
 import {
   concatenatedSeconds,
   entriesPerRank,
@@ -44,19 +49,17 @@ export const ssarSplitAllgather: CollectiveDefinition = {
   cost: (shape, network) => {
     const { ranks } = shape;
     if (ranks === 1) return 0;
-    const messages = ranks - 1 + Math.ceil(Math.log2(ranks));
     return (
-      messages * network.alpha +
-      ssarSplitAllgather.wireBytes(shape) * network.beta +
+      burstSeconds(network, ranks - 1, ownPartBytes(shape)) +
+      blockRoundSeconds(network, ranks, unionBytes(shape, ranks, ranks)) +
       splitSeconds(shape, network) +
       mergedTreeSeconds(shape, ranks, network) +
       concatenatedSeconds(shape, network)
     );
   },
   wireBytes: (shape) => {
-    const { ranks, length, valueBytes = 4 } = shape;
-    const part = streamBytes(entriesPerRank(shape) / ranks, length / ranks, valueBytes);
-    return (ranks - 1) * (part + unionBytes(shape, ranks, ranks));
+    const { ranks } = shape;
+    return (ranks - 1) * (ownPartBytes(shape) + unionBytes(shape, ranks, ranks));
   },
   run: async (communicator: Communicator, payload: Payload): Promise<Combined> => {
     if (communicator.size === 1 && payload.kind === 'sparse') {
@@ -67,6 +70,12 @@ export const ssarSplitAllgather: CollectiveDefinition = {
     const parts = await gatherParts(communicator, own, payload.length);
     return communicator.reduce(() => concatenated(communicator, parts));
   },
+};
+
+/** What a rank brings to one part. */
+const ownPartBytes = (shape: ExchangeShape): number => {
+  const { ranks, length, valueBytes = 4 } = shape;
+  return streamBytes(entriesPerRank(shape) / ranks, length / ranks, valueBytes);
 };
 
 /**

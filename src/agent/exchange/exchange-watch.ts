@@ -6,7 +6,7 @@
  * Cost: what a message is predicted to take is computed again only when it changes; of a
  * dense result some 16,000 elements are looked at.
  */
-import { costTerms, type CostTerms } from '../../shared/cost-model/cost-terms.ts';
+import type { CostTerms } from '../../shared/cost-model/cost-terms.ts';
 import {
   compresses,
   describePlan,
@@ -14,7 +14,7 @@ import {
   type ExchangePlan,
 } from '../../shared/exchange-plan.ts';
 import type { CollectiveDefinition, ExchangeShape } from '../collectives/collective.ts';
-import { predictBroadcast, predictGather } from '../collectives/prediction.ts';
+import { predict, predictBroadcast, predictGather } from '../collectives/prediction.ts';
 import type { SmallOperation } from '../collectives/small-allreduce.ts';
 import type { Combined, CommunicationRequest, Payload } from '../compression/method.ts';
 import type { Arena } from '../kernels/arena.ts';
@@ -148,7 +148,7 @@ export class ExchangeWatch {
     };
     const terms =
       operation === 'reduce'
-        ? costTerms((network) => carrier!.cost(shape, network), constants)
+        ? predict(carrier!, shape, constants)
         : operation === 'gather'
           ? predictGather(shape, constants)
           : predictBroadcast(shape, constants);

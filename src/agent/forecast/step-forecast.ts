@@ -8,7 +8,6 @@
 import {
   addTerms,
   boundBy,
-  costTerms,
   NO_COST,
   totalSeconds,
   type CostTerms,
@@ -21,7 +20,7 @@ import {
 } from '../../shared/cost-model/network-cost.ts';
 import { isAutomatic, type ExchangePlan } from '../../shared/exchange-plan.ts';
 import type { CollectiveDefinition, ExchangeShape } from '../collectives/collective.ts';
-import { predictBroadcast, predictGather } from '../collectives/prediction.ts';
+import { predict, predictBroadcast, predictGather } from '../collectives/prediction.ts';
 import {
   chooseCollective,
   collectivesFor,
@@ -87,11 +86,9 @@ export function forecastStep(
       case 'reduce': {
         const carrier = carrierOf(message, shape, collective, network);
         const sent = { ...shape, quantization: quantizationOf(plan, carrier) };
-        terms = addTerms(
-          terms,
-          costTerms((constants) => carrier.cost(sent, constants), network),
-        );
-        wireBytes += carrier.wireBytes(sent);
+        const prediction = predict(carrier, sent, network);
+        terms = addTerms(terms, prediction);
+        wireBytes += prediction.wireBytes;
         break;
       }
       case 'gather': {

@@ -3,10 +3,12 @@
  * alone, ping-pong, half a round trip a message; then the first 2, 4, … P ranks all at
  * once, each sending to one neighbour and receiving from the other, around and back, so
  * that nobody gets ahead, and from a common start: what a collective meets where ranks
- * share a machine or a switch, and nobody starts at quite the same time.
+ * share a machine or a switch, and nobody starts at quite the same time. And each sending
+ * to all others in one go.
  *
  * Every rank runs the same schedule; between two parts of it all meet, so that who is not
- * concerned is silent. About a second for four ranks on loopback.
+ * concerned is silent. Nothing counts until V8 has compiled what runs most, or α would be
+ * three times what a run meets. About three seconds for four ranks on loopback.
  */
 import type { Communicator } from '../collectives/collective.ts';
 import { smallAllreduce } from '../collectives/small-allreduce.ts';
@@ -15,24 +17,34 @@ import type { TimedMessages } from '../../shared/cost-model/link-fit.ts';
 interface Size {
   readonly bytes: number;
   readonly repetitions: number;
+  /** Messages in a row that one timing is the mean of, there and back in turns. */
+  readonly batch: number;
 }
 
 /** From one cache line to what fills a pipe. */
+const SMALL_SIZES: readonly Size[] = [
+  { bytes: 8, repetitions: 24, batch: 16 },
+  { bytes: 4096, repetitions: 24, batch: 16 },
+  { bytes: 2 ** 16, repetitions: 24, batch: 8 },
+  { bytes: 2 ** 19, repetitions: 9, batch: 4 },
+];
 const PAIR_SIZES: readonly Size[] = [
-  { bytes: 8, repetitions: 24 },
-  { bytes: 4096, repetitions: 24 },
-  { bytes: 65_536, repetitions: 16 },
-  { bytes: 2 ** 19, repetitions: 7 },
-  { bytes: 2 ** 21, repetitions: 5 },
+  ...SMALL_SIZES,
+  { bytes: 2 ** 21, repetitions: 5, batch: 4 },
 ];
 /** Up to what no cache holds: the largest messages of a collective. */
 const LOADED_SIZES: readonly Size[] = [
-  ...PAIR_SIZES,
-  { bytes: 2 ** 23, repetitions: 3 },
+  ...SMALL_SIZES,
+  { bytes: 2 ** 21, repetitions: 7, batch: 4 },
+  { bytes: 2 ** 22, repetitions: 5, batch: 2 },
+  { bytes: 2 ** 24, repetitions: 3, batch: 2 },
 ];
-/** Messages that one timing is the mean of, there and back in turns. */
-const BATCH = 4;
 const LARGEST = LOADED_SIZES.at(-1)!.bytes;
+/** To everybody at once. */
+const BURST_SIZES: readonly Size[] = [{ bytes: 8, repetitions: 24, batch: 16 }];
+const WARM_UP_MS = 400;
+/** Swaps between two looks at the clock. */
+const WARM_UP_SWAPS = 64;
 
 /** What one rank has timed: pairs in which it is the lower, loads in which it took part. */
 export interface LinkTimings {
@@ -43,6 +55,8 @@ export interface LinkTimings {
   readonly loaded: readonly {
     readonly ranks: number;
     readonly messages: readonly TimedMessages[];
+    /** One to each other rank at once; empty where there is but one other. */
+    readonly bursts: readonly TimedMessages[];
   }[];
 }
 
@@ -72,6 +86,38 @@ export async function timeLinks(communicator: Communicator): Promise<LinkTimings
     }
   };
 
+  /** A message to each of the first so many ranks, and one from each. */
+  const swapAll = async (ranks: number, bytes: number): Promise<void> => {
+    const others = Array.from({ length: ranks - 1 }, (_, step) => step + 1);
+    const arrivals = others.map((step) =>
+      communicator.receive((rank + step) % ranks, {
+        offset: into.offset + bytes * step,
+        bytes,
+      }),
+    );
+    const sends = others.map((step) =>
+      communicator.send((rank + step) % ranks, { ...out, bytes }),
+    );
+    await Promise.all([...arrivals, ...sends]);
+  };
+
+  const warmUp = async (): Promise<void> => {
+    const start = performance.now();
+    for (let elapsed = 0; elapsed < WARM_UP_MS;) {
+      for (let swaps = 0; swaps < WARM_UP_SWAPS; swaps++) {
+        await swap((rank + 1) % size, (rank + size - 1) % size, 8);
+        await swapAll(size, 8);
+      }
+      // All go on for as long as the one that began last.
+      [elapsed = 0] = await smallAllreduce(
+        communicator,
+        Float64Array.of(performance.now() - start),
+        ['min'],
+      );
+    }
+  };
+  if (size > 1) await warmUp();
+
   const pairs: LinkTimings['pairs'][number][] = [];
   for (let lower = 0; lower < size; lower++) {
     for (let upper = lower + 1; upper < size; upper++) {
@@ -94,7 +140,12 @@ export async function timeLinks(communicator: Communicator): Promise<LinkTimings
         step % 2 === 0 ? swap(next, previous, bytes) : swap(previous, next, bytes),
       () => meetNeighbours(ranks),
     );
-    loaded.push({ ranks, messages });
+    const bursts = await repeat(
+      ranks > 2 ? BURST_SIZES : [],
+      (bytes) => swapAll(ranks, bytes),
+      () => meetNeighbours(ranks),
+    );
+    loaded.push({ ranks, messages, bursts });
   }
   await meet();
   return { pairs, loaded };
@@ -114,13 +165,13 @@ async function repeat(
   before?: () => Promise<void>,
 ): Promise<TimedMessages[]> {
   const messages: TimedMessages[] = [];
-  for (const { bytes, repetitions } of sizes) {
+  for (const { bytes, repetitions, batch } of sizes) {
     const seconds: number[] = [];
     for (let repetition = 0; repetition <= repetitions; repetition++) {
       await before?.();
       const start = performance.now();
-      for (let step = 0; step < BATCH; step++) await exchange(bytes, step);
-      if (repetition > 0) seconds.push((performance.now() - start) / 1000 / BATCH);
+      for (let step = 0; step < batch; step++) await exchange(bytes, step);
+      if (repetition > 0) seconds.push((performance.now() - start) / 1000 / batch);
     }
     messages.push({ bytes, seconds });
   }

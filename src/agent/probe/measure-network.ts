@@ -6,10 +6,17 @@
 import { randomBytes } from 'node:crypto';
 import { availableParallelism, hostname } from 'node:os';
 import { fitLink, type TimedMessages } from '../../shared/cost-model/link-fit.ts';
-import type { NetworkProfile } from '../../shared/cost-model/network-profile.ts';
+import {
+  networkCostOf,
+  type NetworkProfile,
+  type TimedCollective,
+  type TimedMessage,
+} from '../../shared/cost-model/network-profile.ts';
 import { median } from '../../shared/statistics/quantile.ts';
 import type { Listening, Probed } from '../allreduce/rank-protocol.ts';
 import { RankWorld } from '../allreduce/rank-world.ts';
+import { findCollective } from '../collectives/registry.ts';
+import { sparseBytes } from '../kernels/kernels.ts';
 import type { TransportKind } from '../transport/transport-choice.ts';
 import type { KernelTimings } from './kernel-timing.ts';
 import type { RankTimings } from './probe-rank.ts';
@@ -61,23 +68,58 @@ export function profileOf(
     const load = timings
       .flatMap((rank) => rank.loaded)
       .filter((other) => other.ranks === ranks);
-    return { ranks, ...fitLink(slowest(load.map(({ messages }) => messages))) };
+    const messages = slowest(load.map(({ messages }) => messages));
+    const bursts = slowest(load.map(({ bursts }) => bursts));
+    return {
+      ranks,
+      ...fitLink(messages),
+      messages: messages.map(middle),
+      bursts: bursts.map(middle),
+    };
   });
   const names = Object.keys(first!.kernels) as (keyof KernelTimings)[];
   const kernels = Object.fromEntries(
     names.map((name) => [name, median(timings.map((rank) => rank.kernels[name]))!]),
   ) as KernelTimings;
-  return { version: 1, ...about, pairs, loaded, kernels };
+  const profile: NetworkProfile = { version: 1, ...about, pairs, loaded, kernels };
+  return { ...profile, collectives: timedCollectives(timings, profile) };
 }
 
-/** By size and repetition the rank that took longest: a collective ends with its last. */
-function slowest(ranks: readonly (readonly TimedMessages[])[]): TimedMessages[] {
-  const [first] = ranks;
-  return first!.map(({ bytes }, size) => {
-    const times = ranks.map((messages) => messages[size]!.seconds);
-    const seconds = times[0]!.map((_, repetition) =>
-      Math.max(...times.map((rank) => rank[repetition]!)),
+/** What the collectives took, beside what the profile's constants say of them. */
+function timedCollectives(
+  timings: readonly RankTimings[],
+  profile: NetworkProfile,
+): TimedCollective[] {
+  const ranks = timings.length;
+  const network = networkCostOf(profile, ranks);
+  return timings[0]!.collectives.map(({ collective, length, nnz }, index) => {
+    const repetitions = slowestRank(
+      timings.map(({ collectives }) => collectives[index]!.seconds),
     );
-    return { bytes, seconds };
+    const payloadBytes = nnz === undefined ? 4 * length : sparseBytes(nnz);
+    const shape = { ranks, length, payloadBytes, nnz };
+    return {
+      ...{ collective, ranks, length, nnz },
+      seconds: median(repetitions)!,
+      predicted: findCollective(collective).cost(shape, network),
+    };
   });
+}
+
+/** By repetition the rank that took longest: a collective ends with its last. */
+const slowestRank = (ranks: readonly (readonly number[])[]): number[] =>
+  ranks[0]!.map((_, repetition) =>
+    Math.max(...ranks.map((seconds) => seconds[repetition]!)),
+  );
+
+const middle = ({ bytes, seconds }: TimedMessages): TimedMessage => ({
+  bytes,
+  seconds: median(seconds)!,
+});
+
+function slowest(ranks: readonly (readonly TimedMessages[])[]): TimedMessages[] {
+  return ranks[0]!.map(({ bytes }, size) => ({
+    bytes,
+    seconds: slowestRank(ranks.map((messages) => messages[size]!.seconds)),
+  }));
 }

@@ -7,11 +7,13 @@ import { connectMesh } from '../transport/mesh.ts';
 import { MeshSeat } from '../transport/mesh-seat.ts';
 import { chooseTransport, type TransportKind } from '../transport/transport-choice.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
+import { timeCollectives, type CollectiveTiming } from './collective-timing.ts';
 import { timeKernels, type KernelTimings } from './kernel-timing.ts';
 import { timeLinks, type LinkTimings } from './link-timing.ts';
 
 export interface RankTimings extends LinkTimings {
   readonly kernels: KernelTimings;
+  readonly collectives: readonly CollectiveTiming[];
 }
 
 export interface Probe {
@@ -71,7 +73,8 @@ export class ProbeRank {
     const meet = (): Promise<unknown> =>
       smallAllreduce(communicator, Float64Array.of(1), ['max']);
     const kernels = await timeKernels(arena, loaded, meet);
+    const collectives = await timeCollectives({ arena, kernels: loaded, transport });
     await transport.close();
-    return { timings: { ...links, kernels }, transport: kind };
+    return { timings: { ...links, kernels, collectives }, transport: kind };
   }
 }

@@ -1,6 +1,7 @@
 /**
- * `gradwire bench network`: α and β between ranks and γ of the kernels, measured by real
- * processes, and kept in the home as what `auto` and `gradwire plan` go by.
+ * `gradwire bench network`: α and β between ranks, γ of the kernels and the collectives
+ * themselves, measured by real processes, and kept in the home as what `auto` and
+ * `gradwire plan` go by.
  */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { openHome } from '../../main/home.ts';
@@ -9,6 +10,7 @@ import {
   medianPair,
   worstPair,
   type NetworkProfile,
+  type TimedCollective,
 } from '../../shared/cost-model/network-profile.ts';
 import type { LinkCost } from '../../shared/cost-model/link-fit.ts';
 import { textTable } from '../text-table.ts';
@@ -24,6 +26,8 @@ const DEFAULT_RANKS = 4;
 const MAXIMUM_RANKS = 64;
 /** More pairs than fit a screen are summed up. */
 const MOST_PAIRS_SHOWN = 15;
+const K = 2 ** 10;
+const M = 2 ** 20;
 
 export function addBenchNetworkCommand(bench: Command): void {
   bench
@@ -31,8 +35,9 @@ export function addBenchNetworkCommand(bench: Command): void {
     .summary('latency and bandwidth between ranks, and what kernels take')
     .description(
       'Measure what a message between ranks costs (α, β), each pair alone and all at ' +
-        'once, and what the kernels take for an element (γ). The result is kept in the ' +
-        'home: runs launched from then on, and gradwire plan, go by it.',
+        'once, what the kernels take for an element (γ), and what the collectives take ' +
+        'for vectors of a few shapes. The result is kept in the home: runs launched from ' +
+        'then on, and gradwire plan, go by it.',
     )
     .option('--ranks <count>', 'processes on this machine', parseRanks, DEFAULT_RANKS)
     .addOption(
@@ -50,6 +55,7 @@ async function benchNetwork(options: BenchNetworkOptions): Promise<void> {
   const file = out ?? (await openHome()).networkProfile;
   // Loaded here: no other command needs the engine.
   const { measureNetwork } = await import('../../agent/engine.ts');
+  process.stderr.write(`measuring ${ranks} ranks: some ${2 + 3 * ranks} seconds\n`);
   const profile = await measureNetwork(ranks, transport);
   await saveNetworkProfile(file, profile);
   process.stdout.write(
@@ -88,7 +94,44 @@ function describe(profile: NetworkProfile): string {
     ],
     ['left', 'right'],
   );
-  return `${profile.transport}, ${profile.nodes.length} ranks\n\n${linkTable}\n\n${kernelTable}\n`;
+  return [
+    `${profile.transport}, ${profile.nodes.length} ranks`,
+    linkTable,
+    kernelTable,
+    ...collectiveTables(profile),
+    '',
+  ].join('\n\n');
+}
+
+/** Of dense vectors and of sparse ones: a row for each collective, a column for each shape. */
+function collectiveTables({ collectives = [] }: NetworkProfile): readonly string[] {
+  const families = Map.groupBy(collectives, ({ nnz }) =>
+    nnz === undefined ? 'dense' : 'sparse',
+  );
+  return [...families].map(([family, timed]) => {
+    const shapes = Map.groupBy(timed, shapeName);
+    const rows = Map.groupBy(timed, ({ collective }) => collective);
+    return textTable(
+      [
+        [`${family}, µs`, ...shapes.keys()],
+        ...[...rows].map(([collective, times]) => [
+          collective,
+          ...[...shapes.keys()].map((shape) => {
+            const found = times.find((one) => shapeName(one) === shape);
+            return found === undefined ? '' : (found.seconds * 1e6).toFixed(0);
+          }),
+        ]),
+      ],
+      ['left', ...[...shapes].map(() => 'right' as const)],
+    );
+  });
+}
+
+/** Elements, in powers of 1024 as the shapes are; of sparse vectors entries among them. */
+function shapeName({ length, nnz }: TimedCollective): string {
+  const [unit, name] = length >= M ? [M, 'M'] : length >= K ? [K, 'K'] : [1, ''];
+  const elements = `${length / unit}${name}`;
+  return nnz === undefined ? elements : `${nnz} of ${elements}`;
 }
 
 function parseRanks(text: string): number {

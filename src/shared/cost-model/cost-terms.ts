@@ -19,11 +19,11 @@ export function costTerms(
   cost: (network: NetworkCost) => number,
   network: NetworkCost,
 ): CostTerms {
-  const nothing = { alpha: 0, beta: 0, gamma: 0, merge: 0, scatter: 0 };
-  const { alpha, beta, gamma } = network;
+  const nothing = { alpha: 0, overhead: 0, beta: 0, gamma: 0, merge: 0, scatter: 0 };
+  const { alpha, overhead = alpha, beta, rates, gamma } = network;
   return {
-    latency: cost({ ...nothing, alpha }),
-    bandwidth: cost({ ...nothing, beta }),
+    latency: cost({ ...nothing, alpha, overhead }),
+    bandwidth: cost({ ...nothing, beta, rates }),
     reduction: cost({
       ...nothing,
       gamma,

@@ -26,10 +26,13 @@ export function corrected(network: NetworkCost, correction: Correction): Network
   const { latency, bandwidth, reduction } = correction;
   return {
     alpha: network.alpha * latency,
+    overhead: network.overhead && network.overhead * latency,
     beta: network.beta * bandwidth,
+    rates: network.rates?.map(({ bytes, beta }) => ({ bytes, beta: beta * bandwidth })),
     gamma: network.gamma * reduction,
     merge: mergeSeconds(network) * reduction,
     scatter: scatterSeconds(network) * reduction,
+    timed: network.timed,
   };
 }
 

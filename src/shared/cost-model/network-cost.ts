@@ -3,20 +3,69 @@
  * from. Every cost is linear in them, so that it can be taken apart into what each
  * contributes (`cost-terms.ts`).
  *
+ * Where they were measured two of them are finer. A byte of a message that no cache holds
+ * takes longer than one of a small message, so β is known by the message's size, as in
+ * PLogP (Kielmann, Bal and Verstoep, 2000). And of messages that leave at once, to several
+ * ranks, only the first takes a whole latency, the others what a sender is busy with: o of
+ * LogP (Culler et al., 1993).
+ *
  * Source: SparCML (Renggli et al., SC 2019), section 4; the constants per entry are ours:
  * merging and scattering cost more than a SIMD addition, and not in the same proportion
  * on every machine.
  */
+import type { TimedCollective } from './network-profile.ts';
 
 /** α: s per message, β: s per byte, γ: s per element added. */
 export interface NetworkCost {
   readonly alpha: number;
   readonly beta: number;
   readonly gamma: number;
+  /** o: s per further message of those that leave at once; absent: α. */
+  readonly overhead?: number | undefined;
+  /** β by the bytes of a message, ascending; absent: the same at any size. */
+  readonly rates?: readonly MessageRate[] | undefined;
+  /** Collectives that were timed in such a world; absent: none was. */
+  readonly timed?: readonly TimedCollective[] | undefined;
   /** s per entry that goes into a merge of two sparse streams; absent: MERGE_COST·γ. */
   readonly merge?: number | undefined;
   /** s per entry added into a dense vector; absent: SCATTER_COST·γ. */
   readonly scatter?: number | undefined;
+}
+
+/** What a byte takes in messages of so many bytes. */
+export interface MessageRate {
+  readonly bytes: number;
+  /** s per byte. */
+  readonly beta: number;
+}
+
+/** β of messages of so many bytes: by the logarithm between the sizes that are known. */
+export function byteSeconds({ beta, rates = [] }: NetworkCost, bytes: number): number {
+  const above = rates.findIndex((rate) => rate.bytes >= bytes);
+  const upper = rates.at(above);
+  if (upper === undefined) return beta;
+  // Below all that are known, or above: `at(-1)` is the last.
+  const lower = above > 0 ? rates[above - 1]! : upper;
+  if (lower === upper) return upper.beta;
+  const share = Math.log(bytes / lower.bytes) / Math.log(upper.bytes / lower.bytes);
+  return lower.beta + share * (upper.beta - lower.beta);
+}
+
+/** One message, from one rank to another: α + bytes·β. */
+export const messageSeconds = (network: NetworkCost, bytes: number): number =>
+  network.alpha + bytes * byteSeconds(network, bytes);
+
+/** Messages of so many bytes each that one rank sends at once: α + (n−1)·o + n·bytes·β. */
+export function burstSeconds(
+  network: NetworkCost,
+  messages: number,
+  bytes: number,
+): number {
+  const { alpha, overhead = alpha } = network;
+  if (messages < 1) return 0;
+  return (
+    alpha + (messages - 1) * overhead + messages * bytes * byteSeconds(network, bytes)
+  );
 }
 
 /**

@@ -11,8 +11,31 @@ import { quantile } from '../statistics/quantile.ts';
 import type { LinkCost } from './link-fit.ts';
 import type { NetworkCost } from './network-cost.ts';
 
+type Load = NetworkProfile['loaded'][number];
+
 const seconds = z.number().min(0).lt(1e6);
 const count = z.int().min(0);
+
+const timedMessage = z.strictObject({
+  bytes: z.number().positive(),
+  /** Median over repetitions, of the rank that took longest. */
+  seconds: z.number().positive().lt(1e6),
+});
+export type TimedMessage = z.infer<typeof timedMessage>;
+
+const timedCollective = z.strictObject({
+  collective: z.string(),
+  ranks: z.int().min(2),
+  /** N, elements. */
+  length: count,
+  /** k, entries a rank, of sparse vectors. */
+  nnz: count.optional(),
+  /** Median over repetitions, of the rank that took longest. */
+  seconds: z.number().positive().lt(1e6),
+  /** What the model says by this profile's constants alone. */
+  predicted: z.number().positive().lt(1e6),
+});
+export type TimedCollective = z.infer<typeof timedCollective>;
 
 export const networkProfileSchema = z.strictObject({
   version: z.literal(1),
@@ -33,8 +56,19 @@ export const networkProfileSchema = z.strictObject({
   ),
   /** The first so many ranks sending to their neighbours all at once, the slowest. */
   loaded: z.array(
-    z.strictObject({ ranks: z.int().min(2), alpha: seconds, beta: seconds }),
+    z.strictObject({
+      ranks: z.int().min(2),
+      /** Fitted to all sizes: for people, and where nothing below is known. */
+      alpha: seconds,
+      beta: seconds,
+      /** One message each, by size, ascending: at least the smallest and one more. */
+      messages: z.array(timedMessage).optional(),
+      /** One message of a size to each other rank at once. */
+      bursts: z.array(timedMessage).optional(),
+    }),
   ),
+  /** The collectives themselves, all ranks at once, on a few shapes. */
+  collectives: z.array(timedCollective).optional(),
   /** Of each node, where they are known. */
   cores: z.int().min(1).optional(),
   /** s per element or entry, median over ranks that all compute at once. */
@@ -79,14 +113,15 @@ export function parseNetworkProfile(raw: unknown, place: string): NetworkProfile
  */
 export function networkCostOf(profile: NetworkProfile, ranks: number): NetworkCost {
   const { add, merge, scatter } = profile.kernels;
-  const { alpha, beta } = loadNearest(profile, ranks) ?? worstPair(profile);
+  const load = loadNearest(profile, ranks);
+  const messages = load === undefined ? worstPair(profile) : messageCosts(load);
   const share = sharing(profile, ranks) / sharing(profile, profile.nodes.length);
   return {
-    alpha,
-    beta,
+    ...messages,
     gamma: share * add,
     merge: share * merge,
     scatter: share * scatter,
+    timed: profile.collectives?.filter((timed) => timed.ranks === ranks),
   };
 }
 
@@ -117,10 +152,33 @@ export function medianPair({ pairs }: NetworkProfile): LinkCost {
   };
 }
 
+/** α, β by size and o of a load, as far as they were measured. */
+function messageCosts({
+  ranks,
+  alpha,
+  beta,
+  messages = [],
+  bursts: [burst] = [],
+}: Load): Pick<NetworkCost, 'alpha' | 'beta' | 'rates' | 'overhead'> {
+  const [smallest, ...larger] = messages;
+  if (smallest === undefined || larger.length === 0) return { alpha, beta };
+  const rates = larger.map(({ bytes, seconds }) => ({
+    bytes,
+    beta: Math.max(0, seconds - smallest.seconds) / bytes,
+  }));
+  const further = burst && (burst.seconds - smallest.seconds) / (ranks - 2);
+  return {
+    alpha: smallest.seconds,
+    beta,
+    rates,
+    overhead: further && Math.min(smallest.seconds, Math.max(0, further)),
+  };
+}
+
 const slowness = ({ alpha, beta }: LinkCost): number => alpha + 65_536 * beta;
 
 /** By ratio: of 2 and 8, 4 is as near to either, and the larger is the safer. */
-function loadNearest({ loaded }: NetworkProfile, ranks: number): LinkCost | undefined {
+function loadNearest({ loaded }: NetworkProfile, ranks: number): Load | undefined {
   const distance = (load: { readonly ranks: number }): number =>
     Math.abs(Math.log(load.ranks / Math.max(2, ranks)));
   return loaded

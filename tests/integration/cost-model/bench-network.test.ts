@@ -4,6 +4,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { measureNetwork } from '../../../src/agent/engine.ts';
+import {
+  describeCollectives,
+  findCollective,
+} from '../../../src/agent/collectives/registry.ts';
 import { chooseTransport } from '../../../src/agent/transport/transport-choice.ts';
 import {
   loadNetworkProfile,
@@ -12,6 +16,7 @@ import {
 import {
   networkCostOf,
   parseNetworkProfile,
+  type NetworkProfile,
 } from '../../../src/shared/cost-model/network-profile.ts';
 
 let directory: string;
@@ -48,6 +53,8 @@ test('three ranks: every pair alone, loads, kernels; kept as it was measured', a
   // A merge compares, an addition streams.
   expect(profile.kernels.merge).toBeGreaterThan(profile.kernels.add);
 
+  expectEveryCollective(profile);
+
   const file = path.join(directory, 'network.json');
   await saveNetworkProfile(file, profile);
   expect(await loadNetworkProfile(file)).toEqual(profile);
@@ -56,6 +63,28 @@ test('three ranks: every pair alone, loads, kernels; kept as it was measured', a
   );
   expect(networkCostOf(profile, 3).gamma).toBe(profile.kernels.add);
 });
+
+/** Each was timed with vectors that it takes, and what it took is no wrong unit. */
+function expectEveryCollective({ collectives = [] }: NetworkProfile): void {
+  const timed = Map.groupBy(collectives, ({ collective }) => collective);
+  expect([...timed.keys()].toSorted()).toEqual(
+    describeCollectives()
+      .map(({ id }) => id)
+      .toSorted(),
+  );
+  for (const [id, times] of timed) {
+    const { takes } = findCollective(id);
+    for (const { ranks, nnz, seconds, predicted } of times) {
+      expect(ranks).toBe(3);
+      expect(takes).toContain(nnz === undefined ? 'dense' : 'sparse');
+      expect(seconds).toBeGreaterThan(1e-6);
+      expect(seconds).toBeLessThan(10);
+      expect(predicted).toBeGreaterThan(1e-7);
+    }
+    // More takes longer, whatever the machine is doing.
+    expect(times.at(-1)!.seconds).toBeGreaterThan(times[0]!.seconds);
+  }
+}
 
 test('takes the transport that runs take', async () => {
   const { transport, loaded } = await measureNetwork(2);

@@ -200,7 +200,13 @@ describe('E[K]', () => {
 
 describe('predictions', () => {
   test('whose terms add up to the collective’s own cost', () => {
-    const measured = { ...LOOPBACK, merge: 9e-9, scatter: 2e-9 };
+    const measured = {
+      ...{ ...LOOPBACK, merge: 9e-9, scatter: 2e-9, overhead: 1e-6 },
+      rates: [
+        { bytes: 4096, beta: 1e-9 },
+        { bytes: 65_536, beta: 3e-9 },
+      ],
+    };
     for (const collective of collectives.values()) {
       for (const ranks of [1, 2, 3, 8]) {
         const shape = { ranks, length: 50_000, payloadBytes: 16_000, nnz: 2000 };

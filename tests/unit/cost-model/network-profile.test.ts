@@ -65,6 +65,44 @@ describe('a network profile', () => {
     expect(medianPair(profile)).toEqual({ alpha: 2e-5, beta: 2e-9 });
   });
 
+  test('gives α, β by size and o of a load, as far as they were measured', () => {
+    const messages = [
+      { bytes: 8, seconds: 1e-5 },
+      { bytes: 1000, seconds: 3e-5 },
+      { bytes: 1e6, seconds: 9e-6 },
+    ];
+    const of = (load: object) =>
+      networkCostOf(
+        { ...profile, loaded: [{ ranks: 4, alpha: 5e-5, beta: 5e-9, ...load }] },
+        4,
+      );
+    const sized = of({ messages });
+    expect(sized).toMatchObject({ alpha: 1e-5, beta: 5e-9 });
+    expect(sized.rates).toEqual([
+      { bytes: 1000, beta: expect.closeTo(2e-8, 12) as number },
+      // Less than α: noise, which must not make bytes pay.
+      { bytes: 1e6, beta: 0 },
+    ]);
+    expect(sized.overhead).toBeUndefined();
+    const burst = (seconds: number) => [{ bytes: 8, seconds }];
+    const overhead = (seconds: number) =>
+      of({ messages, bursts: burst(seconds) }).overhead;
+    expect(overhead(1.4e-5)).toBeCloseTo(2e-6, 12);
+    expect(overhead(9e-6)).toBe(0);
+    expect(overhead(1)).toBe(1e-5);
+    expect(of({ messages: messages.slice(0, 1) })).toMatchObject({ alpha: 5e-5 });
+    expect(of({ bursts: burst(1) }).overhead).toBeUndefined();
+  });
+
+  test('gives the collectives that were timed in such a world', () => {
+    const timed = (ranks: number) => ({
+      ...{ collective: 'ring', ranks, length: 100, seconds: 2, predicted: 1 },
+    });
+    const collectives = [timed(2), timed(4)];
+    expect(networkCostOf({ ...profile, collectives }, 4).timed).toEqual([timed(4)]);
+    expect(networkCostOf({ ...profile, collectives }, 3).timed).toEqual([]);
+  });
+
   test('survives JSON', () => {
     const read = parseNetworkProfile(JSON.parse(JSON.stringify(profile)), 'p.json');
     expect(read).toEqual(profile);

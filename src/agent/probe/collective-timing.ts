@@ -1,0 +1,213 @@
+/**
+ * The collectives themselves, timed on vectors of a few shapes, in turns, all ranks at
+ * once: what the constants do not say of them. Two algorithms may send the same bytes in
+ * the same messages, and one of them copies more, or waits for a core that the other
+ * leaves alone. What the model makes of these times is in `collectives/timed-factor.ts`.
+ *
+ * Every rank runs the same schedule. Shapes grow until an exchange takes long, and a shape
+ * has its time, so that a slow link does not take minutes. About six seconds for four ranks
+ * on loopback.
+ */
+import type { CollectiveDefinition } from '../collectives/collective.ts';
+import { TransportCommunicator } from '../collectives/communicator.ts';
+import { collectives } from '../collectives/registry.ts';
+import { smallAllreduce } from '../collectives/small-allreduce.ts';
+import type { Payload } from '../compression/method.ts';
+import type { Arena } from '../kernels/arena.ts';
+import { sparseBytes, type Kernels } from '../kernels/kernels.ts';
+import { CounterRandom } from '../kernels/random.ts';
+import type { Transport } from '../transport/transport.ts';
+
+/** N elements and, of a sparse vector, k entries a rank. */
+export interface TimedShape {
+  readonly length: number;
+  readonly nnz?: number | undefined;
+}
+
+export interface CollectiveTiming extends TimedShape {
+  readonly collective: string;
+  /** Of each repetition. */
+  readonly seconds: readonly number[];
+}
+
+export interface TimedWorld {
+  readonly arena: Arena;
+  readonly kernels: Kernels;
+  readonly transport: Transport;
+}
+
+const DENSE_BYTES = [1024, 2 ** 15, 2 ** 18, 2 ** 21, 2 ** 23, 2 ** 25];
+const SPARSE_BYTES = [2 ** 15, 2 ** 19, 2 ** 23];
+const DENSITIES = [0.0005, 0.005, 0.05];
+/** Exchanges in a row that a repetition is the mean of, of vectors up to so many bytes. */
+const EFFORTS = [
+  { bytes: 2 ** 16, batch: 16, repetitions: 31 },
+  { bytes: 2 ** 20, batch: 4, repetitions: 21 },
+  { bytes: 2 ** 23, batch: 1, repetitions: 15 },
+  { bytes: Infinity, batch: 1, repetitions: 7 },
+] as const;
+/** Of each collective, until V8 has compiled what it runs most. */
+const WARM_UP_SECONDS = 0.2;
+/** Of each shape: its scratch is new, to the collective and to the caches. */
+const WARM_UPS = 5;
+/** What the repetitions of one shape may take, but for the fewest. */
+const SHAPE_SECONDS = 0.5;
+const FEWEST_REPETITIONS = 5;
+/** Where the slowest exchange of a shape takes longer, no larger shape follows. */
+const LONG_SECONDS = 0.1;
+const MEETING_STREAM = 1_000_000;
+/** A stream of its own for each collective. */
+const streamOf = ({ code }: CollectiveDefinition): number => MEETING_STREAM + code;
+
+/** @throws GradwireError of the transport */
+export async function timeCollectives(
+  world: TimedWorld,
+): Promise<readonly CollectiveTiming[]> {
+  if (world.transport.size === 1) return [];
+  const ranks = new TimedRanks(world);
+  const families = [
+    DENSE_BYTES.map((bytes) => ({ length: bytes / 4 })),
+    ...DENSITIES.map((density) =>
+      SPARSE_BYTES.map((bytes) => ({
+        length: bytes / 4,
+        nnz: Math.ceil((density * bytes) / 4),
+      })),
+    ),
+  ];
+  const timings: CollectiveTiming[] = [];
+  for (const shapes of families) {
+    for (const shape of shapes) {
+      const timed = await ranks.time(shape);
+      timings.push(...timed);
+      const longest = Math.max(...timed.flatMap(({ seconds }) => seconds));
+      if ((await ranks.largest(longest)) > LONG_SECONDS) break;
+    }
+  }
+  return timings;
+}
+
+class TimedRanks {
+  readonly #world: TimedWorld;
+  readonly #meeting: TransportCommunicator;
+  readonly #warm = new Set<string>();
+
+  constructor(world: TimedWorld) {
+    this.#world = world;
+    this.#meeting = this.#communicator(MEETING_STREAM);
+  }
+
+  /** The largest over the ranks of what each brings: all meet. */
+  async largest(value: number): Promise<number> {
+    this.#meeting.begin({ epoch: 0, operation: 0, dtype: 0 });
+    const [largest] = await smallAllreduce(this.#meeting, Float64Array.of(value), [
+      'max',
+    ]);
+    return largest!;
+  }
+
+  /** All that take vectors of this shape, in turns by repetition. */
+  async time(shape: TimedShape): Promise<readonly CollectiveTiming[]> {
+    const { length, nnz } = shape;
+    const kind = nnz === undefined ? 'dense' : 'sparse';
+    const { batch, repetitions } = EFFORTS.find(({ bytes }) => 4 * length <= bytes)!;
+    using payloads = new Payloads(this.#world, shape, batch);
+    const contestants = [...collectives.values()]
+      .filter(({ takes }) => takes.includes(kind))
+      .map((collective) => ({
+        collective,
+        communicator: this.#communicator(streamOf(collective)),
+        seconds: [] as number[],
+      }));
+    const run = async (
+      { collective, communicator }: (typeof contestants)[number],
+      count: number,
+    ): Promise<number> => {
+      const written = payloads.write(count);
+      await this.largest(0);
+      const start = performance.now();
+      for (const payload of written) {
+        communicator.begin({ epoch: 0, operation: collective.code, dtype: 1 });
+        await collective.run(communicator, payload);
+      }
+      return (performance.now() - start) / 1000 / count;
+    };
+    for (const contestant of contestants) {
+      const { id } = contestant.collective;
+      const begun = performance.now();
+      while (!this.#warm.has(id) && !(await this.#passed(begun, WARM_UP_SECONDS))) {
+        for (let time = 0; time < batch; time++) await run(contestant, 1);
+      }
+      for (let time = 0; time < WARM_UPS; time++) await run(contestant, 1);
+      this.#warm.add(id);
+    }
+    const begun = performance.now();
+    for (let repetition = 0; repetition < repetitions; repetition++) {
+      if (repetition >= FEWEST_REPETITIONS) {
+        if (await this.#passed(begun, SHAPE_SECONDS)) break;
+      }
+      for (const contestant of contestants) {
+        contestant.seconds.push(await run(contestant, batch));
+      }
+    }
+    return contestants.map(({ collective, communicator, seconds }) => {
+      communicator[Symbol.dispose]();
+      return { collective: collective.id, ...shape, seconds };
+    });
+  }
+
+  /** Whether so many seconds have passed since then, to one of the ranks: all agree. */
+  async #passed(begun: number, seconds: number): Promise<boolean> {
+    return (await this.largest((performance.now() - begun) / 1000)) >= seconds;
+  }
+
+  #communicator(stream: number): TransportCommunicator {
+    return new TransportCommunicator({ ...this.#world, stream });
+  }
+}
+
+/** Payloads of one shape, written anew before they are exchanged: collectives use them up. */
+class Payloads implements Disposable {
+  readonly #world: TimedWorld;
+  readonly #shape: TimedShape;
+  readonly #bytes: number;
+  readonly #region;
+  readonly #indices: Uint32Array;
+
+  constructor(world: TimedWorld, shape: TimedShape, copies: number) {
+    this.#world = world;
+    this.#shape = shape;
+    const { length, nnz } = shape;
+    this.#bytes = nnz === undefined ? 4 * length : sparseBytes(nnz);
+    this.#region = world.arena.allocate(copies * this.#bytes);
+    this.#indices = randomIndices(length, nnz ?? 0, world.transport.rank);
+  }
+
+  /** Zeros, which sums leave as they are: so many exchanges in a row stay in f32's range. */
+  write(copies: number): readonly Payload[] {
+    const { arena } = this.#world;
+    const { length, nnz } = this.#shape;
+    const bytes = this.#bytes;
+    return Array.from({ length: copies }, (_, copy) => {
+      const data = { offset: this.#region.offset + copy * bytes, bytes };
+      arena.u8(data.offset, bytes).fill(0);
+      if (nnz === undefined) return { kind: 'dense', length, data };
+      arena.u32(data.offset, nnz).set(this.#indices);
+      return { kind: 'sparse', length, count: nnz, data };
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#world.arena.release(this.#region);
+  }
+}
+
+/** One index at a random place of each of k equal runs: as many meet as of uniform ones. */
+function randomIndices(length: number, count: number, rank: number): Uint32Array {
+  const random = new CounterRandom({ seed: 5, rank });
+  const run = length / count;
+  return Uint32Array.from({ length: count }, (_, entry) => {
+    const first = Math.ceil(entry * run);
+    const places = Math.ceil((entry + 1) * run) - first;
+    return first + Math.floor(random.uniform(entry) * places);
+  });
+}
