@@ -9,6 +9,7 @@ import {
   collectivesFor,
   findCollective,
 } from '../../src/agent/collectives/registry.ts';
+import { expectedSeconds } from '../../src/agent/collectives/timed-factor.ts';
 import type { NetworkCost } from '../../src/shared/cost-model/network-cost.ts';
 import type { PeerWorld } from './peer-world.ts';
 import type { MeasuredExchange } from './rank-protocol.ts';
@@ -91,12 +92,13 @@ export async function contest(
   const peerTimes = peers.map((peer) => ({ peer, times: [] as number[] }));
   for (let round = 0; round < rounds; round++) {
     const checked = round === 0;
-    const warmUp = 4 * shape.length <= SHORT_BYTES ? 5 : checked ? 1 : 0;
     for (const collective of collectives) {
       const sparse = kindOf(collective) === 'sparse';
       const result = await world.measure({
         ...{ collective, length: shape.length, dataSet: round % dataSets },
-        ...{ checked, warmUp, batch },
+        ...{ checked, batch },
+        // A turn begins with ranks that slept, and scratch that is new to the caches.
+        warmUp: sparse || 4 * shape.length <= SHORT_BYTES ? 6 : 1,
         count: sparse ? shape.count : undefined,
         repetitions: sparse ? repetitions : denseRepetitions,
       });
@@ -136,7 +138,7 @@ function contestant(
     payload,
     times,
     exchange,
-    predictedMs: 1e3 * collective.cost(cost, network),
+    predictedMs: 1e3 * expectedSeconds(collective, cost, network),
     predictedBytes: collective.wireBytes(cost),
     auto: chooseCollective(payload, cost, network).id === id,
   };

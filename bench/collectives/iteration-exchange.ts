@@ -19,9 +19,9 @@ import type { Session } from './stage.ts';
 
 const RANKS = 4;
 const BLOCKS = 5;
-const ITERATIONS = 40;
-/** Of each block: what the first find cold, and how they settle. */
-const WARM_UP = 10;
+const ITERATIONS = 400;
+/** Of each block: until V8 has compiled what runs most, and the exchange has settled. */
+const WARM_UP = 300;
 
 const EXCHANGES = [
   { name: 'dense ring', exchange: { method: 'none', collective: 'ring' } },

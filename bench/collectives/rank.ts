@@ -12,6 +12,7 @@ import { ExchangeEngine } from '../../src/agent/exchange/exchange-engine.ts';
 import { Arena, type Region, type Vector } from '../../src/agent/kernels/arena.ts';
 import { sparseBytes, type Kernels } from '../../src/agent/kernels/kernels.ts';
 import { loadWasmKernels } from '../../src/agent/kernels/wasm/load.ts';
+import { timeCollectives } from '../../src/agent/probe/collective-timing.ts';
 import { timeKernels } from '../../src/agent/probe/kernel-timing.ts';
 import { timeLinks } from '../../src/agent/probe/link-timing.ts';
 import { PhaseClock } from '../../src/agent/profile/phase-clock.ts';
@@ -68,7 +69,7 @@ export class BenchRank {
   }
 
   /**
-   * What messages cost on this mesh and what the kernels take, for predictions.
+   * What messages cost on this mesh, what the kernels and the collectives take.
    * @throws GradwireError of the transport
    */
   async probe(): Promise<Probed> {
@@ -79,7 +80,10 @@ export class BenchRank {
       this.#barrier(),
     );
     communicator[Symbol.dispose]();
-    return { type: 'probed', timings: { ...links, kernels } };
+    const collectives = await timeCollectives({
+      ...{ arena: this.#arena, kernels: this.#kernels, transport: this.#connected() },
+    });
+    return { type: 'probed', timings: { ...links, kernels, collectives } };
   }
 
   /** @throws GradwireError of the transport, `RESULT_WRONG` */
@@ -95,13 +99,15 @@ export class BenchRank {
       : undefined;
     const times: number[] = [];
     for (let repetition = -cell.warmUp; repetition < cell.repetitions; repetition++) {
-      const payload = this.#prepare(cell, () => 0);
+      const payloads = this.#prepare(cell, () => 0, cell.batch);
       await this.#barrier();
       const start = performance.now();
-      for (let i = 0; i < cell.batch; i++) await run(payload);
+      for (const payload of payloads) await run(payload);
       const elapsed = (performance.now() - start) / cell.batch;
       if (repetition >= 0) times.push(elapsed);
     }
+    // Whoever is first to report does it when nobody is being timed any more.
+    await this.#barrier();
     communicator[Symbol.dispose]();
     return {
       type: 'measured',
@@ -190,23 +196,31 @@ export class BenchRank {
   }
 
   /**
-   * The payload anew: a collective may overwrite it. Dense values that are to be timed are
-   * 0, or several exchanges in a row would leave f32's range.
+   * So many payloads anew: a collective may overwrite them. Dense values that are to be
+   * timed are 0, or several exchanges in a row would leave f32's range: one vector will do.
    */
-  #prepare(cell: Cell, value: (index: number) => number): Payload {
+  #prepare(
+    cell: Cell,
+    value: (index: number) => number,
+    copies: number,
+  ): readonly Payload[] {
     const { length, count } = cell;
     if (count === undefined) {
       const data = this.#memory(4 * length);
       const values = this.#arena.f32({ offset: data.offset, length });
       if (value(1) === 0) values.fill(0);
       else for (let i = 0; i < length; i++) values[i] = value(i);
-      return { kind: 'dense', length, data };
+      return Array.from({ length: copies }, () => ({ kind: 'dense', length, data }));
     }
-    const data = this.#memory(sparseBytes(count));
+    const bytes = sparseBytes(count);
+    const { offset: first } = this.#memory(copies * bytes);
     const { indices, values } = this.#dataSet(cell, count);
-    this.#arena.u32(data.offset, count).set(indices);
-    this.#arena.f32({ offset: data.offset + 4 * count, length: count }).set(values);
-    return { kind: 'sparse', length, count, data };
+    return Array.from({ length: copies }, (_, copy) => {
+      const offset = first + copy * bytes;
+      this.#arena.u32(offset, count).set(indices);
+      this.#arena.f32({ offset: offset + 4 * count, length: count }).set(values);
+      return { kind: 'sparse', length, count, data: { offset, bytes } };
+    });
   }
 
   /** Of exactly so many bytes, kept between cells. */
@@ -243,7 +257,7 @@ export class BenchRank {
     run: (payload: Payload) => Promise<Combined>,
   ): Promise<MeasuredExchange> {
     const transport = this.#connected();
-    const payload = this.#prepare(cell, valueAt);
+    const payload = this.#prepare(cell, valueAt, 1)[0]!;
     const given = this.#entries(payload.kind === 'sparse' ? payload.count : undefined, {
       ...{ offset: payload.data.offset, length: cell.length },
     });

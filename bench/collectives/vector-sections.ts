@@ -84,7 +84,7 @@ function grid({ sizes, quick }: Session, ranks: number): readonly Cell[] {
   return (sizes ?? (quick ? [64 * K] : GRID_BYTES)).flatMap((bytes) =>
     (quick ? [0.01] : GRID_DENSITIES).map((density) => ({
       ...{ section: 'grid', ranks, shape: sparseShape(bytes / 4, density) },
-      schedule: quick ? QUICK : { ...scheduleOf(bytes), batch: 1 },
+      schedule: quick ? QUICK : scheduleOf(bytes),
     })),
   );
 }
@@ -119,13 +119,13 @@ const ONE_SET: Schedule = {
   ...{ rounds: 1, dataSets: 1, repetitions: 5, denseRepetitions: 1, batch: 1 },
 };
 
-/** More of what is short, so that every size takes about as long. */
+/** More of what is short, so that every size takes about as long; in many short turns. */
 function scheduleOf(bytes: number): Schedule {
-  const rounds = 3;
+  const rounds = 6;
   const dataSets = 3;
-  if (bytes <= 4 * K) return { rounds, dataSets, repetitions: 15, batch: 20 };
-  if (bytes <= 64 * K) return { rounds, dataSets, repetitions: 15, batch: 5 };
-  if (bytes <= M) return { rounds, dataSets, repetitions: 12, batch: 1 };
-  if (bytes <= 16 * M) return { rounds, dataSets, repetitions: 5, batch: 1 };
+  if (bytes <= 4 * K) return { rounds, dataSets, repetitions: 10, batch: 20 };
+  if (bytes <= 64 * K) return { rounds, dataSets, repetitions: 10, batch: 10 };
+  if (bytes <= M) return { rounds, dataSets, repetitions: 8, batch: 4 };
+  if (bytes <= 16 * M) return { rounds, dataSets, repetitions: 4, batch: 1 };
   return { rounds, dataSets, repetitions: 2, batch: 1 };
 }
