@@ -108,6 +108,11 @@ export interface Similarity {
 
 export interface Compressor extends Disposable {
   /**
+   * Whether `encode` throws `NotFiniteInput` of a gradient with a NaN or an infinity, in a
+   * pass that it makes anyway. Absent: whoever calls it looks first.
+   */
+  readonly refusesNotFinite?: boolean | undefined;
+  /**
    * Compensate, then select or quantise: reads `gradient`, updates the residual, leaves
    * the payload in memory of its own, or in the gradient's, where it stays valid until
    * the next encode. May use `gradient` as scratch. A pure function of (gradient, state,

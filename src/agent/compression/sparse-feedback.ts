@@ -21,6 +21,7 @@ import type {
   ExchangeStatistics,
   Payload,
 } from './method.ts';
+import { NotFiniteInput } from './not-finite-input.ts';
 import { parseSparse } from './payload-check.ts';
 import { noState, requireNoState } from './stateless.ts';
 
@@ -43,6 +44,7 @@ export interface Selection {
 type SparsePayload = Payload & { readonly kind: 'sparse' };
 
 export class SparseFeedback implements Compressor {
+  readonly refusesNotFinite = true;
   readonly #method: string;
   readonly #context: CompressorContext;
   readonly #selection: Selection;
@@ -65,9 +67,10 @@ export class SparseFeedback implements Compressor {
   }
 
   encode(gradient: Vector, iteration: number): SparsePayload {
-    const { kernels } = this.#context;
+    const { arena, kernels } = this.#context;
     const residual = this.#residual;
-    kernels.add(residual, gradient);
+    const index = kernels.addFinite(residual, gradient);
+    if (index >= 0) throw new NotFiniteInput(index, arena.f32(gradient)[index]!);
     const selected = this.#selection.select(residual, iteration, this.#region);
     kernels.clearAt(residual, selected);
     const { offset, count } = selected;

@@ -56,6 +56,7 @@ export class ArenaSite implements GradientSite {
       firstNotFinite: () => {
         within.load();
         kept?.load();
+        if (compressor.refusesNotFinite === true) return undefined;
         const index = kernels.firstNonFinite(gradient);
         return index < 0 ? undefined : { index, value: arena.f32(gradient)[index]! };
       },

@@ -36,7 +36,11 @@ export interface NotFiniteElement {
  * vectors given. What a GPU does answers later; nothing answers later on the CPU.
  */
 export interface GradientBucket extends Disposable {
-  /** The first element that is not finite. Ask before `encode`, which changes them. */
+  /**
+   * The first element that is not finite. Ask before `encode`, which changes them, and
+   * which may throw `NotFiniteInput` where this found nothing: some methods look as they
+   * compress.
+   */
   firstNotFinite(): Answer<NotFiniteElement | undefined>;
   encode(iteration: number): Answer<Payload>;
   /** The average over ranks, in place of the bucket's gradient. */

@@ -4,6 +4,7 @@
  * is compensated and compressed and at once given to its collective, so that bucket i is
  * on the wire while bucket i + 1 is being compressed.
  */
+import type { GradwireError } from '../../shared/errors.ts';
 import { heedsTimes, type ExchangePlan } from '../../shared/exchange-plan.ts';
 import type { CollectiveDefinition } from '../collectives/collective.ts';
 import { payloadRegion } from '../collectives/payload-region.ts';
@@ -14,7 +15,9 @@ import {
   type Communicate,
   type CommunicationRequest,
   type ExchangeStatistics,
+  type Payload,
 } from '../compression/method.ts';
+import { NotFiniteInput } from '../compression/not-finite-input.ts';
 import type { Arena } from '../kernels/arena.ts';
 import type { PhaseClock } from '../profile/phase-clock.ts';
 import { planBuckets, type Bucket, type FlatTensor } from './buckets.ts';
@@ -23,6 +26,7 @@ import type { CollectiveGroup } from './collective-group.ts';
 import { addStatistics, type ExchangeSummary } from './exchange-statistics.ts';
 import { ExchangeWatch } from './exchange-watch.ts';
 import type {
+  Answer,
   GradientBucket,
   GradientSite,
   NotFiniteElement,
@@ -146,13 +150,37 @@ export class PlanExecution implements Disposable {
     if (part.exchange !== undefined) {
       return await this.#converse(part, iteration, communicate);
     }
-    const encoded = clock.follow('compress', () => part.encode(iteration));
+    const encoded = this.#encode(exchange, iteration);
     const payload = encoded instanceof Promise ? await encoded : encoded;
     // A method in its warm-up sends a dense vector, whatever it will send later.
     const reduces = exchange.carriage.reducible || payload.kind === 'dense';
     const operation = reduces ? 'reduce' : 'gather';
     const combined = await communicate({ operation, payload });
     return await clock.follow('decompress', () => part.decode(combined, iteration));
+  }
+
+  /** Where the answer comes later, so does the error: in what this returns. */
+  #encode(exchange: BucketExchange, iteration: number): Answer<Payload> {
+    const { clock } = this.#options;
+    const refuse = (error: unknown): never => {
+      if (!(error instanceof NotFiniteInput)) throw error;
+      throw this.#notFinite(error, exchange, iteration);
+    };
+    try {
+      const encoded = clock.follow('compress', () => exchange.part.encode(iteration));
+      return encoded instanceof Promise ? encoded.catch(refuse) : encoded;
+    } catch (error) {
+      return refuse(error);
+    }
+  }
+
+  #notFinite(
+    { index, value }: NotFiniteElement,
+    { bucket }: BucketExchange,
+    iteration: number,
+  ): GradwireError {
+    const { rank } = this.#options.group;
+    return notFiniteError({ index, value, bucket, iteration, rank });
   }
 
   /**
@@ -184,14 +212,13 @@ export class PlanExecution implements Disposable {
 
   /** Where the answer comes later, so does the error: in what this returns. */
   #requireFinite(
-    { bucket, part }: BucketExchange,
+    exchange: BucketExchange,
     iteration: number,
   ): Promise<void> | undefined {
-    const { clock, group } = this.#options;
-    const found = clock.follow('compress', () => part.firstNotFinite());
+    const { clock } = this.#options;
+    const found = clock.follow('compress', () => exchange.part.firstNotFinite());
     const require = (element: NotFiniteElement | undefined): void => {
-      if (element === undefined) return;
-      throw notFiniteError({ ...element, bucket, iteration, rank: group.rank });
+      if (element !== undefined) throw this.#notFinite(element, exchange, iteration);
     };
     if (!(found instanceof Promise)) {
       require(found);

@@ -44,6 +44,11 @@ export interface Kernels {
   copy(out: Vector, x: Vector): void;
   /** out ← out + x, elementwise. */
   add(out: Vector, x: Vector): void;
+  /**
+   * The same in one pass with `firstNonFinite(x)`, whose result it gives; what is in out
+   * is not defined unless that is −1.
+   */
+  addFinite(out: Vector, x: Vector): number;
   /** x ← x · factor. */
   scale(x: Vector, factor: number): void;
   /** out ← outFactor · out + xFactor · x, rounded to f32 after each operation. */

@@ -49,6 +49,31 @@ describe.each(Object.entries(backends))('kernels of %s', (_, make) => {
     expect(backend.kernels.firstNonFinite(backend.put([]))).toBe(-1);
   });
 
+  it('addFinite adds, and finds what firstNonFinite finds', () => {
+    const backend = make();
+    for (const n of [0, 1, 31, 32, 33, 63, 100]) {
+      const x = Float32Array.from({ length: n }, (_, i) => 1.5 * i - 20);
+      const own = Float32Array.from({ length: n }, (_, i) => 3.4e38 / (i + 1));
+      const out = backend.put(own);
+      expect(backend.kernels.addFinite(out, backend.put(x))).toBe(-1);
+      expect(backend.get(out)).toEqual(own.map((value, i) => value + x[i]!));
+      for (const at of [0, 30, 32, n - 1].filter((i) => i >= 0 && i < n)) {
+        for (const value of [NaN, Infinity, -Infinity]) {
+          const bad = x
+            .slice()
+            .fill(value, at, at + 1)
+            .fill(NaN, n - 1);
+          expect(backend.kernels.addFinite(backend.put(own), backend.put(bad))).toBe(
+            at,
+          );
+        }
+      }
+    }
+    expect(() =>
+      backend.kernels.addFinite(backend.put([1]), backend.put([1, 2])),
+    ).toThrow('vectors of 1 and 2 elements');
+  });
+
   it('merge adds a’s value first, keeps what cancels, takes empty streams', () => {
     const backend = make();
     const merge = (

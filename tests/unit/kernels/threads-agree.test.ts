@@ -219,6 +219,8 @@ describe.each([2, 3])('%i threads', (count) => {
           const x = new Float32Array(n).fill(1, 0, at).fill(value, at);
           const index = desk.kernels.firstNonFinite(desk.put(x));
           expect(index).toBe(at);
+          const out = desk.put(new Float32Array(n));
+          expect(desk.kernels.addFinite(out, desk.put(x))).toBe(at);
           return [index];
         });
       }

@@ -54,6 +54,11 @@ class ReferenceKernels implements Kernels {
     });
   }
 
+  addFinite(out: Vector, x: Vector): number {
+    this.add(out, x);
+    return this.firstNonFinite(x);
+  }
+
   scale(x: Vector, factor: number): void {
     const values = this.#arena.f32(x);
     const factor32 = Math.fround(factor);

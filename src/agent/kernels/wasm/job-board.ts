@@ -29,6 +29,7 @@ const MOST_SLICES = 2 ** 30 / SLICE;
 /** The kernels that are called by slices; a job names one by its place. */
 export const TASKS = [
   'add',
+  'addFinite',
   'blend',
   'centralSum',
   'collectSlice',

@@ -16,6 +16,7 @@ export interface KernelExports
   fill(out: number, n: number, value: number): void;
   copy(out: number, x: number, n: number): void;
   add(out: number, x: number, n: number): void;
+  addFinite(out: number, x: number, n: number): number;
   scale(x: number, n: number, factor: number): void;
   blend(out: number, outFactor: number, x: number, xFactor: number, n: number): void;
   shiftBySign(x: number, n: number, plus: number, minus: number): void;

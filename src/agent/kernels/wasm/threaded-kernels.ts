@@ -76,6 +76,15 @@ export class ThreadedKernels implements Kernels {
     threads.run();
   }
 
+  addFinite(out: Vector, x: Vector): number {
+    const threads = this.#threads;
+    if (!threads.takes(x.length) || overlap(out, x))
+      return this.#alone.addFinite(out, x);
+    requireSameLength(out, x);
+    threads.job('addFinite', x.length).elements(out).elements(x).length();
+    return this.#firstFound(threads.run(), x.length);
+  }
+
   scale(x: Vector, factor: number): void {
     const threads = this.#threads;
     if (!threads.takes(x.length)) {
@@ -128,12 +137,7 @@ export class ThreadedKernels implements Kernels {
     const threads = this.#threads;
     if (!threads.takes(x.length)) return this.#alone.firstNonFinite(x);
     threads.job('firstNonFinite', x.length).elements(x).length();
-    const slices = threads.run();
-    for (let slice = 0; slice < slices; slice++) {
-      const index = slice * SLICE + threads.results[slice]!;
-      if (index < Math.min((slice + 1) * SLICE, x.length)) return index;
-    }
-    return -1;
+    return this.#firstFound(threads.run(), x.length);
   }
 
   selectTopK(x: Vector, k: number, out: Region): SparseStream {
@@ -194,6 +198,15 @@ export class ThreadedKernels implements Kernels {
       .fixed(center)
       .fixed(Number(squared));
     return this.#sum(threads.run());
+  }
+
+  /** Each slice of n elements tells its first; its own length, where there is none. */
+  #firstFound(slices: number, n: number): number {
+    for (let slice = 0; slice < slices; slice++) {
+      const index = slice * SLICE + this.#threads.results[slice]!;
+      if (index < Math.min((slice + 1) * SLICE, n)) return index;
+    }
+    return -1;
   }
 
   /** Of what slices returned, in order: as one thread adds up its blocks. */

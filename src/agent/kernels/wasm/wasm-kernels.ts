@@ -88,6 +88,12 @@ export class WasmKernels implements Kernels {
     return this.#run.squaredDistance(x.offset, y.offset, x.length);
   }
 
+  addFinite(out: Vector, x: Vector): number {
+    requireSameLength(out, x);
+    const index = this.#run.addFinite(out.offset, x.offset, x.length);
+    return index === x.length ? -1 : index;
+  }
+
   firstNonFinite(x: Vector): number {
     const index = this.#run.firstNonFinite(x.offset, x.length);
     return index === x.length ? -1 : index;

@@ -19,6 +19,7 @@ export { addProduct, timesFactor, transposedTimesFactor } from './low-rank';
 export { nameStream } from './philox';
 export { dequantize, largestLevel, maximum, quantize, scaleOf } from './quantize';
 export {
+  addFinite,
   centralSum,
   firstNonFinite,
   minusMean,

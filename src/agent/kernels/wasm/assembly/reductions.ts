@@ -141,6 +141,55 @@ export function firstNonFinite(x: usize, n: u32): u32 {
   return n;
 }
 
+/**
+ * out ← out + x. Index of the first NaN or infinity in x, or n; from the 32 elements on
+ * in which it lies, nothing is added.
+ */
+export function addFinite(out: usize, x: usize, n: u32): u32 {
+  const exponent = i32x4.splat(NON_FINITE);
+  const whole = n & ~31;
+  let i: u32 = 0;
+  for (; i < whole; i += 32) {
+    const a = v128.load(x);
+    const b = v128.load(x, 16);
+    const c = v128.load(x, 32);
+    const d = v128.load(x, 48);
+    const e = v128.load(x, 64);
+    const f = v128.load(x, 80);
+    const g = v128.load(x, 96);
+    const h = v128.load(x, 112);
+    const largest = i32x4.max_s(
+      i32x4.max_s(
+        i32x4.max_s(v128.and(a, exponent), v128.and(b, exponent)),
+        i32x4.max_s(v128.and(c, exponent), v128.and(d, exponent)),
+      ),
+      i32x4.max_s(
+        i32x4.max_s(v128.and(e, exponent), v128.and(f, exponent)),
+        i32x4.max_s(v128.and(g, exponent), v128.and(h, exponent)),
+      ),
+    );
+    if (v128.any_true(i32x4.eq(largest, exponent))) break;
+    v128.store(out, f32x4.add(v128.load(out), a));
+    v128.store(out, f32x4.add(v128.load(out, 16), b), 16);
+    v128.store(out, f32x4.add(v128.load(out, 32), c), 32);
+    v128.store(out, f32x4.add(v128.load(out, 48), d), 48);
+    v128.store(out, f32x4.add(v128.load(out, 64), e), 64);
+    v128.store(out, f32x4.add(v128.load(out, 80), f), 80);
+    v128.store(out, f32x4.add(v128.load(out, 96), g), 96);
+    v128.store(out, f32x4.add(v128.load(out, 112), h), 112);
+    out += 128;
+    x += 128;
+  }
+  for (; i < n; i++) {
+    const bits = load<u32>(x);
+    if ((bits & NON_FINITE) == NON_FINITE) return i;
+    store<f32>(out, load<f32>(out) + reinterpret<f32>(bits));
+    out += 4;
+    x += 4;
+  }
+  return n;
+}
+
 let plus: f64 = 0;
 let minus: f64 = 0;
 
