@@ -11,6 +11,7 @@ import {
 } from '../../src/agent/collectives/registry.ts';
 import { expectedSeconds } from '../../src/agent/collectives/timed-factor.ts';
 import type { NetworkCost } from '../../src/shared/cost-model/network-cost.ts';
+import { median } from '../quantiles.ts';
 import type { PeerWorld } from './peer-world.ts';
 import type { MeasuredExchange } from './rank-protocol.ts';
 import type { RankWorld } from './rank-world.ts';
@@ -74,8 +75,17 @@ export function entrants(
   return [...collectivesFor('sparse').map(({ id }) => id), dense.id];
 }
 
-/** Below this it takes a few calls until code and sockets are warm, and they cost little. */
-const SHORT_BYTES = 2 ** 20;
+/**
+ * A turn begins with ranks that slept: until the scheduler has spread them over the cores,
+ * and caches and sockets are warm, it takes some exchanges, or some time.
+ */
+const FIRST_WARM_UPS = 6;
+const MOST_WARM_UPS = 12;
+const WARM_UP_MS = 20;
+
+/** @param ms of one repetition */
+const warmUps = (ms: number): number =>
+  Math.min(MOST_WARM_UPS, Math.ceil(WARM_UP_MS / ms));
 
 /** @throws GradwireError of a rank or a peer, `RESULT_WRONG` */
 export async function contest(
@@ -94,15 +104,15 @@ export async function contest(
     const checked = round === 0;
     for (const collective of collectives) {
       const sparse = kindOf(collective) === 'sparse';
+      const seen = times.get(collective)!;
       const result = await world.measure({
         ...{ collective, length: shape.length, dataSet: round % dataSets },
         ...{ checked, batch },
-        // A turn begins with ranks that slept, and scratch that is new to the caches.
-        warmUp: sparse || 4 * shape.length <= SHORT_BYTES ? 6 : 1,
+        warmUp: checked ? FIRST_WARM_UPS : warmUps(batch * median(seen)),
         count: sparse ? shape.count : undefined,
         repetitions: sparse ? repetitions : denseRepetitions,
       });
-      times.get(collective)!.push(...result.times);
+      seen.push(...result.times);
       if (result.exchange !== undefined) exchanges.set(collective, result.exchange);
     }
     for (const { peer, times } of peerTimes) {

@@ -114,18 +114,20 @@ const QUICK: Schedule = { rounds: 1, repetitions: 3, batch: 1, dataSets: 1 };
 const FIVE_SETS: Schedule = {
   ...{ rounds: 5, dataSets: 5, repetitions: 10, denseRepetitions: 3, batch: 1 },
 };
-/** A dense vector takes as long at any density: one repetition in each cell. */
+/** A dense vector takes as long at any density: one repetition in each turn. */
 const ONE_SET: Schedule = {
-  ...{ rounds: 1, dataSets: 1, repetitions: 5, denseRepetitions: 1, batch: 1 },
+  ...{ rounds: 3, dataSets: 1, repetitions: 3, denseRepetitions: 1, batch: 1 },
 };
 
-/** More of what is short, so that every size takes about as long; in many short turns. */
+/**
+ * More of what is short, so that every size takes about as long. Many short turns: what
+ * follows one another meets the same moods of the scheduler, and counts as about one.
+ */
 function scheduleOf(bytes: number): Schedule {
-  const rounds = 6;
   const dataSets = 3;
-  if (bytes <= 4 * K) return { rounds, dataSets, repetitions: 10, batch: 20 };
-  if (bytes <= 64 * K) return { rounds, dataSets, repetitions: 10, batch: 10 };
-  if (bytes <= M) return { rounds, dataSets, repetitions: 8, batch: 4 };
-  if (bytes <= 16 * M) return { rounds, dataSets, repetitions: 4, batch: 1 };
-  return { rounds, dataSets, repetitions: 2, batch: 1 };
+  if (bytes <= 4 * K) return { rounds: 24, dataSets, repetitions: 3, batch: 20 };
+  if (bytes <= 64 * K) return { rounds: 24, dataSets, repetitions: 3, batch: 10 };
+  if (bytes <= M) return { rounds: 24, dataSets, repetitions: 2, batch: 4 };
+  if (bytes <= 16 * M) return { rounds: 24, dataSets, repetitions: 2, batch: 1 };
+  return { rounds: 6, dataSets, repetitions: 2, batch: 1 };
 }

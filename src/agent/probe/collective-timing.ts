@@ -5,7 +5,7 @@
  * leaves alone. What the model makes of these times is in `collectives/timed-factor.ts`.
  *
  * Every rank runs the same schedule. Shapes grow until an exchange takes long, and a shape
- * has its time, so that a slow link does not take minutes. About six seconds for four ranks
+ * has its time, so that a slow link does not take minutes. About ten seconds for four ranks
  * on loopback.
  */
 import type { CollectiveDefinition } from '../collectives/collective.ts';
@@ -37,22 +37,28 @@ export interface TimedWorld {
 }
 
 const DENSE_BYTES = [1024, 2 ** 15, 2 ** 18, 2 ** 21, 2 ** 23, 2 ** 25];
-const SPARSE_BYTES = [2 ** 15, 2 ** 19, 2 ** 23];
+const SPARSE_BYTES = [2 ** 15, 2 ** 19, 2 ** 23, 2 ** 25];
 const DENSITIES = [0.0005, 0.005, 0.05];
-/** Exchanges in a row that a repetition is the mean of, of vectors up to so many bytes. */
+/**
+ * Exchanges in a row that a repetition is the mean of, of vectors up to so many bytes; turns
+ * of each collective.
+ */
 const EFFORTS = [
-  { bytes: 2 ** 16, batch: 16, repetitions: 31 },
-  { bytes: 2 ** 20, batch: 4, repetitions: 21 },
-  { bytes: 2 ** 23, batch: 1, repetitions: 15 },
-  { bytes: Infinity, batch: 1, repetitions: 7 },
+  { bytes: 2 ** 16, batch: 16, turns: 24 },
+  { bytes: 2 ** 20, batch: 4, turns: 20 },
+  { bytes: 2 ** 23, batch: 1, turns: 16 },
+  { bytes: Infinity, batch: 1, turns: 6 },
 ] as const;
+/**
+ * Repetitions of a turn: a run does the same exchange again and again, and the first ones
+ * after another algorithm meet cold caches and ranks that share the wrong cores.
+ */
+const TURN = { unheeded: 2, timed: 2 } as const;
 /** Of each collective, until V8 has compiled what it runs most. */
 const WARM_UP_SECONDS = 0.2;
-/** Of each shape: its scratch is new, to the collective and to the caches. */
-const WARM_UPS = 5;
-/** What the repetitions of one shape may take, but for the fewest. */
-const SHAPE_SECONDS = 0.5;
-const FEWEST_REPETITIONS = 5;
+/** What the turns of one shape may take, but for the fewest. */
+const SHAPE_SECONDS = 1;
+const FEWEST_TURNS = 3;
 /** Where the slowest exchange of a shape takes longer, no larger shape follows. */
 const LONG_SECONDS = 0.1;
 const MEETING_STREAM = 1_000_000;
@@ -105,11 +111,12 @@ class TimedRanks {
     return largest!;
   }
 
-  /** All that take vectors of this shape, in turns by repetition. */
+  /** All that take vectors of this shape, in turns. */
   async time(shape: TimedShape): Promise<readonly CollectiveTiming[]> {
     const { length, nnz } = shape;
     const kind = nnz === undefined ? 'dense' : 'sparse';
-    const { batch, repetitions } = EFFORTS.find(({ bytes }) => 4 * length <= bytes)!;
+    const effort = EFFORTS.find(({ bytes }) => 4 * length <= bytes)!;
+    const { batch, turns } = effort;
     using payloads = new Payloads(this.#world, shape, batch);
     const contestants = [...collectives.values()]
       .filter(({ takes }) => takes.includes(kind))
@@ -137,16 +144,16 @@ class TimedRanks {
       while (!this.#warm.has(id) && !(await this.#passed(begun, WARM_UP_SECONDS))) {
         for (let time = 0; time < batch; time++) await run(contestant, 1);
       }
-      for (let time = 0; time < WARM_UPS; time++) await run(contestant, 1);
       this.#warm.add(id);
     }
     const begun = performance.now();
-    for (let repetition = 0; repetition < repetitions; repetition++) {
-      if (repetition >= FEWEST_REPETITIONS) {
-        if (await this.#passed(begun, SHAPE_SECONDS)) break;
-      }
+    for (let turn = 0; turn < turns; turn++) {
+      if (turn >= FEWEST_TURNS && (await this.#passed(begun, SHAPE_SECONDS))) break;
       for (const contestant of contestants) {
-        contestant.seconds.push(await run(contestant, batch));
+        for (let time = 0; time < TURN.unheeded; time++) await run(contestant, batch);
+        for (let time = 0; time < TURN.timed; time++) {
+          contestant.seconds.push(await run(contestant, batch));
+        }
       }
     }
     return contestants.map(({ collective, communicator, seconds }) => {
