@@ -2,16 +2,17 @@
  * What a collective was seen to take, as a factor on what the α–β–γ model says of it. The
  * model knows messages, bytes and reductions; it does not know what a collective copies
  * beside, what its steps cost in JavaScript, and who waits for whom where ranks share
- * cores. Each collective was timed on a few shapes (`probe/collective-timing.ts`); between
- * them the factor is a mean of theirs by distance, in powers of two of N and of k, and
- * beyond them that of the nearest.
+ * cores. Each collective was timed on a few shapes (`probe/collective-timing.ts`). The
+ * factor changes slowly with the shape, and every time has its noise, the more the more
+ * ranks share a core: so it is a mean of the factors around, weighed by a Gaussian of their
+ * distance in powers of two of N and of k; beyond all shapes that of the nearest.
  */
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import type { TimedCollective } from '../../shared/cost-model/network-profile.ts';
 import type { CollectiveDefinition, ExchangeShape } from './collective.ts';
 
-/** Keeps the weight of a shape that was timed itself finite, in powers of two squared. */
-const NEAR = 0.1;
+/** Standard deviation of the Gaussian, in powers of two. */
+const WIDTH = 3;
 
 /** 1 where it was not timed with so many ranks. Quantised exchanges were not. */
 export function timedFactor(
@@ -20,16 +21,28 @@ export function timedFactor(
   { timed = [] }: NetworkCost,
 ): number {
   if (shape.quantization !== undefined) return 1;
+  const comparable = timed
+    .filter(
+      (one) =>
+        one.collective === id &&
+        one.ranks === shape.ranks &&
+        (one.nnz === undefined) === (shape.nnz === undefined),
+    )
+    .map((one) => ({
+      factor: Math.log(one.seconds / one.predicted),
+      distance: squaredDistance(one, shape),
+    }));
+  if (comparable.length === 0) return 1;
+  const nearest = Math.min(...comparable.map(({ distance }) => distance));
   let weights = 0;
   let sum = 0;
-  for (const one of timed) {
-    if (one.collective !== id || one.ranks !== shape.ranks) continue;
-    if ((one.nnz === undefined) !== (shape.nnz === undefined)) continue;
-    const weight = 1 / (squaredDistance(one, shape) + NEAR) ** 2;
+  for (const { factor, distance } of comparable) {
+    // From the nearest on: far from all of them no weight would be left.
+    const weight = Math.exp((nearest - distance) / (2 * WIDTH ** 2));
     weights += weight;
-    sum += weight * Math.log(one.seconds / one.predicted);
+    sum += weight * factor;
   }
-  return weights === 0 ? 1 : Math.exp(sum / weights);
+  return Math.exp(sum / weights);
 }
 
 /** Seconds that this exchange is expected to take. */
