@@ -16,8 +16,18 @@ import type { Peer, PeerPlace } from './peer-world.ts';
 const run = promisify(execFile);
 const source = path.join(import.meta.dirname, '../peers/mpi_allreduce.c');
 
-/** mpirun calls it as `agent HOST COMMAND…`, the command a piece of shell. */
-const AGENT = '#!/bin/sh\nhost=$1\nshift\nexec ip netns exec "$host" sh -c "$*"\n';
+/**
+ * mpirun calls it as `agent HOST COMMAND…`, the command a piece of shell. All its daemons
+ * are on this machine and take its name for theirs: with one folder for their files, they
+ * sometimes waited for each other for ever.
+ */
+const AGENT = `#!/bin/sh
+export TMPDIR="$(dirname "$0")/$1"
+host=$1
+shift
+mkdir -p "$TMPDIR"
+exec ip netns exec "$host" sh -c "$*"
+`;
 
 export const openMpi: Peer = { name: 'openmpi', missing, commands };
 
@@ -63,5 +73,5 @@ async function commands(place: PeerPlace): Promise<readonly (readonly string[])[
     options.push('--mca', 'oob_tcp_if_include', subnet);
     options.push('--mca', 'btl_tcp_if_include', subnet);
   }
-  return [['mpirun', ...options, program, socket]];
+  return [['env', `TMPDIR=${folder}`, 'mpirun', ...options, program, socket]];
 }
