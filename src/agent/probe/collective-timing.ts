@@ -36,7 +36,7 @@ export interface TimedWorld {
   readonly transport: Transport;
 }
 
-const DENSE_BYTES = [1024, 2 ** 15, 2 ** 18, 2 ** 21, 2 ** 23, 2 ** 25];
+const DENSE_BYTES = [2 ** 10, 2 ** 14, 2 ** 18, 2 ** 20, 2 ** 22, 2 ** 24, 2 ** 25];
 const SPARSE_BYTES = [2 ** 15, 2 ** 19, 2 ** 23, 2 ** 25];
 const DENSITIES = [0.0005, 0.005, 0.05];
 /**
