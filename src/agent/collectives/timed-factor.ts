@@ -2,47 +2,41 @@
  * What a collective was seen to take, as a factor on what the α–β–γ model says of it. The
  * model knows messages, bytes and reductions; it does not know what a collective copies
  * beside, what its steps cost in JavaScript, and who waits for whom where ranks share
- * cores. Each collective was timed on a few shapes (`probe/collective-timing.ts`). The
- * factor changes slowly with the shape, and every time has its noise, the more the more
- * ranks share a core: so it is a mean of the factors around, weighed by a Gaussian of their
- * distance in powers of two of N and of k; beyond all shapes that of the nearest.
+ * cores. Each collective was timed on a few shapes (`probe/collective-timing.ts`), and a
+ * plane is laid through the logarithms of the times around the shape that is asked for,
+ * over log N and log k, weighed by a Gaussian of the distance: locally a time is a power of
+ * N and of k. Beyond the shapes that were timed the model goes on from their edge.
+ *
+ * Source: local linear regression (Cleveland and Devlin, 1988).
  */
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import type { TimedCollective } from '../../shared/cost-model/network-profile.ts';
+import { sparseBytes } from '../kernels/kernels.ts';
 import type { CollectiveDefinition, ExchangeShape } from './collective.ts';
 
 /** Standard deviation of the Gaussian, in powers of two. */
-const WIDTH = 3;
+const WIDTH = 1.5;
+/** How far beyond the shapes that were timed their plane is trusted, as a factor. */
+const REACH = 4;
+/** Makes a slope 0 that no two shapes tell. */
+const RIDGE = 1e-6;
 
 /** 1 where it was not timed with so many ranks. Quantised exchanges were not. */
 export function timedFactor(
-  { id }: Pick<CollectiveDefinition, 'id'>,
+  collective: Pick<CollectiveDefinition, 'id' | 'cost'>,
   shape: ExchangeShape,
-  { timed = [] }: NetworkCost,
+  { timed }: NetworkCost,
 ): number {
-  if (shape.quantization !== undefined) return 1;
-  const comparable = timed
-    .filter(
-      (one) =>
-        one.collective === id &&
-        one.ranks === shape.ranks &&
-        (one.nnz === undefined) === (shape.nnz === undefined),
-    )
-    .map((one) => ({
-      factor: Math.log(one.seconds / one.predicted),
-      distance: squaredDistance(one, shape),
-    }));
+  if (timed === undefined || shape.quantization !== undefined) return 1;
+  const comparable = timed.collectives.filter(
+    (one) =>
+      one.collective === collective.id &&
+      one.ranks === shape.ranks &&
+      (one.nnz === undefined) === (shape.nnz === undefined),
+  );
   if (comparable.length === 0) return 1;
-  const nearest = Math.min(...comparable.map(({ distance }) => distance));
-  let weights = 0;
-  let sum = 0;
-  for (const { factor, distance } of comparable) {
-    // From the nearest on: far from all of them no weight would be left.
-    const weight = Math.exp((nearest - distance) / (2 * WIDTH ** 2));
-    weights += weight;
-    sum += weight * factor;
-  }
-  return Math.exp(sum / weights);
+  const near = withinReach(shape, comparable);
+  return planeAt(near, comparable) / collective.cost(near, timed.network);
 }
 
 /** Seconds that this exchange is expected to take. */
@@ -52,12 +46,55 @@ export const expectedSeconds = (
   network: NetworkCost,
 ): number => collective.cost(shape, network) * timedFactor(collective, shape, network);
 
-function squaredDistance(one: TimedCollective, { length, nnz }: ExchangeShape): number {
-  const byLength = octaves(one.length, length);
-  const byEntries = octaves(one.nnz ?? 1, nnz ?? 1);
-  return byLength ** 2 + byEntries ** 2;
+/** As it would have been timed: of f32, and what is nearest to it in N and in density. */
+function withinReach(
+  { ranks, length: n, nnz: k }: ExchangeShape,
+  timed: readonly TimedCollective[],
+): ExchangeShape {
+  const length = within(
+    n,
+    timed.map((one) => one.length),
+  );
+  if (k === undefined) return { ranks, length, payloadBytes: 4 * length };
+  const density = within(
+    k / Math.max(1, n),
+    timed.map((one) => one.nnz! / one.length),
+  );
+  const nnz = density * length;
+  return { ranks, length, nnz, payloadBytes: sparseBytes(nnz) };
 }
 
-/** An empty vector is as good as one of one element. */
-const octaves = (a: number, b: number): number =>
-  Math.log2(Math.max(1, a) / Math.max(1, b));
+const within = (value: number, timed: readonly number[]): number =>
+  Math.min(REACH * Math.max(...timed), Math.max(Math.min(...timed) / REACH, value));
+
+/** Seconds, by weighted least squares; the shape is the origin. */
+function planeAt(
+  { length, nnz = 1 }: ExchangeShape,
+  timed: readonly TimedCollective[],
+): number {
+  const points = timed.map((one) => {
+    const n = Math.log2(one.length / length);
+    const k = Math.log2((one.nnz ?? 1) / nnz);
+    return { n, k, log: Math.log(one.seconds), distance: n ** 2 + k ** 2 };
+  });
+  // From the nearest on: far from all of them no weight would be left.
+  const nearest = Math.min(...points.map(({ distance }) => distance));
+  const weights = points.map(({ distance }) =>
+    Math.exp((nearest - distance) / (2 * WIDTH ** 2)),
+  );
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const mean = (of: (point: (typeof points)[number]) => number): number =>
+    points.reduce((sum, point, index) => sum + weights[index]! * of(point), 0) / total;
+  const n = mean((point) => point.n);
+  const k = mean((point) => point.k);
+  const log = mean((point) => point.log);
+  const nn = RIDGE + mean((point) => (point.n - n) ** 2);
+  const kk = RIDGE + mean((point) => (point.k - k) ** 2);
+  const nk = mean((point) => (point.n - n) * (point.k - k));
+  const nLog = mean((point) => (point.n - n) * (point.log - log));
+  const kLog = mean((point) => (point.k - k) * (point.log - log));
+  const determinant = nn * kk - nk ** 2;
+  const slopeN = (kk * nLog - nk * kLog) / determinant;
+  const slopeK = (nn * kLog - nk * nLog) / determinant;
+  return Math.exp(log - slopeN * n - slopeK * k);
+}

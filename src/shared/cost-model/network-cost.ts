@@ -25,11 +25,17 @@ export interface NetworkCost {
   /** β by the bytes of a message, ascending; absent: the same at any size. */
   readonly rates?: readonly MessageRate[] | undefined;
   /** Collectives that were timed in such a world; absent: none was. */
-  readonly timed?: readonly TimedCollective[] | undefined;
+  readonly timed?: TimedCollectives | undefined;
   /** s per entry that goes into a merge of two sparse streams; absent: MERGE_COST·γ. */
   readonly merge?: number | undefined;
   /** s per entry added into a dense vector; absent: SCATTER_COST·γ. */
   readonly scatter?: number | undefined;
+}
+
+export interface TimedCollectives {
+  /** The constants that were measured with them, whatever was corrected since. */
+  readonly network: NetworkCost;
+  readonly collectives: readonly TimedCollective[];
 }
 
 /** What a byte takes in messages of so many bytes. */

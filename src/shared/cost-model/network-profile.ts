@@ -116,13 +116,16 @@ export function networkCostOf(profile: NetworkProfile, ranks: number): NetworkCo
   const load = loadNearest(profile, ranks);
   const messages = load === undefined ? worstPair(profile) : messageCosts(load);
   const share = sharing(profile, ranks) / sharing(profile, profile.nodes.length);
-  return {
+  const network = {
     ...messages,
     gamma: share * add,
     merge: share * merge,
     scatter: share * scatter,
-    timed: profile.collectives?.filter((timed) => timed.ranks === ranks),
   };
+  const collectives = profile.collectives?.filter((timed) => timed.ranks === ranks);
+  return collectives === undefined
+    ? network
+    : { ...network, timed: { network, collectives } };
 }
 
 /** How many ranks a core has where so many of those that were measured compute. */
