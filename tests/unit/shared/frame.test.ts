@@ -18,11 +18,15 @@ function decode(
   return messages;
 }
 
+/** A key `__proto__` is renamed by msgpackr as it decodes, so that it sets no prototype. */
+const withoutProto = (message: unknown): boolean =>
+  !JSON.stringify(message).includes('__proto__');
+
 describe('control frames', () => {
   it('survive any chunking', () => {
     fc.assert(
       fc.property(
-        fc.array(fc.jsonValue(), { maxLength: 10 }),
+        fc.array(fc.jsonValue().filter(withoutProto), { maxLength: 10 }),
         fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 1, maxLength: 5 }),
         (messages, sizes) => {
           const bytes = Buffer.concat(messages.map((message) => encodeFrame(message)));
