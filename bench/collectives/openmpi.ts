@@ -18,8 +18,8 @@ const source = path.join(import.meta.dirname, '../peers/mpi_allreduce.c');
 
 /**
  * mpirun calls it as `agent HOST COMMAND…`, the command a piece of shell. All its daemons
- * are on this machine and take its name for theirs: with one folder for their files, they
- * sometimes waited for each other for ever.
+ * are on this machine and take its name for theirs: each gets a folder for its files, as it
+ * would have on a machine of its own.
  */
 const AGENT = `#!/bin/sh
 export TMPDIR="$(dirname "$0")/$1"

@@ -5,7 +5,7 @@
  * leaves alone. What the model makes of these times is in `collectives/timed-factor.ts`.
  *
  * Every rank runs the same schedule. Shapes grow until an exchange takes long, and a shape
- * has its time, so that a slow link does not take minutes. About ten seconds for four ranks
+ * has its time, so that a slow link does not take minutes. About twenty seconds for four ranks
  * on loopback.
  */
 import type { CollectiveDefinition } from '../collectives/collective.ts';
