@@ -5,9 +5,10 @@
  * leaves alone. What the model makes of these times is in `collectives/timed-factor.ts`.
  *
  * Every rank runs the same schedule. Shapes grow until an exchange takes long, and a shape
- * has its time, so that a slow link does not take minutes. About twenty seconds for four ranks
- * on loopback.
+ * has its time, so that a slow link does not take minutes. About 40 seconds for four
+ * ranks on loopback.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { CollectiveDefinition } from '../collectives/collective.ts';
 import { TransportCommunicator } from '../collectives/communicator.ts';
 import { collectives } from '../collectives/registry.ts';
@@ -46,18 +47,24 @@ const DENSITIES = [0.0005, 0.005, 0.05];
 const EFFORTS = [
   { bytes: 2 ** 16, batch: 16, turns: 24 },
   { bytes: 2 ** 20, batch: 4, turns: 20 },
-  { bytes: 2 ** 23, batch: 1, turns: 16 },
+  { bytes: 2 ** 23, batch: 1, turns: 20 },
   { bytes: Infinity, batch: 1, turns: 6 },
 ] as const;
 /**
- * Repetitions of a turn: a run does the same exchange again and again, and the first ones
- * after another algorithm meet cold caches and ranks that share the wrong cores.
+ * Repetitions of a turn. A run does the same exchange again and again, and the first ones
+ * after another algorithm meet cold caches and ranks that share the wrong cores: so many go
+ * unheeded, or as many as take so long.
  */
-const TURN = { unheeded: 2, timed: 2 } as const;
+const TURN = { fewest: 2, most: 12, unheededSeconds: 0.02, timed: 2 } as const;
+/**
+ * Ranks sleep before a turn: a scheduler spreads over the cores what wakes up, and leaves
+ * what never sleeps where it is, be it two to a core.
+ */
+const REST_MS = 5;
 /** Of each collective, until V8 has compiled what it runs most. */
 const WARM_UP_SECONDS = 0.2;
 /** What the turns of one shape may take, but for the fewest. */
-const SHAPE_SECONDS = 1;
+const SHAPE_SECONDS = 2;
 const FEWEST_TURNS = 3;
 /** Where the slowest exchange of a shape takes longer, no larger shape follows. */
 const LONG_SECONDS = 0.1;
@@ -124,6 +131,7 @@ class TimedRanks {
         collective,
         communicator: this.#communicator(streamOf(collective)),
         seconds: [] as number[],
+        unheeded: 0,
       }));
     const run = async (
       { collective, communicator }: (typeof contestants)[number],
@@ -145,12 +153,19 @@ class TimedRanks {
         for (let time = 0; time < batch; time++) await run(contestant, 1);
       }
       this.#warm.add(id);
+      await run(contestant, batch);
+      const seconds = batch * (await this.largest(await run(contestant, batch)));
+      contestant.unheeded = unheededOf(seconds);
     }
     const begun = performance.now();
     for (let turn = 0; turn < turns; turn++) {
       if (turn >= FEWEST_TURNS && (await this.#passed(begun, SHAPE_SECONDS))) break;
       for (const contestant of contestants) {
-        for (let time = 0; time < TURN.unheeded; time++) await run(contestant, batch);
+        await this.largest(0);
+        await sleep(REST_MS);
+        for (let time = 0; time < contestant.unheeded; time++) {
+          await run(contestant, batch);
+        }
         for (let time = 0; time < TURN.timed; time++) {
           contestant.seconds.push(await run(contestant, batch));
         }
@@ -171,6 +186,10 @@ class TimedRanks {
     return new TransportCommunicator({ ...this.#world, stream });
   }
 }
+
+/** @param seconds of one repetition */
+const unheededOf = (seconds: number): number =>
+  Math.min(TURN.most, Math.max(TURN.fewest, Math.ceil(TURN.unheededSeconds / seconds)));
 
 /** Payloads of one shape, written anew before they are exchanged: collectives use them up. */
 class Payloads implements Disposable {

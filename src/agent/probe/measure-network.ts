@@ -12,7 +12,7 @@ import {
   type TimedCollective,
   type TimedMessage,
 } from '../../shared/cost-model/network-profile.ts';
-import { median } from '../../shared/statistics/quantile.ts';
+import { median, quantile } from '../../shared/statistics/quantile.ts';
 import type { Listening, Probed } from '../allreduce/rank-protocol.ts';
 import { RankWorld } from '../allreduce/rank-world.ts';
 import { findCollective } from '../collectives/registry.ts';
@@ -85,6 +85,13 @@ export function profileOf(
   return { ...profile, collectives: timedCollectives(timings, profile) };
 }
 
+/**
+ * The lower quartile: a run goes on until its ranks have settled on their cores, a probe
+ * of a second meets them on the way there, and what they wait for each other is added to
+ * every time.
+ */
+const SETTLED = 0.25;
+
 /** What the collectives took, beside what the profile's constants say of them. */
 function timedCollectives(
   timings: readonly RankTimings[],
@@ -100,7 +107,7 @@ function timedCollectives(
     const shape = { ranks, length, payloadBytes, nnz };
     return {
       ...{ collective, ranks, length, nnz },
-      seconds: median(repetitions)!,
+      seconds: quantile(repetitions, SETTLED)!,
       predicted: findCollective(collective).cost(shape, network),
     };
   });

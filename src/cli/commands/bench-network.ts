@@ -55,7 +55,7 @@ async function benchNetwork(options: BenchNetworkOptions): Promise<void> {
   const file = out ?? (await openHome()).networkProfile;
   // Loaded here: no other command needs the engine.
   const { measureNetwork } = await import('../../agent/engine.ts');
-  process.stderr.write(`measuring ${ranks} ranks: some ${5 + 5 * ranks} seconds\n`);
+  process.stderr.write(`measuring ${ranks} ranks: some ${25 + 5 * ranks} seconds\n`);
   const profile = await measureNetwork(ranks, transport);
   await saveNetworkProfile(file, profile);
   process.stdout.write(

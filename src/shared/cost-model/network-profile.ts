@@ -18,7 +18,7 @@ const count = z.int().min(0);
 
 const timedMessage = z.strictObject({
   bytes: z.number().positive(),
-  /** Median over repetitions, of the rank that took longest. */
+  /** Lower quartile of the repetitions, each the time of the rank that took longest. */
   seconds: z.number().positive().lt(1e6),
 });
 export type TimedMessage = z.infer<typeof timedMessage>;
@@ -30,7 +30,7 @@ const timedCollective = z.strictObject({
   length: count,
   /** k, entries a rank, of sparse vectors. */
   nnz: count.optional(),
-  /** Median over repetitions, of the rank that took longest. */
+  /** Lower quartile of the repetitions, each the time of the rank that took longest. */
   seconds: z.number().positive().lt(1e6),
   /** What the model says by this profile's constants alone. */
   predicted: z.number().positive().lt(1e6),
