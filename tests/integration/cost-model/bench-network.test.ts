@@ -2,7 +2,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { measureNetwork } from '../../../src/agent/engine.ts';
 import {
   describeCollectives,
@@ -18,6 +18,9 @@ import {
   parseNetworkProfile,
   type NetworkProfile,
 } from '../../../src/shared/cost-model/network-profile.ts';
+
+// Every shape of every collective takes its second or two, and cores may be busy.
+vi.setConfig({ testTimeout: 180_000 });
 
 let directory: string;
 
