@@ -52,8 +52,8 @@ const EFFORTS = [
 ] as const;
 /**
  * Repetitions of a turn. A run does the same exchange again and again, and the first ones
- * after another algorithm meet cold caches and ranks that share the wrong cores: so many go
- * unheeded, or as many as take so long.
+ * after another algorithm meet cold caches and ranks that share the wrong cores: as many go
+ * unheeded as take so long, within these bounds.
  */
 const TURN = { fewest: 2, most: 12, unheededSeconds: 0.02, timed: 2 } as const;
 /**
@@ -161,6 +161,7 @@ class TimedRanks {
     for (let turn = 0; turn < turns; turn++) {
       if (turn >= FEWEST_TURNS && (await this.#passed(begun, SHAPE_SECONDS))) break;
       for (const contestant of contestants) {
+        // All have what they wait for: who sleeps sends nothing.
         await this.largest(0);
         await sleep(REST_MS);
         for (let time = 0; time < contestant.unheeded; time++) {

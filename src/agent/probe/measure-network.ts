@@ -87,8 +87,8 @@ export function profileOf(
 
 /**
  * The lower quartile: a run goes on until its ranks have settled on their cores, a probe
- * of a second meets them on the way there, and what they wait for each other is added to
- * every time.
+ * of two seconds meets them on the way there, and what they wait for each other is added
+ * to every time.
  */
 const SETTLED = 0.25;
 

@@ -18,7 +18,7 @@ const count = z.int().min(0);
 
 const timedMessage = z.strictObject({
   bytes: z.number().positive(),
-  /** Lower quartile of the repetitions, each the time of the rank that took longest. */
+  /** Median over repetitions, of the rank that took longest. */
   seconds: z.number().positive().lt(1e6),
 });
 export type TimedMessage = z.infer<typeof timedMessage>;
