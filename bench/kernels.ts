@@ -10,7 +10,7 @@
  * thread and on several take turns, so that both see the same machine.
  */
 import { findMethod, validateParameters } from '../src/agent/compression/registry.ts';
-import { Arena, type Region, type Vector } from '../src/agent/kernels/arena.ts';
+import { Arena, type Region, type Vector } from '../src/agent/memory/arena.ts';
 import type { Kernels } from '../src/agent/kernels/kernels.ts';
 import { CounterRandom } from '../src/agent/kernels/random.ts';
 import { startWasmKernels } from '../src/agent/kernels/wasm/load.ts';

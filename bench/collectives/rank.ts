@@ -9,7 +9,7 @@ import { smallAllreduce } from '../../src/agent/collectives/small-allreduce.ts';
 import type { Combined, Payload } from '../../src/agent/compression/method.ts';
 import { ArenaSite } from '../../src/agent/exchange/arena-site.ts';
 import { ExchangeEngine } from '../../src/agent/exchange/exchange-engine.ts';
-import { Arena, type Region, type Vector } from '../../src/agent/kernels/arena.ts';
+import { Arena, type Region, type Vector } from '../../src/agent/memory/arena.ts';
 import { sparseBytes, type Kernels } from '../../src/agent/kernels/kernels.ts';
 import { loadWasmKernels } from '../../src/agent/kernels/wasm/load.ts';
 import { timeCollectives } from '../../src/agent/probe/collective-timing.ts';

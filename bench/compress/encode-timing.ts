@@ -10,7 +10,7 @@ import {
   findMethod,
   validateParameters,
 } from '../../src/agent/compression/registry.ts';
-import type { Vector } from '../../src/agent/kernels/arena.ts';
+import type { Vector } from '../../src/agent/memory/arena.ts';
 import type { Backend } from '../../src/agent/codec/backend.ts';
 import type { JsonObject } from '../../src/shared/json.ts';
 import { median } from '../quantiles.ts';

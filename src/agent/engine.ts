@@ -25,7 +25,7 @@ export {
   type Payload,
   type TensorSlice,
 } from './compression/method.ts';
-export { Arena, vectorOf, type Region, type Vector } from './kernels/arena.ts';
+export { Arena, vectorOf, type Region, type Vector } from './memory/arena.ts';
 export {
   sparseBytes,
   type Kernels,
@@ -68,7 +68,7 @@ export type { Quantization } from './collectives/collective.ts';
 export { collectives, describeCollectives } from './collectives/registry.ts';
 export type { RankAddress } from '../shared/protocol/supervisor.ts';
 export type { ReduceOperation, ReductionKernels } from './kernels/reduction.ts';
-export { VALUE_TYPES, type ValueBytes, type ValueType } from './kernels/value-type.ts';
+export { VALUE_TYPES, type ValueBytes, type ValueType } from './memory/value-type.ts';
 export {
   BACKENDS,
   openBackend,

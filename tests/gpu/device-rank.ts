@@ -13,7 +13,7 @@ import {
   findMethod,
   validateParameters,
 } from '../../src/agent/compression/registry.ts';
-import type { Vector } from '../../src/agent/kernels/arena.ts';
+import type { Vector } from '../../src/agent/memory/arena.ts';
 import type { JsonObject } from '../../src/shared/json.ts';
 import { backends, type Backend } from '../unit/kernels/backends.ts';
 import { expectSameBits } from './device-pair.ts';

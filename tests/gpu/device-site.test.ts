@@ -17,7 +17,7 @@ import { GpuGradient } from '../../src/agent/exchange/gpu-gradient.ts';
 import type { GradientSite } from '../../src/agent/exchange/gradient-site.ts';
 import { ReadbackCompressor } from '../../src/agent/exchange/readback-compressor.ts';
 import { resolvePlan } from '../../src/agent/exchange/resolve-plan.ts';
-import { Arena } from '../../src/agent/kernels/arena.ts';
+import { Arena } from '../../src/agent/memory/arena.ts';
 import type { Kernels } from '../../src/agent/kernels/kernels.ts';
 import { loadWasmKernels } from '../../src/agent/kernels/wasm/load.ts';
 import {

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { resolvePlan } from '../../src/agent/exchange/resolve-plan.ts';
-import { Arena } from '../../src/agent/kernels/arena.ts';
+import { Arena } from '../../src/agent/memory/arena.ts';
 import { createTrainer } from '../../src/agent/training/create-trainer.ts';
 import {
   openJaxRuntime,

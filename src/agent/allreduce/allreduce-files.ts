@@ -18,7 +18,7 @@ import {
 } from '../collectives/registry.ts';
 import { sparseBytes } from '../kernels/kernels.ts';
 import type { ReduceOperation } from '../kernels/reduction.ts';
-import { valueBytesOf, type ValueType } from '../kernels/value-type.ts';
+import { valueBytesOf, type ValueType } from '../memory/value-type.ts';
 import type { Loaded, Reduced, Written } from './rank-protocol.ts';
 import type { TransportKind } from '../transport/transport-choice.ts';
 import { RankWorld } from './rank-world.ts';

@@ -28,7 +28,7 @@ import {
 } from '../collectives/registry.ts';
 import { smallAllreduce } from '../collectives/small-allreduce.ts';
 import type { Combined, Payload } from '../compression/method.ts';
-import type { Region, Vector } from '../kernels/arena.ts';
+import type { Region, Vector } from '../memory/arena.ts';
 import { sparseBytes } from '../kernels/kernels.ts';
 
 export interface AllreduceOptions {

@@ -10,10 +10,10 @@
  */
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import { TransportCommunicator } from '../collectives/communicator.ts';
-import { Arena } from '../kernels/arena.ts';
+import { Arena } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import type { ReduceOperation } from '../kernels/reduction.ts';
-import type { ValueType } from '../kernels/value-type.ts';
+import type { ValueType } from '../memory/value-type.ts';
 import { loadWasmKernels } from '../kernels/wasm/load.ts';
 import { connectMesh } from '../transport/mesh.ts';
 import { MeshSeat } from '../transport/mesh-seat.ts';

@@ -7,7 +7,7 @@ import type { ErrorData } from '../../shared/errors.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type { Quantization } from '../../shared/quantization.ts';
 import type { ReduceOperation } from '../kernels/reduction.ts';
-import type { ValueType } from '../kernels/value-type.ts';
+import type { ValueType } from '../memory/value-type.ts';
 import type { TransportKind } from '../transport/transport-choice.ts';
 import type { Probe, ProbeOrder } from '../probe/probe-rank.ts';
 

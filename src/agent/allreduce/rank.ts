@@ -9,14 +9,10 @@ import { findCollective } from '../collectives/registry.ts';
 import { smallAllreduce } from '../collectives/small-allreduce.ts';
 import type { Combined, Payload } from '../compression/method.ts';
 import { inputError } from '../../shared/errors.ts';
-import { Arena, type Vector } from '../kernels/arena.ts';
+import { Arena, type Vector } from '../memory/arena.ts';
 import { sparseBytes, type Kernels } from '../kernels/kernels.ts';
 import { ABSENT_BITS, type ReduceOperation } from '../kernels/reduction.ts';
-import {
-  valueBytesOf,
-  type ValueBytes,
-  type ValueType,
-} from '../kernels/value-type.ts';
+import { valueBytesOf, type ValueBytes, type ValueType } from '../memory/value-type.ts';
 import { loadWasmKernels } from '../kernels/wasm/load.ts';
 import { connectMesh } from '../transport/mesh.ts';
 import { MeshSeat } from '../transport/mesh-seat.ts';

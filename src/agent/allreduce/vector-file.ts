@@ -5,8 +5,8 @@
 import { open, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { inputError, type GradwireError } from '../../shared/errors.ts';
-import type { Arena, Vector } from '../kernels/arena.ts';
-import type { ValueBytes } from '../kernels/value-type.ts';
+import type { Arena, Vector } from '../memory/arena.ts';
+import type { ValueBytes } from '../memory/value-type.ts';
 
 /** What is read or written at once: file calls take less than 2 GiB. */
 const PIECE_BYTES = 64 * 2 ** 20;

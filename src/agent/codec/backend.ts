@@ -9,7 +9,7 @@ import type {
   CompressorContext,
   MethodDefinition,
 } from '../compression/method.ts';
-import { Arena } from '../kernels/arena.ts';
+import { Arena } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import { referenceKernels } from '../kernels/reference/reference-kernels.ts';
 import { loadWasmKernels } from '../kernels/wasm/load.ts';

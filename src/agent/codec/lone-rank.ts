@@ -19,7 +19,7 @@ import { none } from '../compression/none.ts';
 import { inIterations } from '../compression/policy/epochs.ts';
 import { travelsApart } from '../compression/policy/small-tensors.ts';
 import { findMethod, validateParameters } from '../compression/registry.ts';
-import type { Vector } from '../kernels/arena.ts';
+import type { Vector } from '../memory/arena.ts';
 import { openCpuBackend, type Backend, type CpuBackendName } from './backend.ts';
 import { elementsOf, requireLength, type Provenance } from './provenance.ts';
 import type { RankState, StateFile } from './state-file.ts';

@@ -5,7 +5,7 @@
  * Cost: ⌈log₂P⌉·α + (P−1)/P·bytes·β of equal blocks; a round that wraps around the end of
  * the ranks sends two pieces. A block of no bytes sends nothing.
  */
-import type { Region, Vector } from '../kernels/arena.ts';
+import type { Region, Vector } from '../memory/arena.ts';
 import type { Communicator } from './collective.ts';
 import { blockRounds } from './doubling-blocks.ts';
 import { partRange } from './partition.ts';

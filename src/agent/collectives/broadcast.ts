@@ -5,9 +5,9 @@
  * the memory of the payload that they pass, which is where it goes.
  */
 import type { Combined, Payload } from '../compression/method.ts';
-import type { Region } from '../kernels/arena.ts';
+import type { Region } from '../memory/arena.ts';
 import { sparseBytes } from '../kernels/kernels.ts';
-import type { ValueBytes } from '../kernels/value-type.ts';
+import type { ValueBytes } from '../memory/value-type.ts';
 import type { Communicator } from './collective.ts';
 import { payloadRegion } from './payload-region.ts';
 

@@ -7,12 +7,12 @@
 import type { PayloadKind } from '../../shared/catalogue.ts';
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import type { Combined, Payload } from '../compression/method.ts';
-import type { Arena, Region } from '../kernels/arena.ts';
+import type { Arena, Region } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import type { ScaleKind } from '../kernels/quantization.ts';
 import type { StreamName } from '../kernels/random.ts';
 import type { ReduceOperation, ReductionKernels } from '../kernels/reduction.ts';
-import type { ValueBytes } from '../kernels/value-type.ts';
+import type { ValueBytes } from '../memory/value-type.ts';
 
 /** A group of ranks that exchange one bucket: a transport bound to one exchange. */
 export interface Communicator {

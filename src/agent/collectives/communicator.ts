@@ -3,15 +3,11 @@
  * `begin` to the next `begin`, to one exchange on it. It numbers the exchanges, keeps the
  * scratch and counts what the byte ledger needs. In a world of one nothing may be sent.
  */
-import type { Arena, Region } from '../kernels/arena.ts';
+import type { Arena, Region } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import type { StreamName } from '../kernels/random.ts';
 import type { ReduceOperation, ReductionKernels } from '../kernels/reduction.ts';
-import {
-  valueBytesOf,
-  type ValueBytes,
-  type ValueType,
-} from '../kernels/value-type.ts';
+import { valueBytesOf, type ValueBytes, type ValueType } from '../memory/value-type.ts';
 import type { MessageHeader, Transport } from '../transport/transport.ts';
 import { CollectiveMemory } from './collective-memory.ts';
 import type { Communicator, Quantization } from './collective.ts';

@@ -10,7 +10,7 @@
  * Source: Ok-Topk (Li and Hoefler, PPoPP 2022), section 3.1.2.
  */
 import type { Combined } from '../compression/method.ts';
-import type { Region } from '../kernels/arena.ts';
+import type { Region } from '../memory/arena.ts';
 import { sparseBytes, type SparseStream } from '../kernels/kernels.ts';
 import { allgather } from './allgather.ts';
 import type { Communicator } from './collective.ts';

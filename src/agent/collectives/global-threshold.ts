@@ -10,7 +10,7 @@
  * Source: Ok-Topk (Li and Hoefler, PPoPP 2022), section 3.1.3, which gathers all reduced
  * entries on every rank for it.
  */
-import type { Vector } from '../kernels/arena.ts';
+import type { Vector } from '../memory/arena.ts';
 import type { Communicator } from './collective.ts';
 import { smallAllreduce } from './small-allreduce.ts';
 

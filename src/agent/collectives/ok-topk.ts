@@ -20,7 +20,7 @@
  */
 import { burstSeconds } from '../../shared/cost-model/network-cost.ts';
 import type { Combined, Payload } from '../compression/method.ts';
-import type { Vector } from '../kernels/arena.ts';
+import type { Vector } from '../memory/arena.ts';
 import { sparseBytes, type SparseStream } from '../kernels/kernels.ts';
 import { closeStream, roomBytes } from '../kernels/sparsification.ts';
 import { allgather } from './allgather.ts';

@@ -2,8 +2,8 @@
  * N elements in P contiguous parts of ⌊N/P⌋; the last takes the rest (METHODS 7). For
  * N < P all parts but the last are empty.
  */
-import type { Vector } from '../kernels/arena.ts';
-import type { ValueBytes } from '../kernels/value-type.ts';
+import type { Vector } from '../memory/arena.ts';
+import type { ValueBytes } from '../memory/value-type.ts';
 
 /** Elements [start, start + length) of the vector. */
 export interface ElementRange {

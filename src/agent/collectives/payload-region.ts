@@ -1,8 +1,8 @@
 /** The bytes of a payload that travel: no more than it has, whatever its memory holds. */
 import type { Payload } from '../compression/method.ts';
-import type { Region, Vector } from '../kernels/arena.ts';
+import type { Region, Vector } from '../memory/arena.ts';
 import { sparseBytes } from '../kernels/kernels.ts';
-import type { ValueBytes } from '../kernels/value-type.ts';
+import type { ValueBytes } from '../memory/value-type.ts';
 
 export function payloadRegion(payload: Payload, valueBytes: ValueBytes = 4): Region {
   const { offset, bytes } = payload.data;

@@ -9,7 +9,7 @@
  * 2019), section 6.
  */
 import { failure } from '../../shared/errors.ts';
-import { vectorOf, type Region, type Vector } from '../kernels/arena.ts';
+import { vectorOf, type Region, type Vector } from '../memory/arena.ts';
 import { codeBits, packedBytes, runsOf } from '../kernels/quantization.ts';
 import { allgather } from './allgather.ts';
 import type { Communicator, Quantization } from './collective.ts';

@@ -14,8 +14,8 @@
  */
 import { messageSeconds } from '../../shared/cost-model/network-cost.ts';
 import type { Combined, Payload } from '../compression/method.ts';
-import type { Vector } from '../kernels/arena.ts';
-import type { ValueBytes } from '../kernels/value-type.ts';
+import type { Vector } from '../memory/arena.ts';
+import type { ValueBytes } from '../memory/value-type.ts';
 import type {
   CollectiveDefinition,
   Communicator,

@@ -14,8 +14,8 @@
  */
 import { messageSeconds } from '../../shared/cost-model/network-cost.ts';
 import type { Combined, Payload } from '../compression/method.ts';
-import type { Region } from '../kernels/arena.ts';
-import { vectorOf } from '../kernels/arena.ts';
+import type { Region } from '../memory/arena.ts';
+import { vectorOf } from '../memory/arena.ts';
 import type {
   CollectiveDefinition,
   Communicator,

@@ -7,8 +7,8 @@
  * N need not be divisible by P (`partition.ts`): for N < P all parts but the last are
  * empty and send nothing.
  */
-import type { Region, Vector } from '../kernels/arena.ts';
-import { vectorOf } from '../kernels/arena.ts';
+import type { Region, Vector } from '../memory/arena.ts';
+import { vectorOf } from '../memory/arena.ts';
 import type { Communicator, Quantization } from './collective.ts';
 import { part } from './partition.ts';
 import { vectorRegion } from './payload-region.ts';

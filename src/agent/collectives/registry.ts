@@ -7,7 +7,7 @@ import { LOOPBACK } from '../../shared/cost-model/network-cost.ts';
 import { inputError } from '../../shared/errors.ts';
 import { nearest } from '../../shared/nearest.ts';
 import type { ReduceOperation } from '../kernels/reduction.ts';
-import type { ValueType } from '../kernels/value-type.ts';
+import type { ValueType } from '../memory/value-type.ts';
 import type { CollectiveDefinition, ExchangeShape, NetworkCost } from './collective.ts';
 import { dsarSplitAllgather } from './dsar-split-allgather.ts';
 import { okTopk } from './ok-topk.ts';

@@ -19,7 +19,7 @@ import {
 } from '../../shared/cost-model/network-cost.ts';
 import type { Combined, Payload } from '../compression/method.ts';
 import { sparseBytes, type SparseStream } from '../kernels/kernels.ts';
-import type { ValueBytes } from '../kernels/value-type.ts';
+import type { ValueBytes } from '../memory/value-type.ts';
 import type { CollectiveDefinition, Communicator } from './collective.ts';
 import { entriesPerRank, unionOf } from './fill-in.ts';
 import { gatherPayloads } from './gather.ts';

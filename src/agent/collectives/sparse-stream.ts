@@ -17,9 +17,9 @@
  */
 import { failure, type GradwireError } from '../../shared/errors.ts';
 import type { Combined, Payload } from '../compression/method.ts';
-import type { Region } from '../kernels/arena.ts';
+import type { Region } from '../memory/arena.ts';
 import { sparseBytes } from '../kernels/kernels.ts';
-import type { ValueBytes } from '../kernels/value-type.ts';
+import type { ValueBytes } from '../memory/value-type.ts';
 import type { Communicator } from './collective.ts';
 import type { ElementRange } from './partition.ts';
 

@@ -2,7 +2,7 @@
  * Memory for a chain of merges: what has been merged so far, what arrives, and what the
  * two become, in turns. Three places of one size, kept from exchange to exchange.
  */
-import type { Region } from '../kernels/arena.ts';
+import type { Region } from '../memory/arena.ts';
 import type { Communicator } from './collective.ts';
 import { streamCapacity, type Stream } from './sparse-stream.ts';
 

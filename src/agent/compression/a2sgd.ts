@@ -11,7 +11,7 @@
  * Source: A2SGD (Bhattacharya et al., CLUSTER 2021), Algorithm 1.
  */
 import { z } from 'zod';
-import type { Region, Vector } from '../kernels/arena.ts';
+import type { Region, Vector } from '../memory/arena.ts';
 import type {
   Combined,
   Communicate,

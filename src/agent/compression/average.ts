@@ -3,7 +3,7 @@
  * left their sum in. One rounding for the division by P, after the sum, so that the form
  * does not change the bits.
  */
-import type { Vector } from '../kernels/arena.ts';
+import type { Vector } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import type { Combined, ExchangeStatistics, Payload } from './method.ts';
 

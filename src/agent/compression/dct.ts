@@ -8,7 +8,7 @@
  * Source: "Training recommender systems at scale" (Gupta et al., 2021), algorithm 1.
  */
 import { z } from 'zod';
-import type { Region, Vector } from '../kernels/arena.ts';
+import type { Region, Vector } from '../memory/arena.ts';
 import type { SparseStream } from '../kernels/kernels.ts';
 import { closeStream } from '../kernels/sparsification.ts';
 import { LivingThresholds } from './living-thresholds.ts';

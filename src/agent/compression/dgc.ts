@@ -13,7 +13,7 @@
  * Source: Deep Gradient Compression (Lin et al., ICLR 2018), section 3.
  */
 import { z } from 'zod';
-import type { Region, Vector } from '../kernels/arena.ts';
+import type { Region, Vector } from '../memory/arena.ts';
 import { normOf } from '../kernels/fixed-point.ts';
 import type {
   Combined,

@@ -14,7 +14,7 @@
  * 2019), algorithm 1; the correction is ours.
  */
 import { z } from 'zod';
-import type { Region, Vector } from '../kernels/arena.ts';
+import type { Region, Vector } from '../memory/arena.ts';
 import type { SparseStream } from '../kernels/kernels.ts';
 import { closeStream, roomBytes, type StreamRoom } from '../kernels/sparsification.ts';
 import type { CompressorContext, MethodDefinition } from './method.ts';

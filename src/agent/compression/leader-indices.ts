@@ -2,7 +2,7 @@
  * The indices that a leader has chosen, as they travel to the other ranks: codes of a size
  * that all know beforehand, taken over into the memory of a list.
  */
-import type { Arena } from '../kernels/arena.ts';
+import type { Arena } from '../memory/arena.ts';
 import { indexBytes, type IndexList } from '../kernels/sparsification.ts';
 import type { Combined, Payload } from './method.ts';
 import { payloadInvalid, requireAscending, sentBy } from './payload-check.ts';

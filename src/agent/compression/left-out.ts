@@ -2,7 +2,7 @@
  * What a partial sum (`Combined.partial`) has left out of a rank's payload: the rank keeps
  * it, so that nothing is lost. O(k), in place.
  */
-import type { Arena } from '../kernels/arena.ts';
+import type { Arena } from '../memory/arena.ts';
 import type { SparseStream } from '../kernels/kernels.ts';
 import { closeStream } from '../kernels/sparsification.ts';
 import type { Combined } from './method.ts';

@@ -6,7 +6,7 @@
 import type { z } from 'zod';
 import type { PayloadKind } from '../../shared/catalogue.ts';
 import type { JsonObject } from '../../shared/json.ts';
-import type { Arena, Region, Vector } from '../kernels/arena.ts';
+import type { Arena, Region, Vector } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 
 /** What travels: `data` is exactly the payload's bytes. `length` is n. */

@@ -3,7 +3,7 @@
  * method is compared with, so it must cost nothing beyond the division by P.
  */
 import { z } from 'zod';
-import type { Region, Vector } from '../kernels/arena.ts';
+import type { Region, Vector } from '../memory/arena.ts';
 import { writeAverage } from './average.ts';
 import type {
   Combined,

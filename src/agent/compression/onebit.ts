@@ -14,7 +14,7 @@
  * a run of elements in the place of a matrix's column.
  */
 import { z } from 'zod';
-import type { Arena, Region, Vector } from '../kernels/arena.ts';
+import type { Arena, Region, Vector } from '../memory/arena.ts';
 import { packedBytes, runsOf } from '../kernels/quantization.ts';
 import type { CompressorContext, MethodDefinition } from './method.ts';
 import { payloadInvalid } from './payload-check.ts';

@@ -3,7 +3,7 @@
  * bytes are, a check reads nothing outside them.
  */
 import { failure, GradwireError } from '../../shared/errors.ts';
-import type { Arena, Region } from '../kernels/arena.ts';
+import type { Arena, Region } from '../memory/arena.ts';
 import type { Payload } from './method.ts';
 
 export function payloadInvalid(method: string, what: string): GradwireError {

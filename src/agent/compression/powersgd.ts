@@ -13,7 +13,7 @@
  * Source: PowerSGD (Vogels et al., NeurIPS 2019), algorithms 1 and 2.
  */
 import { z } from 'zod';
-import type { Region, Vector } from '../kernels/arena.ts';
+import type { Region, Vector } from '../memory/arena.ts';
 import type { Matrix } from '../kernels/low-rank.ts';
 import {
   layOut,

@@ -10,7 +10,7 @@
  *
  * Source: SparCML (Renggli et al., SC 2019), sections 6 and 8.
  */
-import type { Region, Vector } from '../kernels/arena.ts';
+import type { Region, Vector } from '../memory/arena.ts';
 import { sparseBytes, type SparseStream } from '../kernels/kernels.ts';
 import type { Quantizer } from '../kernels/quantization.ts';
 import type {

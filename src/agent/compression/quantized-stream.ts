@@ -11,7 +11,7 @@
  *
  * Source: SparCML (Renggli et al., SC 2019), sections 6 and 8.
  */
-import type { Arena, Region, Vector } from '../kernels/arena.ts';
+import type { Arena, Region, Vector } from '../memory/arena.ts';
 import {
   codeBits,
   packedBytes,

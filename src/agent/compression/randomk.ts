@@ -6,7 +6,7 @@
  * Source: "Sparsified SGD with memory" (Stich et al., NeurIPS 2018), definition 2.1.
  */
 import { z } from 'zod';
-import type { Region, Vector } from '../kernels/arena.ts';
+import type { Region, Vector } from '../memory/arena.ts';
 import type { StreamName } from '../kernels/random.ts';
 import type {
   Combined,

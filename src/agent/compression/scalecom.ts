@@ -13,7 +13,7 @@
  * Source: ScaleCom (Chen et al., NeurIPS 2020), algorithm 1 and equation 5.
  */
 import { z } from 'zod';
-import type { Region, Vector } from '../kernels/arena.ts';
+import type { Region, Vector } from '../memory/arena.ts';
 import { writeAverage } from './average.ts';
 import { adoptIndices, indexPayload } from './leader-indices.ts';
 import {

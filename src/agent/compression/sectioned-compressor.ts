@@ -8,7 +8,7 @@
  * Payloads cannot be summed, as every rank has scales of its own: they are gathered, their
  * values added in rank order, and divided by P once.
  */
-import type { Region, Vector } from '../kernels/arena.ts';
+import type { Region, Vector } from '../memory/arena.ts';
 import type {
   Combined,
   Compressor,

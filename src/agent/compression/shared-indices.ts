@@ -3,7 +3,7 @@
  * densely: no index travels with them and there is no fill-in, whatever P is. In memory
  * they lie as a sparse stream does, so that the reduced values are scattered as one.
  */
-import type { Region, Vector } from '../kernels/arena.ts';
+import type { Region, Vector } from '../memory/arena.ts';
 import { sparseBytes } from '../kernels/kernels.ts';
 import type { IndexList } from '../kernels/sparsification.ts';
 import type {

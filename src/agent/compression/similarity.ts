@@ -13,7 +13,7 @@
  *
  * Source: ScaleCom (Chen et al., NeurIPS 2020), sections 3 and 4, lemma 1, appendix A.
  */
-import type { Region, Vector } from '../kernels/arena.ts';
+import type { Region, Vector } from '../memory/arena.ts';
 import { sparseBytes } from '../kernels/kernels.ts';
 import type { IndexList } from '../kernels/sparsification.ts';
 import {

@@ -10,7 +10,7 @@
  *
  * Source: SparCML (Renggli et al., SC 2019), Algorithm 1.
  */
-import type { Region, Vector } from '../kernels/arena.ts';
+import type { Region, Vector } from '../memory/arena.ts';
 import { sparseBytes, type SparseStream } from '../kernels/kernels.ts';
 import { writeAverage } from './average.ts';
 import { leftOut } from './left-out.ts';

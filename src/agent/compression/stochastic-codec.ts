@@ -9,7 +9,7 @@
  * a function of (seed, rank, bucket, iteration, section, element), so that it differs
  * between ranks and never repeats.
  */
-import type { Region, Vector } from '../kernels/arena.ts';
+import type { Region, Vector } from '../memory/arena.ts';
 import {
   codeBits,
   eliasCapacity,

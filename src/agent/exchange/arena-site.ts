@@ -3,7 +3,7 @@
  * call returns.
  */
 import type { ExchangeStatistics } from '../compression/method.ts';
-import type { Arena, Region, Vector } from '../kernels/arena.ts';
+import type { Arena, Region, Vector } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import type { PhaseClock } from '../profile/phase-clock.ts';
 import { BucketVector } from './bucket-vector.ts';

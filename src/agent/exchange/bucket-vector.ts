@@ -2,7 +2,7 @@
  * A bucket's elements of a flat vector, in one piece: the vector itself where they lie
  * together there, else memory of its own, to which they are copied and back.
  */
-import type { Arena, Region, Vector } from '../kernels/arena.ts';
+import type { Arena, Region, Vector } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import type { Bucket, BucketRun } from './buckets.ts';
 

@@ -11,7 +11,7 @@ import { gather } from '../collectives/gather.ts';
 import { chooseCollective } from '../collectives/registry.ts';
 import { smallAllreduce, type SmallOperation } from '../collectives/small-allreduce.ts';
 import type { Combined, Payload } from '../compression/method.ts';
-import type { Arena, Vector } from '../kernels/arena.ts';
+import type { Arena, Vector } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import type { ByteLedger } from '../profile/byte-ledger.ts';
 import type { PhaseClock } from '../profile/phase-clock.ts';

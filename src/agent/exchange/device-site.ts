@@ -4,7 +4,7 @@
  * the device has no way to do is read back and done by the CPU's kernels, and said so.
  */
 import { createOnDevice } from '../compression/device/device-registry.ts';
-import type { Arena } from '../kernels/arena.ts';
+import type { Arena } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import { DeviceKernels } from '../kernels/webgpu/device-kernels.ts';
 import { sliceOf, type GpuVector } from '../kernels/webgpu/gpu-vector.ts';

@@ -17,7 +17,7 @@ import type { CollectiveDefinition, ExchangeShape } from '../collectives/collect
 import { predict, predictBroadcast, predictGather } from '../collectives/prediction.ts';
 import type { SmallOperation } from '../collectives/small-allreduce.ts';
 import type { Combined, CommunicationRequest, Payload } from '../compression/method.ts';
-import type { Arena } from '../kernels/arena.ts';
+import type { Arena } from '../memory/arena.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
 import type { ExchangeNotice } from './auto-notices.ts';
 import { quantizationOf, type BucketCarrier } from './collective-choice.ts';

@@ -18,7 +18,7 @@ import {
   type Payload,
 } from '../compression/method.ts';
 import { NotFiniteInput } from '../compression/not-finite-input.ts';
-import type { Arena } from '../kernels/arena.ts';
+import type { Arena } from '../memory/arena.ts';
 import type { PhaseClock } from '../profile/phase-clock.ts';
 import { planBuckets, type Bucket, type FlatTensor } from './buckets.ts';
 import { BucketCarrier, quantizationOf } from './collective-choice.ts';

@@ -16,7 +16,7 @@ import type {
   MethodDefinition,
   Payload,
 } from '../compression/method.ts';
-import type { Arena, Region, Vector } from '../kernels/arena.ts';
+import type { Arena, Region, Vector } from '../memory/arena.ts';
 import type { GpuDevice } from '../kernels/webgpu/gpu-device.ts';
 import type { GpuVector } from '../kernels/webgpu/gpu-vector.ts';
 

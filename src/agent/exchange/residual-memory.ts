@@ -3,7 +3,7 @@
  * outlives buckets and, in equal units, methods. What a method leaves behind that the next
  * cannot use waits here until one dense exchange flushes it.
  */
-import type { Vector } from '../kernels/arena.ts';
+import type { Vector } from '../memory/arena.ts';
 import type { FlatRange, Transition } from './residual-transition.ts';
 
 /** Vectors as long as the gradient, where the gradient lives. */

@@ -19,7 +19,7 @@ import {
 import { ArenaSite } from '../exchange/arena-site.ts';
 import { planBuckets, type Bucket, type FlatTensor } from '../exchange/buckets.ts';
 import type { GradientBucket } from '../exchange/gradient-site.ts';
-import { Arena, type Vector } from '../kernels/arena.ts';
+import { Arena, type Vector } from '../memory/arena.ts';
 import { CounterRandom } from '../kernels/random.ts';
 import { loadWasmKernels } from '../kernels/wasm/load.ts';
 import { PhaseClock } from '../profile/phase-clock.ts';

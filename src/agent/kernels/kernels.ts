@@ -7,12 +7,12 @@
  * Lengths are in elements, offsets in bytes. No call allocates in the arena; scratch is
  * owned by the backend and grows at most once per larger size.
  */
-import type { Region, Vector } from './arena.ts';
+import type { Region, Vector } from '../memory/arena.ts';
 import type { LowRankKernels } from './low-rank.ts';
 import type { QuantizationKernels } from './quantization.ts';
 import type { ReductionKernels } from './reduction.ts';
 import type { SparsificationKernels } from './sparsification.ts';
-import type { ValueBytes } from './value-type.ts';
+import type { ValueBytes } from '../memory/value-type.ts';
 
 /** `count` (u32 index, f32 value) pairs: all indices, ascending, then all values. */
 export interface SparseStream {

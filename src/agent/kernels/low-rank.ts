@@ -4,7 +4,7 @@
  * columns lie one after the other, each contiguous; M is row-major. Every kernel reads M
  * once. A part of `Kernels`.
  */
-import type { Vector } from './arena.ts';
+import type { Vector } from '../memory/arena.ts';
 
 export interface Matrix {
   readonly offset: number;

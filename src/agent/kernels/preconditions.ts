@@ -4,10 +4,10 @@
  * so an index outside the vector is a coded failure.
  */
 import { failure, type GradwireError } from '../../shared/errors.ts';
-import type { Region, Vector } from './arena.ts';
+import type { Region, Vector } from '../memory/arena.ts';
 import { sparseBytes } from './kernels.ts';
 import { indexBytes } from './sparsification.ts';
-import type { ValueBytes } from './value-type.ts';
+import type { ValueBytes } from '../memory/value-type.ts';
 
 export function requireSameLength(a: Vector, b: Vector): void {
   if (a.length !== b.length) {

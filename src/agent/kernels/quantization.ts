@@ -28,7 +28,7 @@
  *
  * Source: QSGD (Alistarh et al., NeurIPS 2017), section 3.1.
  */
-import type { Region, Vector } from './arena.ts';
+import type { Region, Vector } from '../memory/arena.ts';
 import type { FixedSums } from './fixed-point.ts';
 import type { StreamName } from './random.ts';
 

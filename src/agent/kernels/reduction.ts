@@ -13,7 +13,7 @@
  * in a sum or a product: the processor keeps one of them. A result is rounded once to its
  * type; NaN wins.
  */
-import type { Region, Vector } from './arena.ts';
+import type { Region, Vector } from '../memory/arena.ts';
 import type { SparseStream } from './kernels.ts';
 
 export const REDUCE_OPERATIONS = ['sum', 'min', 'max', 'prod'] as const;

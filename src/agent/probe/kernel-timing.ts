@@ -6,7 +6,7 @@
  */
 import type { NetworkProfile } from '../../shared/cost-model/network-profile.ts';
 import { median } from '../../shared/statistics/quantile.ts';
-import type { Arena, Region, Vector } from '../kernels/arena.ts';
+import type { Arena, Region, Vector } from '../memory/arena.ts';
 import { sparseBytes, type Kernels, type SparseStream } from '../kernels/kernels.ts';
 import { codeBits, packedBytes, runsOf } from '../kernels/quantization.ts';
 import { CounterRandom } from '../kernels/random.ts';

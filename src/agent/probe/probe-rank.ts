@@ -1,7 +1,7 @@
 /** One rank of a measurement of the network: listens, connects, times links and kernels. */
 import { TransportCommunicator } from '../collectives/communicator.ts';
 import { smallAllreduce } from '../collectives/small-allreduce.ts';
-import { Arena } from '../kernels/arena.ts';
+import { Arena } from '../memory/arena.ts';
 import { loadWasmKernels } from '../kernels/wasm/load.ts';
 import { connectMesh } from '../transport/mesh.ts';
 import { MeshSeat } from '../transport/mesh-seat.ts';

@@ -8,7 +8,7 @@ import { DeviceSite } from '../exchange/device-site.ts';
 import { ExchangeEngine } from '../exchange/exchange-engine.ts';
 import type { GpuGradient } from '../exchange/gpu-gradient.ts';
 import type { GradientSite } from '../exchange/gradient-site.ts';
-import { Arena, type Vector } from '../kernels/arena.ts';
+import { Arena, type Vector } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import { startWasmKernels, type LoadedKernels } from '../kernels/wasm/load.ts';
 import { PhaseClock } from '../profile/phase-clock.ts';

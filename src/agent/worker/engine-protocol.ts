@@ -12,7 +12,7 @@ import type { SmallOperation } from '../collectives/small-allreduce.ts';
 import type { FlatTensor } from '../exchange/buckets.ts';
 import type { ExchangeResult, Fence } from '../exchange/exchange-engine.ts';
 import type { SiteNotice } from '../exchange/gradient-site.ts';
-import type { Vector } from '../kernels/arena.ts';
+import type { Vector } from '../memory/arena.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
 
 export interface EngineCalls {

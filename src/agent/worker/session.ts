@@ -8,7 +8,7 @@ import type { PlanSwitch } from '../../shared/exchange-plan.ts';
 import type { ToWorker } from '../../shared/protocol/worker.ts';
 import type { GpuGradient } from '../exchange/gpu-gradient.ts';
 import type { SiteNotice } from '../exchange/gradient-site.ts';
-import { Arena } from '../kernels/arena.ts';
+import { Arena } from '../memory/arena.ts';
 import { createTrainer, mayHaveGpu } from '../training/create-trainer.ts';
 import type { Trainer } from '../training/trainer.ts';
 import { EngineClient } from './engine-client.ts';

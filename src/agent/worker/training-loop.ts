@@ -10,7 +10,7 @@ import type { RunRecord } from '../../shared/records.ts';
 import type { Fence } from '../exchange/exchange-engine.ts';
 import { driftOf, STILL, type Drift } from '../exchange/tensor-policy.ts';
 import type { SiteNotice } from '../exchange/gradient-site.ts';
-import type { Arena, Vector } from '../kernels/arena.ts';
+import type { Arena, Vector } from '../memory/arena.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
 import type { GradientMemory, StepResult, Trainer } from '../training/trainer.ts';
 import type { EngineClient } from './engine-client.ts';

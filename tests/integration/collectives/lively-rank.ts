@@ -5,7 +5,7 @@
  */
 import { TransportCommunicator } from '../../../src/agent/collectives/communicator.ts';
 import { findCollective } from '../../../src/agent/collectives/registry.ts';
-import { Arena } from '../../../src/agent/kernels/arena.ts';
+import { Arena } from '../../../src/agent/memory/arena.ts';
 import { loadWasmKernels } from '../../../src/agent/kernels/wasm/load.ts';
 import { connectMesh } from '../../../src/agent/transport/mesh.ts';
 import type { MeshTransport } from '../../../src/agent/transport/mesh-transport.ts';

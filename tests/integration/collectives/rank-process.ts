@@ -4,7 +4,7 @@
  */
 import { TransportCommunicator } from '../../../src/agent/collectives/communicator.ts';
 import { ring } from '../../../src/agent/collectives/ring.ts';
-import { Arena } from '../../../src/agent/kernels/arena.ts';
+import { Arena } from '../../../src/agent/memory/arena.ts';
 import { loadWasmKernels } from '../../../src/agent/kernels/wasm/load.ts';
 import { connectMesh } from '../../../src/agent/transport/mesh.ts';
 import {

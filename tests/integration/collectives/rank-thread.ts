@@ -5,7 +5,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { TransportCommunicator } from '../../../src/agent/collectives/communicator.ts';
 import { findCollective } from '../../../src/agent/collectives/registry.ts';
-import { Arena } from '../../../src/agent/kernels/arena.ts';
+import { Arena } from '../../../src/agent/memory/arena.ts';
 import { loadWasmKernels } from '../../../src/agent/kernels/wasm/load.ts';
 import { connectMesh } from '../../../src/agent/transport/mesh.ts';
 import {

@@ -5,12 +5,12 @@ import type {
 } from '../../../src/agent/collectives/collective.ts';
 import type { TransportCommunicator } from '../../../src/agent/collectives/communicator.ts';
 import type { Combined, Payload } from '../../../src/agent/compression/method.ts';
-import type { Arena, Vector } from '../../../src/agent/kernels/arena.ts';
+import type { Arena, Vector } from '../../../src/agent/memory/arena.ts';
 import {
   ABSENT_BITS,
   type ReduceOperation,
 } from '../../../src/agent/kernels/reduction.ts';
-import type { ValueBytes } from '../../../src/agent/kernels/value-type.ts';
+import type { ValueBytes } from '../../../src/agent/memory/value-type.ts';
 
 /** A vector of f32 or of f64: it says itself which. */
 export type Values = Float32Array | Float64Array;

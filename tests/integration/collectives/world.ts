@@ -7,13 +7,13 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { TransportCommunicator } from '../../../src/agent/collectives/communicator.ts';
-import { Arena } from '../../../src/agent/kernels/arena.ts';
+import { Arena } from '../../../src/agent/memory/arena.ts';
 import type { Kernels } from '../../../src/agent/kernels/kernels.ts';
 import type { ReduceOperation } from '../../../src/agent/kernels/reduction.ts';
 import { referenceKernels } from '../../../src/agent/kernels/reference/reference-kernels.ts';
 import { loadWasmKernels } from '../../../src/agent/kernels/wasm/load.ts';
 import { loadLibc } from '../../../src/agent/transport/libc.ts';
-import type { ValueType } from '../../../src/agent/kernels/value-type.ts';
+import type { ValueType } from '../../../src/agent/memory/value-type.ts';
 import { connectMesh, type MeshOptions } from '../../../src/agent/transport/mesh.ts';
 import { listenTcp } from '../../../src/agent/transport/tcp-listener.ts';
 import type { MeshTransport } from '../../../src/agent/transport/mesh-transport.ts';

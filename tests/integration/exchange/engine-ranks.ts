@@ -8,7 +8,7 @@ import { ArenaSite } from '../../../src/agent/exchange/arena-site.ts';
 import type { FlatTensor } from '../../../src/agent/exchange/buckets.ts';
 import { ExchangeEngine } from '../../../src/agent/exchange/exchange-engine.ts';
 import { resolvePlan } from '../../../src/agent/exchange/resolve-plan.ts';
-import { Arena, type Vector } from '../../../src/agent/kernels/arena.ts';
+import { Arena, type Vector } from '../../../src/agent/memory/arena.ts';
 import { loadWasmKernels } from '../../../src/agent/kernels/wasm/load.ts';
 import { PhaseClock } from '../../../src/agent/profile/phase-clock.ts';
 import { connectMesh } from '../../../src/agent/transport/mesh.ts';

@@ -4,7 +4,7 @@ import {
   findMethod,
   validateParameters,
 } from '../../../src/agent/compression/registry.ts';
-import { Arena } from '../../../src/agent/kernels/arena.ts';
+import { Arena } from '../../../src/agent/memory/arena.ts';
 import { CounterRandom } from '../../../src/agent/kernels/random.ts';
 import { SHARED_LENGTH } from '../../../src/agent/kernels/wasm/kernel-threads.ts';
 import { EngineClient } from '../../../src/agent/worker/engine-client.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { TransportCommunicator } from '../../../src/agent/collectives/communicator.ts';
-import { Arena } from '../../../src/agent/kernels/arena.ts';
+import { Arena } from '../../../src/agent/memory/arena.ts';
 import { referenceKernels } from '../../../src/agent/kernels/reference/reference-kernels.ts';
 import { connectMesh } from '../../../src/agent/transport/mesh.ts';
 

@@ -14,7 +14,7 @@ import {
   type Stream,
 } from '../../../src/agent/collectives/sparse-stream.ts';
 import type { Payload } from '../../../src/agent/compression/method.ts';
-import { Arena } from '../../../src/agent/kernels/arena.ts';
+import { Arena } from '../../../src/agent/memory/arena.ts';
 import { referenceKernels } from '../../../src/agent/kernels/reference/reference-kernels.ts';
 import { connectMesh } from '../../../src/agent/transport/mesh.ts';
 

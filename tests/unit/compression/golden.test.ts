@@ -13,7 +13,7 @@ import {
   methods,
   validateParameters,
 } from '../../../src/agent/compression/registry.ts';
-import { Arena } from '../../../src/agent/kernels/arena.ts';
+import { Arena } from '../../../src/agent/memory/arena.ts';
 import { CounterRandom } from '../../../src/agent/kernels/random.ts';
 import { backends } from '../kernels/backends.ts';
 import {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { leftOut } from '../../../src/agent/compression/left-out.ts';
-import { Arena } from '../../../src/agent/kernels/arena.ts';
+import { Arena } from '../../../src/agent/memory/arena.ts';
 
 const arena = new Arena();
 

@@ -10,7 +10,7 @@ import {
   findMethod,
   validateParameters,
 } from '../../../src/agent/compression/registry.ts';
-import type { Arena, Region, Vector } from '../../../src/agent/kernels/arena.ts';
+import type { Arena, Region, Vector } from '../../../src/agent/memory/arena.ts';
 import { backends } from '../kernels/backends.ts';
 
 export interface LoneOptions {

@@ -20,7 +20,7 @@ import {
   findMethod,
   validateParameters,
 } from '../../../src/agent/compression/registry.ts';
-import { Arena, type Region, type Vector } from '../../../src/agent/kernels/arena.ts';
+import { Arena, type Region, type Vector } from '../../../src/agent/memory/arena.ts';
 import type { Kernels } from '../../../src/agent/kernels/kernels.ts';
 
 export type Form = Combined['form'];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { Arena, type Region } from '../../../src/agent/kernels/arena.ts';
+import { Arena, type Region } from '../../../src/agent/memory/arena.ts';
 
 it('hands out aligned regions that never overlap, and takes them back', () => {
   const steps = fc.array(

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { Arena } from '../../../src/agent/kernels/arena.ts';
+import { Arena } from '../../../src/agent/memory/arena.ts';
 import { JobBoard, SLICE } from '../../../src/agent/kernels/wasm/job-board.ts';
 import { SHARED_LENGTH } from '../../../src/agent/kernels/wasm/kernel-threads.ts';
 import { startWasmKernels } from '../../../src/agent/kernels/wasm/load.ts';
@@ -101,7 +101,7 @@ it('a thread that does not end its slice is told from one that does', () => {
 
 it('keeps no process alive', async () => {
   const load = new URL('../../../src/agent/kernels/wasm/load.ts', import.meta.url);
-  const arena = new URL('../../../src/agent/kernels/arena.ts', import.meta.url);
+  const arena = new URL('../../../src/agent/memory/arena.ts', import.meta.url);
   const script = `
     import { startWasmKernels } from '${load.href}';
     import { Arena } from '${arena.href}';

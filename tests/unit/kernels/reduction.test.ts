@@ -10,12 +10,12 @@ import {
   type ReduceOperation,
 } from '../../../src/agent/kernels/reduction.ts';
 import type { SparseStream } from '../../../src/agent/kernels/kernels.ts';
-import type { Region, Vector } from '../../../src/agent/kernels/arena.ts';
+import type { Region, Vector } from '../../../src/agent/memory/arena.ts';
 import {
   VALUE_TYPES,
   valueBytesOf,
   type ValueType,
-} from '../../../src/agent/kernels/value-type.ts';
+} from '../../../src/agent/memory/value-type.ts';
 import { backends } from './backends.ts';
 
 const round: Record<ValueType, (x: number) => number> = {

@@ -3,7 +3,7 @@
  * and inputs of the matrix, and both against the definitions.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Region } from '../../../src/agent/kernels/arena.ts';
+import type { Region } from '../../../src/agent/memory/arena.ts';
 import type { SparseStream } from '../../../src/agent/kernels/kernels.ts';
 import {
   closeStream,

@@ -1,6 +1,6 @@
 /** Kernels on several threads, of which every one works on every job. */
 import path from 'node:path';
-import { Arena } from '../../../src/agent/kernels/arena.ts';
+import { Arena } from '../../../src/agent/memory/arena.ts';
 import { TASKS, type JobBoard } from '../../../src/agent/kernels/wasm/job-board.ts';
 import {
   instantiate,

@@ -1,5 +1,5 @@
 /** All of the gradient, from the GPU and back: `none`, and the warm-up of other methods. */
-import type { Region } from '../../kernels/arena.ts';
+import type { Region } from '../../memory/arena.ts';
 import type { GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
 import type { Combined, Communicate, ExchangeStatistics, Payload } from '../method.ts';
 import { none } from '../none.ts';

@@ -3,7 +3,7 @@
  * k largest of v are sent, and cleared from both (`dgc.ts`). The gradient's norm, where it
  * is clipped, is the one thing that the host waits for beside the payload.
  */
-import type { Region } from '../../kernels/arena.ts';
+import type { Region } from '../../memory/arena.ts';
 import { normOf } from '../../kernels/fixed-point.ts';
 import type { GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
 import type { Combined, ExchangeStatistics, Payload } from '../method.ts';

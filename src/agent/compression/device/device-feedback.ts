@@ -4,7 +4,7 @@
  * from it there, and only the stream of it is read back; of that, what a partial sum leaves
  * out returns.
  */
-import type { Region } from '../../kernels/arena.ts';
+import type { Region } from '../../memory/arena.ts';
 import { sparseBytes } from '../../kernels/kernels.ts';
 import type { GpuStream } from '../../kernels/webgpu/device-elementwise.ts';
 import type { GpuVector } from '../../kernels/webgpu/gpu-vector.ts';

@@ -6,7 +6,7 @@
  */
 import type { DeviceKernels } from '../../kernels/webgpu/device-kernels.ts';
 import type { GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
-import type { Region } from '../../kernels/arena.ts';
+import type { Region } from '../../memory/arena.ts';
 import type {
   Combined,
   Communicate,

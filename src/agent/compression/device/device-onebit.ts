@@ -2,7 +2,7 @@
  * `onebit` on the GPU: sections of signs and means, as `onebit.ts` defines them, taken out of
  * a residual that never leaves.
  */
-import type { Region } from '../../kernels/arena.ts';
+import type { Region } from '../../memory/arena.ts';
 import { packedBytes, runsOf } from '../../kernels/quantization.ts';
 import { STRETCH } from '../../kernels/webgpu/device-quantization.ts';
 import { wholeOf, type GpuVector } from '../../kernels/webgpu/gpu-vector.ts';

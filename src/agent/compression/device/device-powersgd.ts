@@ -3,7 +3,7 @@
  * made there; the thin factors travel through the arena, where they are orthonormalised on
  * the way (`powersgd.ts`). Factors lie on the device as they do in the arena.
  */
-import type { Region, Vector } from '../../kernels/arena.ts';
+import type { Region, Vector } from '../../memory/arena.ts';
 import { DeviceLowRank, type GpuMatrix } from '../../kernels/webgpu/device-low-rank.ts';
 import {
   sliceOf,

@@ -3,7 +3,7 @@
  * `quantized-feedback.ts` is on the CPU. Selected, rounded and packed there, a payload is
  * read; what it stands for is then taken out of the residual, on the device again.
  */
-import type { Region } from '../../kernels/arena.ts';
+import type { Region } from '../../memory/arena.ts';
 import {
   codeBits,
   packedBytes,

@@ -4,7 +4,7 @@
  */
 import type { StreamName } from '../../kernels/random.ts';
 import type { GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
-import type { Region } from '../../kernels/arena.ts';
+import type { Region } from '../../memory/arena.ts';
 import type { Combined, ExchangeStatistics, Payload } from '../method.ts';
 import { requireBytes } from '../payload-check.ts';
 import {

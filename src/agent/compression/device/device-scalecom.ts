@@ -3,7 +3,7 @@
  * come back. The residual in gradient units, r, is filtered where it lies:
  * p = β·r + ∇; r ← (1−β)·r + p, less p at the indices (`scalecom.ts`).
  */
-import type { Region } from '../../kernels/arena.ts';
+import type { Region } from '../../memory/arena.ts';
 import type { GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
 import { adoptIndices, indexPayload } from '../leader-indices.ts';
 import type {

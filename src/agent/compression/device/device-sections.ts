@@ -4,7 +4,7 @@
  * known, what is complete is read while the next is being made; where they follow from the
  * codes, each section has room for its longest, and lengths come back first.
  */
-import type { Region } from '../../kernels/arena.ts';
+import type { Region } from '../../memory/arena.ts';
 import { sliceOf, windowsOf, type GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
 import type { Combined, ExchangeStatistics, Payload } from '../method.ts';
 import { payloadInvalid, sentBy } from '../payload-check.ts';

@@ -3,7 +3,7 @@
  * `shared-indices.ts`. Indices come from the arena, where a lot drew them or a broadcast
  * left them; values go there to be reduced, and come back to be scattered.
  */
-import type { Region } from '../../kernels/arena.ts';
+import type { Region } from '../../memory/arena.ts';
 import { sparseBytes } from '../../kernels/kernels.ts';
 import type { IndexList } from '../../kernels/sparsification.ts';
 import type { GpuStream } from '../../kernels/webgpu/device-elementwise.ts';

@@ -2,7 +2,7 @@
  * How alike the ranks are (`similarity.ts`), where p and the residual are on a GPU: both are
  * read back, which is dear beside a payload and done in the iterations that are due.
  */
-import { vectorOf, type Region } from '../../kernels/arena.ts';
+import { vectorOf, type Region } from '../../memory/arena.ts';
 import type { IndexList } from '../../kernels/sparsification.ts';
 import type { GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
 import type { Communicate, Similarity } from '../method.ts';

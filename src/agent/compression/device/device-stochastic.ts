@@ -4,7 +4,7 @@
  * device; Elias codes are made of packed ones there. What arrives is checked on the host,
  * where Elias codes become packed ones again; values are computed on the device.
  */
-import type { Region } from '../../kernels/arena.ts';
+import type { Region } from '../../memory/arena.ts';
 import { clippedAt } from '../../kernels/fixed-point.ts';
 import {
   codeBits,

@@ -2,7 +2,7 @@
  * `a2sgd` on the GPU: all means in one journey there and back, and the shift by their
  * averages, one pass over memory each.
  */
-import type { Region } from '../../kernels/arena.ts';
+import type { Region } from '../../memory/arena.ts';
 import { sliceOf, type GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
 import type { Combined, Communicate, ExchangeStatistics, Payload } from '../method.ts';
 import { requireBytes } from '../payload-check.ts';

@@ -2,7 +2,7 @@
  * Pairs on their way from the arena to the GPU, a chunk at a time through buffers of
  * its own: out[i] ← out[i] + factor · value.
  */
-import type { Arena } from '../../kernels/arena.ts';
+import type { Arena } from '../../memory/arena.ts';
 import type { SparseStream } from '../../kernels/kernels.ts';
 import { streamIndexError } from '../../kernels/preconditions.ts';
 import type { DeviceKernels } from '../../kernels/webgpu/device-kernels.ts';

@@ -4,7 +4,7 @@
  * back. Who has gradients on the device already uses `createOnDevice` and saves both ways.
  */
 import { inputError, type GradwireError } from '../../../shared/errors.ts';
-import type { Vector } from '../../kernels/arena.ts';
+import type { Vector } from '../../memory/arena.ts';
 import { DeviceKernels } from '../../kernels/webgpu/device-kernels.ts';
 import {
   openGpuDevice,
@@ -12,7 +12,7 @@ import {
   type GpuOptions,
 } from '../../kernels/webgpu/gpu-device.ts';
 import type { GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
-import type { Region } from '../../kernels/arena.ts';
+import type { Region } from '../../memory/arena.ts';
 import type {
   Combined,
   Communicate,

@@ -7,7 +7,7 @@
  * Source: ScaleCom (Chen et al., NeurIPS 2020), section 4: one to five epochs.
  */
 import { z } from 'zod';
-import type { Region, Vector } from '../../kernels/arena.ts';
+import type { Region, Vector } from '../../memory/arena.ts';
 import { writeAverage } from '../average.ts';
 import type {
   Combined,

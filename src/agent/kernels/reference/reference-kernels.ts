@@ -3,7 +3,7 @@
  * against, and the fallback that needs nothing but JavaScript. O(n log n) selection; it
  * allocates freely. Elementwise arithmetic is f32, rounded after each operation.
  */
-import type { Arena, Region, Vector } from '../arena.ts';
+import type { Arena, Region, Vector } from '../../memory/arena.ts';
 import type { Kernels, Moments, SparseStream, TwoMeans } from '../kernels.ts';
 import {
   requireSameLength,

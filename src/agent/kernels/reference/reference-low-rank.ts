@@ -1,5 +1,5 @@
 /** The low-rank kernels in obvious TypeScript. */
-import type { Arena, Vector } from '../arena.ts';
+import type { Arena, Vector } from '../../memory/arena.ts';
 import { factorRank, type LowRankKernels, type Matrix } from '../low-rank.ts';
 
 export class ReferenceLowRank implements LowRankKernels {

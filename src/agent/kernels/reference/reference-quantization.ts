@@ -2,7 +2,7 @@
  * The quantising kernels element by element, as `../quantization.ts` defines them: the
  * oracle of the fast ones. It allocates freely.
  */
-import type { Arena, Region, Vector } from '../arena.ts';
+import type { Arena, Region, Vector } from '../../memory/arena.ts';
 import {
   clippedAt,
   roundedMeanOf,

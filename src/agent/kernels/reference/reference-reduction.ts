@@ -1,5 +1,5 @@
 /** The reduction kernels in obvious TypeScript, of either type of value: the oracle. */
-import type { Arena, Region, Vector } from '../arena.ts';
+import type { Arena, Region, Vector } from '../../memory/arena.ts';
 import type { SparseStream } from '../kernels.ts';
 import { requireSameLength, requireStreamCapacity } from '../preconditions.ts';
 import {
@@ -8,7 +8,11 @@ import {
   type ReduceOperation,
   type ReductionKernels,
 } from '../reduction.ts';
-import { valueBytesOf, type ValueBytes, type ValueType } from '../value-type.ts';
+import {
+  valueBytesOf,
+  type ValueBytes,
+  type ValueType,
+} from '../../memory/value-type.ts';
 
 const apply: Readonly<Record<ReduceOperation, (x: number, y: number) => number>> = {
   sum: (x, y) => x + y,

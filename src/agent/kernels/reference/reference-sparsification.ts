@@ -1,5 +1,5 @@
 /** The sparsifiers' kernels in obvious TypeScript. */
-import type { Arena, Region, Vector } from '../arena.ts';
+import type { Arena, Region, Vector } from '../../memory/arena.ts';
 import type { SparseStream } from '../kernels.ts';
 import {
   requireIndexCapacity,

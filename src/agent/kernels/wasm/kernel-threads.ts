@@ -6,7 +6,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import { failure, type GradwireError } from '../../../shared/errors.ts';
-import type { Arena, Region } from '../arena.ts';
+import type { Arena, Region } from '../../memory/arena.ts';
 import { JobBoard, SLICE, type Task } from './job-board.ts';
 import type { KernelExports } from './kernel-exports.ts';
 import { TILES_BYTES } from './wasm-quantization.ts';

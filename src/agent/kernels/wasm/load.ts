@@ -6,7 +6,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { failure } from '../../../shared/errors.ts';
-import type { Arena } from '../arena.ts';
+import type { Arena } from '../../memory/arena.ts';
 import type { Kernels } from '../kernels.ts';
 import { instantiate } from './kernel-exports.ts';
 import { KernelThreads, SHARED_LENGTH } from './kernel-threads.ts';

@@ -1,5 +1,5 @@
 /** Memory in the arena that a kernel backend keeps for itself: it grows, never shrinks. */
-import type { Arena, Region } from '../arena.ts';
+import type { Arena, Region } from '../../memory/arena.ts';
 
 export class Scratch {
   readonly #arena: Arena;

@@ -3,7 +3,7 @@
  * to the place that a prefix sum over the slices' counts has given it. The steps are in
  * `assembly/sliced-selection.ts`. Magnitudes are bits of |x|, as integers.
  */
-import type { Arena, Vector } from '../arena.ts';
+import type { Arena, Vector } from '../../memory/arena.ts';
 import { SLICE } from './job-board.ts';
 import type { KernelThreads } from './kernel-threads.ts';
 import { Scratch } from './scratch.ts';

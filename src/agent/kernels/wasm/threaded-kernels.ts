@@ -3,7 +3,7 @@
  * Vectors below `SHARED_LENGTH`, and kernels that go through lists of indices or have
  * an order of their own (merging, Elias codes, products), stay on the calling thread.
  */
-import { overlap, type Arena, type Region, type Vector } from '../arena.ts';
+import { overlap, type Arena, type Region, type Vector } from '../../memory/arena.ts';
 import type { Kernels, Moments, SparseStream, TwoMeans } from '../kernels.ts';
 import type { LowRankKernels } from '../low-rank.ts';
 import { requireSameLength, requireStreamCapacity } from '../preconditions.ts';

@@ -4,7 +4,7 @@
  * but one run, it has its scale first. Elias codes have no places to begin at, and are
  * left to one thread.
  */
-import type { Arena, Region, Vector } from '../arena.ts';
+import type { Arena, Region, Vector } from '../../memory/arena.ts';
 import {
   clippedAt,
   roundedNormOf,

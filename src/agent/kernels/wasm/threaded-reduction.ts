@@ -1,5 +1,5 @@
 /** Dense reductions on several threads; those of streams stay on the calling thread. */
-import { overlap, type Region, type Vector } from '../arena.ts';
+import { overlap, type Region, type Vector } from '../../memory/arena.ts';
 import type { Kernels, SparseStream } from '../kernels.ts';
 import { requireSameLength } from '../preconditions.ts';
 import {

@@ -3,7 +3,7 @@
  * counted by each thread for itself and added up; entries are written by slices. Small
  * vectors, and what goes through lists of indices, are left to one thread.
  */
-import type { Arena, Region, Vector } from '../arena.ts';
+import type { Arena, Region, Vector } from '../../memory/arena.ts';
 import type { SparseStream } from '../kernels.ts';
 import { requireStreamCapacity } from '../preconditions.ts';
 import type { StreamName } from '../random.ts';

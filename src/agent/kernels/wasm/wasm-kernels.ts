@@ -6,7 +6,7 @@
  * Only selection needs scratch. It is allocated at the first selection and again for a
  * larger one, so a thread that does not own the arena may use every other kernel.
  */
-import type { Arena, Region, Vector } from '../arena.ts';
+import type { Arena, Region, Vector } from '../../memory/arena.ts';
 import type { Kernels, Moments, SparseStream, TwoMeans } from '../kernels.ts';
 import {
   requireSameLength,

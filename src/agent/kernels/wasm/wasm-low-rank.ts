@@ -1,5 +1,5 @@
 /** The low-rank kernels in SIMD WebAssembly. Source: `assembly/low-rank.ts`. */
-import type { Vector } from '../arena.ts';
+import type { Vector } from '../../memory/arena.ts';
 import { factorRank, type LowRankKernels, type Matrix } from '../low-rank.ts';
 
 type Product = (

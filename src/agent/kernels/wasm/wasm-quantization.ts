@@ -1,5 +1,5 @@
 /** The quantising kernels in WebAssembly: checked arguments; a few KiB of scratch. */
-import type { Region, Vector } from '../arena.ts';
+import type { Region, Vector } from '../../memory/arena.ts';
 import { clippedAt, exponentOf, type FixedSums } from '../fixed-point.ts';
 import {
   codeBits,

@@ -2,7 +2,7 @@
  * The reduction kernels in SIMD WebAssembly, of either type of value. Source:
  * `assembly/stream-reduction.ts`.
  */
-import type { Arena, Region, Vector } from '../arena.ts';
+import type { Arena, Region, Vector } from '../../memory/arena.ts';
 import type { SparseStream } from '../kernels.ts';
 import { requireSameLength, requireStreamCapacity } from '../preconditions.ts';
 import {
@@ -12,7 +12,7 @@ import {
   type ReduceOperation,
   type ReductionKernels,
 } from '../reduction.ts';
-import type { ValueBytes, ValueType } from '../value-type.ts';
+import type { ValueBytes, ValueType } from '../../memory/value-type.ts';
 
 type Combine = (op: number, out: number, x: number, n: number) => void;
 type Scatter = (op: number, out: number, stream: number, count: number) => void;

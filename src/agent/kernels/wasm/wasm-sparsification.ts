@@ -2,7 +2,7 @@
  * The sparsifiers' kernels in SIMD WebAssembly: arguments checked, scratch provided.
  * Sources in `assembly/`: threshold-selection, indexed.
  */
-import type { Arena, Region, Vector } from '../arena.ts';
+import type { Arena, Region, Vector } from '../../memory/arena.ts';
 import type { SparseStream } from '../kernels.ts';
 import {
   requireIndexCapacity,
