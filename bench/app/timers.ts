@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { ArenaSite } from '../../src/agent/exchange/arena-site.ts';
 import { ExchangeEngine } from '../../src/agent/exchange/exchange-engine.ts';
-import { resolvePlan } from '../../src/agent/exchange/resolve-plan.ts';
+import { resolvePlan } from '../../src/agent/plan/resolve-plan.ts';
 import { Arena } from '../../src/agent/memory/arena.ts';
 import { loadWasmKernels } from '../../src/agent/kernels/wasm/load.ts';
 import { PhaseClock } from '../../src/agent/profile/phase-clock.ts';

@@ -3,7 +3,7 @@
  * a run: top-k 1 % beside the dense ring, with what the time goes to. Both worlds stand at
  * once and take turns.
  */
-import { resolvePlan } from '../../src/agent/exchange/resolve-plan.ts';
+import { resolvePlan } from '../../src/agent/plan/resolve-plan.ts';
 import { textTable } from '../../src/cli/text-table.ts';
 import { PHASES, type Phase } from '../../src/shared/phases.ts';
 import { formatBytes, formatDuration } from '../../src/shared/units.ts';

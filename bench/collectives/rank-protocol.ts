@@ -6,7 +6,7 @@ import type { ErrorData } from '../../src/shared/errors.ts';
 import type { ExchangePlan } from '../../src/shared/exchange-plan.ts';
 import type { Phase } from '../../src/shared/phases.ts';
 import type { RankAddress } from '../../src/shared/protocol/supervisor.ts';
-import type { FlatTensor } from '../../src/agent/exchange/buckets.ts';
+import type { FlatTensor } from '../../src/agent/plan/buckets.ts';
 import type { RankTimings } from '../../src/agent/probe/probe-rank.ts';
 import type { TransportChoice } from './rank-transport.ts';
 

@@ -16,7 +16,7 @@ import { ExchangeEngine } from '../../src/agent/exchange/exchange-engine.ts';
 import { GpuGradient } from '../../src/agent/exchange/gpu-gradient.ts';
 import type { GradientSite } from '../../src/agent/exchange/gradient-site.ts';
 import { ReadbackCompressor } from '../../src/agent/exchange/readback-compressor.ts';
-import { resolvePlan } from '../../src/agent/exchange/resolve-plan.ts';
+import { resolvePlan } from '../../src/agent/plan/resolve-plan.ts';
 import { Arena } from '../../src/agent/memory/arena.ts';
 import type { Kernels } from '../../src/agent/kernels/kernels.ts';
 import { loadWasmKernels } from '../../src/agent/kernels/wasm/load.ts';

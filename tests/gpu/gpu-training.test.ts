@@ -3,7 +3,7 @@
  * by way of the host, and nothing of a gradient's size comes back.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { resolvePlan } from '../../src/agent/exchange/resolve-plan.ts';
+import { resolvePlan } from '../../src/agent/plan/resolve-plan.ts';
 import { Arena } from '../../src/agent/memory/arena.ts';
 import { createTrainer } from '../../src/agent/training/create-trainer.ts';
 import {

@@ -9,7 +9,7 @@ import type { PhaseClock } from '../profile/phase-clock.ts';
 import { BucketVector } from './bucket-vector.ts';
 import type { BucketSetup, GradientBucket, GradientSite } from './gradient-site.ts';
 import { ResidualMemory, type VectorMemory } from './residual-memory.ts';
-import type { FlatRange } from './residual-transition.ts';
+import type { FlatRange } from '../plan/residual-transition.ts';
 
 export interface ArenaSiteOptions {
   readonly arena: Arena;

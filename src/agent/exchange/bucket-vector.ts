@@ -4,7 +4,7 @@
  */
 import type { Arena, Region, Vector } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
-import type { Bucket, BucketRun } from './buckets.ts';
+import type { Bucket, BucketRun } from '../plan/buckets.ts';
 
 export class BucketVector implements Disposable {
   readonly vector: Vector;

@@ -16,7 +16,7 @@ import { predictAll, type Prediction } from '../collectives/prediction.ts';
 import { chooseCollective, findCollective } from '../collectives/registry.ts';
 import type { Carriage, Payload } from '../compression/method.ts';
 import { entriesSent } from '../compression/policy/ratio-schedule.ts';
-import type { Bucket } from './buckets.ts';
+import type { Bucket } from '../plan/buckets.ts';
 
 /** Of a method that does not say how much it sends: corrected once it has been seen. */
 const UNKNOWN_RATIO = 0.01;

@@ -9,7 +9,7 @@ import type { Kernels } from '../kernels/kernels.ts';
 import { DeviceKernels } from '../kernels/webgpu/device-kernels.ts';
 import { sliceOf, type GpuVector } from '../kernels/webgpu/gpu-vector.ts';
 import type { PhaseClock } from '../profile/phase-clock.ts';
-import type { Bucket } from './buckets.ts';
+import type { Bucket } from '../plan/buckets.ts';
 import type { GpuGradient } from './gpu-gradient.ts';
 import type {
   BucketSetup,

@@ -16,14 +16,14 @@ import { ByteLedger, type LedgerLine } from '../profile/byte-ledger.ts';
 import type { ExchangeProfile, PhaseClock } from '../profile/phase-clock.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { ExchangeNotice } from './auto-notices.ts';
-import type { FlatTensor } from './buckets.ts';
+import type { FlatTensor } from '../plan/buckets.ts';
 import { CollectiveGroup } from './collective-group.ts';
 import type { ExchangeSummary } from './exchange-statistics.ts';
 import type { GradientSite, SiteNotice } from './gradient-site.ts';
 import { NetworkKnowledge } from './network-knowledge.ts';
 import { PlanExecution } from './plan-execution.ts';
-import { PlanSchedule } from './plan-schedule.ts';
-import { transitionOf, type Transition } from './residual-transition.ts';
+import { PlanSchedule } from '../plan/plan-schedule.ts';
+import { transitionOf, type Transition } from '../plan/residual-transition.ts';
 import {
   CONTROL_STREAM,
   RESIDUAL_STREAM,

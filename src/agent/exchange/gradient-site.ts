@@ -12,7 +12,7 @@ import type {
   MethodDefinition,
   Payload,
 } from '../compression/method.ts';
-import type { Bucket } from './buckets.ts';
+import type { Bucket } from '../plan/buckets.ts';
 import type { Residual } from './residual-memory.ts';
 
 export interface BucketSetup {

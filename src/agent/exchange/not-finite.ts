@@ -1,6 +1,6 @@
 /** A gradient that is NaN or infinite ends the run: where it is, on whom, and when. */
 import { failure, type GradwireError } from '../../shared/errors.ts';
-import type { Bucket } from './buckets.ts';
+import type { Bucket } from '../plan/buckets.ts';
 
 export interface NotFinite {
   readonly bucket: Bucket;

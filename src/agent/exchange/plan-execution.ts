@@ -20,7 +20,7 @@ import {
 import { NotFiniteInput } from '../compression/not-finite-input.ts';
 import type { Arena } from '../memory/arena.ts';
 import type { PhaseClock } from '../profile/phase-clock.ts';
-import { planBuckets, type Bucket, type FlatTensor } from './buckets.ts';
+import { planBuckets, type Bucket, type FlatTensor } from '../plan/buckets.ts';
 import { BucketCarrier, quantizationOf } from './collective-choice.ts';
 import type { CollectiveGroup } from './collective-group.ts';
 import { addStatistics, type ExchangeSummary } from './exchange-statistics.ts';
@@ -34,7 +34,7 @@ import type {
 import type { NetworkKnowledge } from './network-knowledge.ts';
 import { notFiniteError } from './not-finite.ts';
 import { bucketStream } from './streams.ts';
-import { planOf } from './tensor-policy.ts';
+import { planOf } from '../plan/tensor-policy.ts';
 
 export interface ExecutionOptions {
   readonly clock: PhaseClock;

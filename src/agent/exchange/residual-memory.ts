@@ -4,7 +4,7 @@
  * cannot use waits here until one dense exchange flushes it.
  */
 import type { Vector } from '../memory/arena.ts';
-import type { FlatRange, Transition } from './residual-transition.ts';
+import type { FlatRange, Transition } from '../plan/residual-transition.ts';
 
 /** Vectors as long as the gradient, where the gradient lives. */
 export interface VectorMemory<V> {

@@ -10,8 +10,8 @@ import {
 } from '../../shared/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { methods } from '../compression/registry.ts';
-import type { FlatTensor } from '../exchange/buckets.ts';
-import { resolvePlan } from '../exchange/resolve-plan.ts';
+import type { FlatTensor } from '../plan/buckets.ts';
+import { resolvePlan } from '../plan/resolve-plan.ts';
 import { validateLaunch } from '../supervisor/validate-launch.ts';
 import { tensorLength } from '../training/models/model.ts';
 import { findWorkload } from '../training/workload.ts';

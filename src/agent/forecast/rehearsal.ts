@@ -17,7 +17,7 @@ import {
   type Payload,
 } from '../compression/method.ts';
 import { ArenaSite } from '../exchange/arena-site.ts';
-import { planBuckets, type Bucket, type FlatTensor } from '../exchange/buckets.ts';
+import { planBuckets, type Bucket, type FlatTensor } from '../plan/buckets.ts';
 import type { GradientBucket } from '../exchange/gradient-site.ts';
 import { Arena, type Vector } from '../memory/arena.ts';
 import { CounterRandom } from '../kernels/random.ts';

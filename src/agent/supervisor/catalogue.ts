@@ -2,7 +2,7 @@
 import type { Catalogue } from '../../shared/catalogue.ts';
 import { describeCollectives } from '../collectives/registry.ts';
 import { describeMethods } from '../compression/registry.ts';
-import { collectivesOfMethod } from '../exchange/resolve-plan.ts';
+import { collectivesOfMethod } from '../plan/resolve-plan.ts';
 import {
   describeDatasets,
   describeModels,

@@ -25,7 +25,7 @@ import {
   type JournalEntry,
   type RunRecord,
 } from '../../shared/records.ts';
-import { resolvePlan, type PlanSetting } from '../exchange/resolve-plan.ts';
+import { resolvePlan, type PlanSetting } from '../plan/resolve-plan.ts';
 import type { Journal } from './journal.ts';
 import { PlanForecast } from './plan-forecast.ts';
 import { rootCause, isConsequence, type FailureReport } from './root-cause.ts';

@@ -13,7 +13,7 @@ import {
   type ExperimentSpec,
 } from '../../shared/experiment-spec.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
-import { resolvePlan, type PlanSetting } from '../exchange/resolve-plan.ts';
+import { resolvePlan, type PlanSetting } from '../plan/resolve-plan.ts';
 import { checkWorkload } from '../training/create-trainer.ts';
 
 export interface Launch {

@@ -9,7 +9,7 @@ import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type { SmallOperation } from '../collectives/small-allreduce.ts';
-import type { FlatTensor } from '../exchange/buckets.ts';
+import type { FlatTensor } from '../plan/buckets.ts';
 import type { ExchangeResult, Fence } from '../exchange/exchange-engine.ts';
 import type { SiteNotice } from '../exchange/gradient-site.ts';
 import type { Vector } from '../memory/arena.ts';

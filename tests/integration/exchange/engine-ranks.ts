@@ -5,9 +5,9 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import { ArenaSite } from '../../../src/agent/exchange/arena-site.ts';
-import type { FlatTensor } from '../../../src/agent/exchange/buckets.ts';
+import type { FlatTensor } from '../../../src/agent/plan/buckets.ts';
 import { ExchangeEngine } from '../../../src/agent/exchange/exchange-engine.ts';
-import { resolvePlan } from '../../../src/agent/exchange/resolve-plan.ts';
+import { resolvePlan } from '../../../src/agent/plan/resolve-plan.ts';
 import { Arena, type Vector } from '../../../src/agent/memory/arena.ts';
 import { loadWasmKernels } from '../../../src/agent/kernels/wasm/load.ts';
 import { PhaseClock } from '../../../src/agent/profile/phase-clock.ts';

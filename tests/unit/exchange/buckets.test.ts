@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { planBuckets, type FlatTensor } from '../../../src/agent/exchange/buckets.ts';
-import { resolvePlan } from '../../../src/agent/exchange/resolve-plan.ts';
+import { planBuckets, type FlatTensor } from '../../../src/agent/plan/buckets.ts';
+import { resolvePlan } from '../../../src/agent/plan/resolve-plan.ts';
 
 function flat(lengths: readonly number[]): FlatTensor[] {
   let start = 0;

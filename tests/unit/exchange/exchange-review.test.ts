@@ -10,7 +10,7 @@ import {
 } from '../../../src/agent/exchange/exchange-observation.ts';
 import { ExchangeReview, WINDOW } from '../../../src/agent/exchange/exchange-review.ts';
 import { NetworkKnowledge } from '../../../src/agent/exchange/network-knowledge.ts';
-import { resolvePlan } from '../../../src/agent/exchange/resolve-plan.ts';
+import { resolvePlan } from '../../../src/agent/plan/resolve-plan.ts';
 import { heedsTimes } from '../../../src/shared/exchange-plan.ts';
 import { costTerms, totalSeconds } from '../../../src/shared/cost-model/cost-terms.ts';
 

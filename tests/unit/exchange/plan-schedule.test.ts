@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PlanSchedule } from '../../../src/agent/exchange/plan-schedule.ts';
+import { PlanSchedule } from '../../../src/agent/plan/plan-schedule.ts';
 import type { ExchangePlan, PlanSwitch } from '../../../src/shared/exchange-plan.ts';
 
 const plan = (method: string): ExchangePlan => ({

@@ -3,8 +3,8 @@ import {
   planTransition,
   transitionOf,
   type Transition,
-} from '../../../src/agent/exchange/residual-transition.ts';
-import { resolvePlan } from '../../../src/agent/exchange/resolve-plan.ts';
+} from '../../../src/agent/plan/residual-transition.ts';
+import { resolvePlan } from '../../../src/agent/plan/resolve-plan.ts';
 
 const none = { residual: 'none', replicas: 'identical' } as const;
 const feedback = { residual: 'gradient', replicas: 'identical' } as const;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   collectivesOfMethod,
   resolvePlan,
-} from '../../../src/agent/exchange/resolve-plan.ts';
+} from '../../../src/agent/plan/resolve-plan.ts';
 import { planAsChange, planAsExchange } from '../../../src/shared/exchange-plan.ts';
 import { GradwireError } from '../../../src/shared/errors.ts';
 

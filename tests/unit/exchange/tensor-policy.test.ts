@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { resolvePlan } from '../../../src/agent/exchange/resolve-plan.ts';
-import {
-  driftOf,
-  planOf,
-  policyOf,
-} from '../../../src/agent/exchange/tensor-policy.ts';
+import { resolvePlan } from '../../../src/agent/plan/resolve-plan.ts';
+import { driftOf, planOf, policyOf } from '../../../src/agent/plan/tensor-policy.ts';
 
 const tensor = (name: string, length = 100): { name: string; length: number } => ({
   name,

@@ -8,7 +8,7 @@ import {
 } from '../../../src/agent/forecast/step-forecast.ts';
 import { findCollective } from '../../../src/agent/collectives/registry.ts';
 import { methods } from '../../../src/agent/compression/registry.ts';
-import { resolvePlan } from '../../../src/agent/exchange/resolve-plan.ts';
+import { resolvePlan } from '../../../src/agent/plan/resolve-plan.ts';
 import { expectedUnion } from '../../../src/shared/cost-model/fill-in.ts';
 import { LOOPBACK } from '../../../src/shared/cost-model/network-cost.ts';
 
