@@ -3,7 +3,7 @@
  * (counted, engines over TCP in this process), times what one reading costs.
  */
 import { randomBytes } from 'node:crypto';
-import { ArenaSite } from '../../src/agent/exchange/arena-site.ts';
+import { ArenaSite } from '../../src/agent/sites/arena-site.ts';
 import { ExchangeEngine } from '../../src/agent/exchange/exchange-engine.ts';
 import { resolvePlan } from '../../src/agent/plan/resolve-plan.ts';
 import { Arena } from '../../src/agent/memory/arena.ts';

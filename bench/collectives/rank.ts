@@ -7,7 +7,7 @@ import { TransportCommunicator } from '../../src/agent/collectives/communicator.
 import { findCollective } from '../../src/agent/collectives/registry.ts';
 import { smallAllreduce } from '../../src/agent/collectives/small-allreduce.ts';
 import type { Combined, Payload } from '../../src/agent/compression/method.ts';
-import { ArenaSite } from '../../src/agent/exchange/arena-site.ts';
+import { ArenaSite } from '../../src/agent/sites/arena-site.ts';
 import { ExchangeEngine } from '../../src/agent/exchange/exchange-engine.ts';
 import { Arena, type Region, type Vector } from '../../src/agent/memory/arena.ts';
 import { sparseBytes, type Kernels } from '../../src/agent/kernels/kernels.ts';

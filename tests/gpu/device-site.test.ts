@@ -10,12 +10,12 @@ import {
   findMethod,
   validateParameters,
 } from '../../src/agent/compression/registry.ts';
-import { ArenaSite } from '../../src/agent/exchange/arena-site.ts';
-import { DeviceSite } from '../../src/agent/exchange/device-site.ts';
+import { ArenaSite } from '../../src/agent/sites/arena-site.ts';
+import { DeviceSite } from '../../src/agent/sites/device-site.ts';
 import { ExchangeEngine } from '../../src/agent/exchange/exchange-engine.ts';
-import { GpuGradient } from '../../src/agent/exchange/gpu-gradient.ts';
-import type { GradientSite } from '../../src/agent/exchange/gradient-site.ts';
-import { ReadbackCompressor } from '../../src/agent/exchange/readback-compressor.ts';
+import { GpuGradient } from '../../src/agent/sites/gpu-gradient.ts';
+import type { GradientSite } from '../../src/agent/sites/gradient-site.ts';
+import { ReadbackCompressor } from '../../src/agent/sites/readback-compressor.ts';
 import { resolvePlan } from '../../src/agent/plan/resolve-plan.ts';
 import { Arena } from '../../src/agent/memory/arena.ts';
 import type { Kernels } from '../../src/agent/kernels/kernels.ts';

@@ -19,7 +19,7 @@ import type { ExchangeNotice } from './auto-notices.ts';
 import type { FlatTensor } from '../plan/buckets.ts';
 import { CollectiveGroup } from './collective-group.ts';
 import type { ExchangeSummary } from './exchange-statistics.ts';
-import type { GradientSite, SiteNotice } from './gradient-site.ts';
+import type { GradientSite, SiteNotice } from '../sites/gradient-site.ts';
 import { NetworkKnowledge } from './network-knowledge.ts';
 import { PlanExecution } from './plan-execution.ts';
 import { PlanSchedule } from '../plan/plan-schedule.ts';

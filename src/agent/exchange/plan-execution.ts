@@ -30,7 +30,7 @@ import type {
   GradientBucket,
   GradientSite,
   NotFiniteElement,
-} from './gradient-site.ts';
+} from '../sites/gradient-site.ts';
 import type { NetworkKnowledge } from './network-knowledge.ts';
 import { notFiniteError } from './not-finite.ts';
 import { bucketStream } from './streams.ts';

@@ -16,9 +16,9 @@ import {
   type CommunicationRequest,
   type Payload,
 } from '../compression/method.ts';
-import { ArenaSite } from '../exchange/arena-site.ts';
+import { ArenaSite } from '../sites/arena-site.ts';
 import { planBuckets, type Bucket, type FlatTensor } from '../plan/buckets.ts';
-import type { GradientBucket } from '../exchange/gradient-site.ts';
+import type { GradientBucket } from '../sites/gradient-site.ts';
 import { Arena, type Vector } from '../memory/arena.ts';
 import { CounterRandom } from '../kernels/random.ts';
 import { loadWasmKernels } from '../kernels/wasm/load.ts';

@@ -10,7 +10,7 @@
  *
  * Cost: 4·n bytes of the GPU's memory; a pass over device memory each way.
  */
-import type { GpuGradient } from '../exchange/gpu-gradient.ts';
+import type { GpuGradient } from '../sites/gpu-gradient.ts';
 import { sliceOf, type GpuVector } from '../kernels/webgpu/gpu-vector.ts';
 import type { Jax, JaxArray } from './jax-runtime.ts';
 import type { ParameterTensor } from './trainer.ts';

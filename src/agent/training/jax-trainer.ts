@@ -14,7 +14,7 @@
  */
 import type { RankShard, Samples } from './datasets/dataset.ts';
 import { BatchSampler } from './datasets/batch-sampler.ts';
-import { GpuGradient } from '../exchange/gpu-gradient.ts';
+import { GpuGradient } from '../sites/gpu-gradient.ts';
 import { scoreClasses } from './classification.ts';
 import { GpuTensors } from './gpu-tensors.ts';
 import type { Jax, JaxArray, JaxRuntime } from './jax-runtime.ts';

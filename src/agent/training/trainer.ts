@@ -3,7 +3,7 @@
  * a batch into a flat f32 vector, and applies an averaged one. Data parallel: every
  * rank holds the same weights, each sees its own shard of the data.
  */
-import type { GpuGradient } from '../exchange/gpu-gradient.ts';
+import type { GpuGradient } from '../sites/gpu-gradient.ts';
 
 /** A parameter tensor; `start` is its first element in the flat gradient. */
 export interface ParameterTensor {

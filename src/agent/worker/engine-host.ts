@@ -3,11 +3,11 @@
  * allocator, the sockets and the exchange. A host of it decides on which thread it runs.
  */
 import { toErrorData } from '../../shared/errors.ts';
-import { ArenaSite } from '../exchange/arena-site.ts';
-import { DeviceSite } from '../exchange/device-site.ts';
+import { ArenaSite } from '../sites/arena-site.ts';
+import { DeviceSite } from '../sites/device-site.ts';
 import { ExchangeEngine } from '../exchange/exchange-engine.ts';
-import type { GpuGradient } from '../exchange/gpu-gradient.ts';
-import type { GradientSite } from '../exchange/gradient-site.ts';
+import type { GpuGradient } from '../sites/gpu-gradient.ts';
+import type { GradientSite } from '../sites/gradient-site.ts';
 import { Arena, type Vector } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import { startWasmKernels, type LoadedKernels } from '../kernels/wasm/load.ts';

@@ -9,7 +9,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import { failure } from '../../shared/errors.ts';
-import type { GpuGradient } from '../exchange/gpu-gradient.ts';
+import type { GpuGradient } from '../sites/gpu-gradient.ts';
 import { EngineHost } from './engine-host.ts';
 import type { FromEngine, ToEngine } from './engine-protocol.ts';
 

@@ -11,7 +11,7 @@ import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type { SmallOperation } from '../collectives/small-allreduce.ts';
 import type { FlatTensor } from '../plan/buckets.ts';
 import type { ExchangeResult, Fence } from '../exchange/exchange-engine.ts';
-import type { SiteNotice } from '../exchange/gradient-site.ts';
+import type { SiteNotice } from '../sites/gradient-site.ts';
 import type { Vector } from '../memory/arena.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
 

@@ -6,8 +6,8 @@
 import { toErrorData, type ErrorData } from '../../shared/errors.ts';
 import type { PlanSwitch } from '../../shared/exchange-plan.ts';
 import type { ToWorker } from '../../shared/protocol/worker.ts';
-import type { GpuGradient } from '../exchange/gpu-gradient.ts';
-import type { SiteNotice } from '../exchange/gradient-site.ts';
+import type { GpuGradient } from '../sites/gpu-gradient.ts';
+import type { SiteNotice } from '../sites/gradient-site.ts';
 import { Arena } from '../memory/arena.ts';
 import { createTrainer, mayHaveGpu } from '../training/create-trainer.ts';
 import type { Trainer } from '../training/trainer.ts';

@@ -9,7 +9,7 @@ import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { RunRecord } from '../../shared/records.ts';
 import type { Fence } from '../exchange/exchange-engine.ts';
 import { driftOf, STILL, type Drift } from '../plan/tensor-policy.ts';
-import type { SiteNotice } from '../exchange/gradient-site.ts';
+import type { SiteNotice } from '../sites/gradient-site.ts';
 import type { Arena, Vector } from '../memory/arena.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
 import type { GradientMemory, StepResult, Trainer } from '../training/trainer.ts';

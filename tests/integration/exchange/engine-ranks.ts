@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
-import { ArenaSite } from '../../../src/agent/exchange/arena-site.ts';
+import { ArenaSite } from '../../../src/agent/sites/arena-site.ts';
 import type { FlatTensor } from '../../../src/agent/plan/buckets.ts';
 import { ExchangeEngine } from '../../../src/agent/exchange/exchange-engine.ts';
 import { resolvePlan } from '../../../src/agent/plan/resolve-plan.ts';
