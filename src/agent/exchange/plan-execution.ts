@@ -21,17 +21,17 @@ import { NotFiniteInput } from '../compression/not-finite-input.ts';
 import type { Arena } from '../memory/arena.ts';
 import type { PhaseClock } from '../profile/phase-clock.ts';
 import { planBuckets, type Bucket, type FlatTensor } from '../plan/buckets.ts';
-import { BucketCarrier, quantizationOf } from './collective-choice.ts';
+import { BucketCarrier, quantizationOf } from '../auto/collective-choice.ts';
 import type { CollectiveGroup } from './collective-group.ts';
 import { addStatistics, type ExchangeSummary } from './exchange-statistics.ts';
-import { ExchangeWatch } from './exchange-watch.ts';
+import { ExchangeWatch } from '../auto/exchange-watch.ts';
 import type {
   Answer,
   GradientBucket,
   GradientSite,
   NotFiniteElement,
 } from '../sites/gradient-site.ts';
-import type { NetworkKnowledge } from './network-knowledge.ts';
+import type { NetworkKnowledge } from '../auto/network-knowledge.ts';
 import { notFiniteError } from './not-finite.ts';
 import { bucketStream } from './streams.ts';
 import { planOf } from '../plan/tensor-policy.ts';

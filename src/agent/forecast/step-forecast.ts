@@ -26,7 +26,7 @@ import {
   collectivesFor,
   findCollective,
 } from '../collectives/registry.ts';
-import { quantizationOf } from '../exchange/collective-choice.ts';
+import { quantizationOf } from '../auto/collective-choice.ts';
 import type { Rehearsal, RehearsedMessage } from './rehearsal.ts';
 
 export interface StepForecast {

@@ -5,7 +5,7 @@
  */
 import { afterEach, expect, test } from 'vitest';
 import type { ExchangeResult } from '../../../src/agent/exchange/exchange-engine.ts';
-import { WINDOW } from '../../../src/agent/exchange/exchange-review.ts';
+import { WINDOW } from '../../../src/agent/auto/exchange-review.ts';
 import { connectRanks, leave } from './engine-ranks.ts';
 
 const P = 8;

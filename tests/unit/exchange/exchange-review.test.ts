@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { carriageOf } from '../../../src/agent/compression/method.ts';
 import { findMethod } from '../../../src/agent/compression/registry.ts';
-import { BucketCarrier } from '../../../src/agent/exchange/collective-choice.ts';
+import { BucketCarrier } from '../../../src/agent/auto/collective-choice.ts';
 import {
   ExchangeRecorder,
   observationOf,
   type Observation,
   type Sparsity,
-} from '../../../src/agent/exchange/exchange-observation.ts';
-import { ExchangeReview, WINDOW } from '../../../src/agent/exchange/exchange-review.ts';
-import { NetworkKnowledge } from '../../../src/agent/exchange/network-knowledge.ts';
+} from '../../../src/agent/auto/exchange-observation.ts';
+import { ExchangeReview, WINDOW } from '../../../src/agent/auto/exchange-review.ts';
+import { NetworkKnowledge } from '../../../src/agent/auto/network-knowledge.ts';
 import { resolvePlan } from '../../../src/agent/plan/resolve-plan.ts';
 import { heedsTimes } from '../../../src/shared/exchange-plan.ts';
 import { costTerms, totalSeconds } from '../../../src/shared/cost-model/cost-terms.ts';
