@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { failure } from '../shared/errors.ts';
-import { installationRoot } from '../main/installation.ts';
+import { installationRoot } from '../main/home/installation.ts';
 
 /** What dist/serve/serve.js exports. */
 export interface HostBundle {

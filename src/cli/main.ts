@@ -3,7 +3,7 @@
  * whatever comes of it into an exit code: 0 fine, 2 wrong input, 1 anything else.
  */
 import { Command } from 'commander';
-import { appVersion } from '../main/installation.ts';
+import { appVersion } from '../main/home/installation.ts';
 import { addAllreduceCommand } from './commands/allreduce.ts';
 import { addBenchCommand } from './commands/bench.ts';
 import { addCompressCommand } from './commands/compress.ts';

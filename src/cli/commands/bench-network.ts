@@ -4,8 +4,8 @@
  * `gradwire plan` go by.
  */
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { openHome } from '../../main/home.ts';
-import { saveNetworkProfile } from '../../main/network-profile-file.ts';
+import { openHome } from '../../main/home/home.ts';
+import { saveNetworkProfile } from '../../main/home/network-profile-file.ts';
 import {
   medianPair,
   worstPair,

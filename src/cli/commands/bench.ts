@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
-import { installationRoot } from '../../main/installation.ts';
+import { installationRoot } from '../../main/home/installation.ts';
 import { failure } from '../../shared/errors.ts';
 import { addBenchNetworkCommand } from './bench-network.ts';
 

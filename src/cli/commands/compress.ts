@@ -1,6 +1,6 @@
 /** `gradwire compress`: a vector's file to the payload that would travel. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { parseParameters } from '../../main/runs/settings.ts';
+import { parseParameters } from '../../main/spec/settings.ts';
 import type { BackendName } from '../../agent/engine.ts';
 import { parseWord } from '../parse-word.ts';
 import { bytes, milliseconds } from '../quantities.ts';

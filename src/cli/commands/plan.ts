@@ -4,11 +4,11 @@
  */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { Candidate } from '../../agent/engine.ts';
-import { openHome } from '../../main/home.ts';
-import { loadNetworkProfile } from '../../main/network-profile-file.ts';
-import { applySettings } from '../../main/runs/settings.ts';
-import { resolveDataDirectory } from '../../main/runs/data-directory.ts';
-import { loadSpecSource } from '../../main/runs/spec-source.ts';
+import { openHome } from '../../main/home/home.ts';
+import { loadNetworkProfile } from '../../main/home/network-profile-file.ts';
+import { applySettings } from '../../main/spec/settings.ts';
+import { resolveDataDirectory } from '../../main/spec/data-directory.ts';
+import { loadSpecSource } from '../../main/spec/spec-source.ts';
 import { LOOPBACK, type NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import { networkCostOf } from '../../shared/cost-model/network-profile.ts';
 import { inputError } from '../../shared/errors.ts';

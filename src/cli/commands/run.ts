@@ -1,9 +1,9 @@
 /** `gradwire run SPEC|PRESET`: launch an experiment and follow it to its end. */
 import { Option, type Command } from 'commander';
 import { parseExperimentSpec } from '../../shared/experiment-spec.ts';
-import { resolveDataDirectory } from '../../main/runs/data-directory.ts';
-import { applySettings, parseSwitch } from '../../main/runs/settings.ts';
-import { loadSpecSource } from '../../main/runs/spec-source.ts';
+import { resolveDataDirectory } from '../../main/spec/data-directory.ts';
+import { applySettings, parseSwitch } from '../../main/spec/settings.ts';
+import { loadSpecSource } from '../../main/spec/spec-source.ts';
 import { followRun } from '../follow-run.ts';
 import { withWorkspace } from '../workspace.ts';
 

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { formatError } from '../../shared/errors.ts';
 import { describePlan } from '../../shared/exchange-plan.ts';
 import type { RunDetail } from '../../shared/rpc.ts';
-import { specToYaml } from '../../main/runs/spec-text.ts';
+import { specToYaml } from '../../main/spec/spec-text.ts';
 import { PhaseBreakdown } from '../phase-breakdown.ts';
 import { date, loss, milliseconds, percent } from '../quantities.ts';
 import { resolveRun } from '../run-name.ts';

@@ -1,7 +1,7 @@
 /** `gradwire runs switch`: change the exchange of a run while it goes on. */
 import type { Command } from 'commander';
 import { describePlan } from '../../shared/exchange-plan.ts';
-import { parseChange } from '../../main/runs/settings.ts';
+import { parseChange } from '../../main/spec/settings.ts';
 import { resolveRun } from '../run-name.ts';
 import { withWorkspace } from '../workspace.ts';
 

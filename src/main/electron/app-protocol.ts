@@ -4,8 +4,8 @@
  */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { rendererFile } from '../serve/renderer-files.ts';
-import { securityHeaders } from '../serve/security-headers.ts';
+import { rendererFile } from '../web/renderer-files.ts';
+import { securityHeaders } from '../web/security-headers.ts';
 import { isAppUrl } from './ipc-gate.ts';
 
 /** @param renderer the built renderer's directory */

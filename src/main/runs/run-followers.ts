@@ -8,7 +8,7 @@ import type { JournalEntry } from '../../shared/records.ts';
 import type { RunSummary } from '../../shared/rpc.ts';
 import { hasEnded } from '../store/run-row.ts';
 import type { RunStore } from '../store/run-store.ts';
-import type { NodeLink } from './node-link.ts';
+import type { NodeLink } from '../cluster/node-link.ts';
 import { RecordIntake } from './record-intake.ts';
 
 const STORE_RETRY_MS = 2000;

@@ -12,7 +12,7 @@ import { GradwireError } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { RunSummary } from '../../shared/rpc.ts';
 import type { RunStore } from '../store/run-store.ts';
-import type { NodeLink } from './node-link.ts';
+import type { NodeLink } from '../cluster/node-link.ts';
 import { assignRanks } from './rank-assignment.ts';
 import type { RunFollowers } from './run-followers.ts';
 

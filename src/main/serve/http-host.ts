@@ -26,8 +26,8 @@ import {
   type Access,
   type RequestFacts,
 } from './access.ts';
-import { rendererFile, type RendererFile } from './renderer-files.ts';
-import { securityHeaders } from './security-headers.ts';
+import { rendererFile, type RendererFile } from '../web/renderer-files.ts';
+import { securityHeaders } from '../web/security-headers.ts';
 import { socketChannel } from './socket-channel.ts';
 
 const LOOPBACK = '127.0.0.1';

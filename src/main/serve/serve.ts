@@ -5,9 +5,9 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { failure, inputError } from '../../shared/errors.ts';
-import { createAppCore } from '../app-core.ts';
-import { resolveHome } from '../home.ts';
-import { installationRoot } from '../installation.ts';
+import { createAppCore } from '../app/app-core.ts';
+import { resolveHome } from '../home/home.ts';
+import { installationRoot } from '../home/installation.ts';
 import type { ServedCore } from '../rpc/session.ts';
 import { openBrowser } from './browser.ts';
 import { startHttpHost } from './http-host.ts';

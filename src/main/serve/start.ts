@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { failure, GradwireError, isErrorData } from '../../shared/errors.ts';
-import { installationRoot } from '../installation.ts';
+import { installationRoot } from '../home/installation.ts';
 import {
   findElectron,
   installElectron,

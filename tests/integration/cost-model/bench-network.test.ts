@@ -12,7 +12,7 @@ import { chooseTransport } from '../../../src/agent/transport/transport-choice.t
 import {
   loadNetworkProfile,
   saveNetworkProfile,
-} from '../../../src/main/network-profile-file.ts';
+} from '../../../src/main/home/network-profile-file.ts';
 import {
   networkCostOf,
   parseNetworkProfile,

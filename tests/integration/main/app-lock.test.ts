@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { resolveHome, type Home } from '../../../src/main/home.ts';
-import { AppLock } from '../../../src/main/runs/app-lock.ts';
+import { resolveHome, type Home } from '../../../src/main/home/home.ts';
+import { AppLock } from '../../../src/main/home/app-lock.ts';
 
 let home: Home;
 beforeEach(() => {

@@ -2,8 +2,8 @@
  * An app that launches a run and is killed: node app-process.ts HOME ITERATIONS
  * Prints the run's id once it has stored some iterations.
  */
-import { createAppCore } from '../../../src/main/app-core.ts';
-import { resolveHome } from '../../../src/main/home.ts';
+import { createAppCore } from '../../../src/main/app/app-core.ts';
+import { resolveHome } from '../../../src/main/home/home.ts';
 
 const [directory, iterations] = process.argv.slice(2);
 const core = await createAppCore({

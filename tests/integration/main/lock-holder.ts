@@ -1,6 +1,6 @@
 /** A process that holds a home's app lock until it is killed: node lock-holder.ts HOME */
-import { openHome, resolveHome } from '../../../src/main/home.ts';
-import { AppLock } from '../../../src/main/runs/app-lock.ts';
+import { openHome, resolveHome } from '../../../src/main/home/home.ts';
+import { AppLock } from '../../../src/main/home/app-lock.ts';
 
 const home = await openHome(resolveHome({ GRADWIRE_HOME: process.argv[2] }));
 const lock = AppLock.acquire(home, 'browser');

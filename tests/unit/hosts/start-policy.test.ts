@@ -1,8 +1,8 @@
 /** Window or browser, which files are given out, and how the browser is opened. */
 import { describe, expect, it } from 'vitest';
 import { openerFor } from '../../../src/main/serve/browser.ts';
-import { rendererFile } from '../../../src/main/serve/renderer-files.ts';
-import { contentSecurityPolicy } from '../../../src/main/serve/security-headers.ts';
+import { rendererFile } from '../../../src/main/web/renderer-files.ts';
+import { contentSecurityPolicy } from '../../../src/main/web/security-headers.ts';
 import {
   chooseWindow,
   type StartFacts,

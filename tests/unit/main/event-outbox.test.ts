@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { EventOutbox } from '../../../src/main/runs/event-outbox.ts';
+import { EventOutbox } from '../../../src/main/app/event-outbox.ts';
 import type { RunSummary } from '../../../src/shared/rpc.ts';
 import { entries, iterationRecord } from './sample-records.ts';
 

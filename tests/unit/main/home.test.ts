@@ -2,7 +2,7 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openHome, resolveHome } from '../../../src/main/home.ts';
+import { openHome, resolveHome } from '../../../src/main/home/home.ts';
 
 let temporary: string;
 beforeAll(async () => {

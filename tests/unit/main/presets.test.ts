@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { loadPresets, readPreset } from '../../../src/main/runs/presets.ts';
+import { loadPresets, readPreset } from '../../../src/main/spec/presets.ts';
 
 test('every preset is a valid spec with a title and a description', async () => {
   const presets = await loadPresets();

@@ -3,7 +3,7 @@ import {
   applySettings,
   parseChange,
   parseSwitch,
-} from '../../../src/main/runs/settings.ts';
+} from '../../../src/main/spec/settings.ts';
 
 const coded = (code: string, message: RegExp) =>
   expect.objectContaining({

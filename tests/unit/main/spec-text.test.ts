@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseSpecText, specToYaml } from '../../../src/main/runs/spec-text.ts';
+import { parseSpecText, specToYaml } from '../../../src/main/spec/spec-text.ts';
 import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
 
 const unreadable = (message: RegExp, place?: string) =>

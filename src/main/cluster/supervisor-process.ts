@@ -7,8 +7,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import net from 'node:net';
 import { failure, GradwireError } from '../../shared/errors.ts';
-import type { Home } from '../home.ts';
-import { agentBundle } from '../installation.ts';
+import type { Home } from '../home/home.ts';
+import { agentBundle } from '../home/installation.ts';
 import { ControlConnection, type ConnectionHandlers } from './control-connection.ts';
 import { nodeBinary } from './node-binary.ts';
 

@@ -7,8 +7,8 @@ import {
   networkProfileSchema,
   parseNetworkProfile,
   type NetworkProfile,
-} from '../shared/cost-model/network-profile.ts';
-import { inputError } from '../shared/errors.ts';
+} from '../../shared/cost-model/network-profile.ts';
+import { inputError } from '../../shared/errors.ts';
 
 /**
  * @returns undefined where there is no such file

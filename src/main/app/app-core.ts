@@ -4,21 +4,21 @@
  * tells it what happens. Closing it leaves runs to their supervisor.
  */
 import os from 'node:os';
-import { toErrorData, type ErrorData } from '../shared/errors.ts';
-import type { AppApi, AppInfo } from '../shared/rpc.ts';
-import { openHome, type Home } from './home.ts';
-import { appVersion } from './installation.ts';
-import { loadNetworkProfile } from './network-profile-file.ts';
-import { AppLock } from './runs/app-lock.ts';
-import { RunCoordinator } from './runs/coordinator.ts';
-import { resolveDataDirectory } from './runs/data-directory.ts';
-import { EventOutbox, type AppListener } from './runs/event-outbox.ts';
-import { localNode } from './runs/local-node.ts';
-import { loadPresets } from './runs/presets.ts';
-import { parseSpecText, specToYaml } from './runs/spec-text.ts';
-import { exportRun } from './store/run-export.ts';
-import { RunStore } from './store/run-store.ts';
-import { parseExperimentSpec } from '../shared/experiment-spec.ts';
+import { toErrorData, type ErrorData } from '../../shared/errors.ts';
+import type { AppApi, AppInfo } from '../../shared/rpc.ts';
+import { openHome, type Home } from '../home/home.ts';
+import { appVersion } from '../home/installation.ts';
+import { loadNetworkProfile } from '../home/network-profile-file.ts';
+import { AppLock } from '../home/app-lock.ts';
+import { RunCoordinator } from '../runs/coordinator.ts';
+import { resolveDataDirectory } from '../spec/data-directory.ts';
+import { EventOutbox, type AppListener } from './event-outbox.ts';
+import { localNode } from '../cluster/local-node.ts';
+import { loadPresets } from '../spec/presets.ts';
+import { parseSpecText, specToYaml } from '../spec/spec-text.ts';
+import { exportRun } from '../store/run-export.ts';
+import { RunStore } from '../store/run-store.ts';
+import { parseExperimentSpec } from '../../shared/experiment-spec.ts';
 
 /** How often to look whether another process has written to the database. */
 const DISCOVERY_MS = 1000;

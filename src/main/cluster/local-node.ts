@@ -1,5 +1,5 @@
 /** This computer as a node: its supervisor listens on the home's socket. */
-import type { Home } from '../home.ts';
+import type { Home } from '../home/home.ts';
 import type { NodeAccess } from './node-link.ts';
 import { connectSupervisor, ensureSupervisor } from './supervisor-process.ts';
 

@@ -8,7 +8,7 @@ import Database from 'better-sqlite3';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
 import { failure } from '../../shared/errors.ts';
-import type { Home } from '../home.ts';
+import type { Home } from './home.ts';
 
 const holderSchema = z.object({
   pid: z.int(),

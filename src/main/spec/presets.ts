@@ -8,7 +8,7 @@ import { inputError } from '../../shared/errors.ts';
 import { parseExperimentSpec } from '../../shared/experiment-spec.ts';
 import { nearest } from '../../shared/nearest.ts';
 import type { Preset } from '../../shared/rpc.ts';
-import { installationRoot } from '../installation.ts';
+import { installationRoot } from '../home/installation.ts';
 import { parseSpecText } from './spec-text.ts';
 
 const ENDING = '.yaml';

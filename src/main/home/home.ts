@@ -14,7 +14,7 @@ import { createHash } from 'node:crypto';
 import { lstat, mkdir } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { failure, inputError } from '../shared/errors.ts';
+import { failure, inputError } from '../../shared/errors.ts';
 
 /** `sockaddr_un.sun_path` holds 104 bytes on macOS and 108 on Linux, its end included. */
 const MAX_SOCKET_PATH_BYTES = 103;
