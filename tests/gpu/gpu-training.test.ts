@@ -9,7 +9,7 @@ import { createTrainer } from '../../src/agent/training/create-trainer.ts';
 import {
   openJaxRuntime,
   type JaxRuntime,
-} from '../../src/agent/training/jax-runtime.ts';
+} from '../../src/agent/training/runtime/jax-runtime.ts';
 import type { Trainer } from '../../src/agent/training/trainer.ts';
 import { EngineClient } from '../../src/agent/worker/engine-client.ts';
 import { gpuLink } from '../../src/agent/worker/engine-link.ts';

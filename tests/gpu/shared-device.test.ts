@@ -10,7 +10,7 @@ import {
 } from '../../src/agent/compression/registry.ts';
 import { DeviceKernels } from '../../src/agent/kernels/webgpu/device-kernels.ts';
 import { shareGpuDevice } from '../../src/agent/kernels/webgpu/gpu-device.ts';
-import { openJaxRuntime } from '../../src/agent/training/jax-runtime.ts';
+import { openJaxRuntime } from '../../src/agent/training/runtime/jax-runtime.ts';
 import { backends } from '../unit/kernels/backends.ts';
 import { bellShaped } from '../unit/kernels/adversarial-inputs.ts';
 import { expectSameBits } from './device-pair.ts';

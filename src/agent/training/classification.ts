@@ -3,7 +3,7 @@
  * of samples whose highest score is the right class. Written in jax-js operations, to be
  * compiled together with a model's forward pass.
  */
-import type { Jax, JaxArray } from './jax-runtime.ts';
+import type { Jax, JaxArray } from './runtime/jax-runtime.ts';
 
 export interface Scores {
   /** −log p of the right class, [rows]. */

@@ -2,12 +2,12 @@
  * The entry to training: what there is to train, whether a workload can be trained, and
  * from a workload's names to a ready trainer.
  */
-import { openJaxRuntime } from './jax-runtime.ts';
+import { openJaxRuntime } from './runtime/jax-runtime.ts';
 import { JaxTrainer } from './jax-trainer.ts';
 import type { Trainer, TrainerOptions } from './trainer.ts';
 import { findWorkload } from './workload.ts';
 
-export { mayHaveGpu } from './jax-runtime.ts';
+export { mayHaveGpu } from './runtime/jax-runtime.ts';
 export {
   checkWorkload,
   describeDatasets,

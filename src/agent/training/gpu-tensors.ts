@@ -12,7 +12,7 @@
  */
 import type { GpuGradient } from '../sites/gpu-gradient.ts';
 import { sliceOf, type GpuVector } from '../kernels/webgpu/gpu-vector.ts';
-import type { Jax, JaxArray } from './jax-runtime.ts';
+import type { Jax, JaxArray } from './runtime/jax-runtime.ts';
 import type { ParameterTensor } from './trainer.ts';
 
 interface Landing {

@@ -17,7 +17,7 @@ import { BatchSampler } from './datasets/batch-sampler.ts';
 import { GpuGradient } from '../sites/gpu-gradient.ts';
 import { scoreClasses } from './classification.ts';
 import { GpuTensors } from './gpu-tensors.ts';
-import type { Jax, JaxArray, JaxRuntime } from './jax-runtime.ts';
+import type { Jax, JaxArray, JaxRuntime } from './runtime/jax-runtime.ts';
 import { initialWeights } from './models/initial-weights.ts';
 import { tensorLength, type Model } from './models/model.ts';
 import type { Optimizer } from './optimizers/optimizer.ts';

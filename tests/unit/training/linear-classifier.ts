@@ -3,7 +3,7 @@
  * mini-batch gradient descent with a rate that falls to 0, so that it converges.
  */
 import type { Samples } from '../../../src/agent/training/datasets/dataset.ts';
-import { RandomStream } from '../../../src/agent/training/random-stream.ts';
+import { RandomStream } from '../../../src/agent/training/runtime/random-stream.ts';
 
 const classes = 10;
 const batch = 64;

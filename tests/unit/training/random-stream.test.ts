@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import { CounterRandom } from '../../../src/agent/kernels/random.ts';
-import { purposes, RandomStream } from '../../../src/agent/training/random-stream.ts';
+import {
+  purposes,
+  RandomStream,
+} from '../../../src/agent/training/runtime/random-stream.ts';
 
 const name = { seed: 7, rank: 3, bucket: 1, iteration: 9, purpose: 5 };
 

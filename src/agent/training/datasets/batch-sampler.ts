@@ -4,7 +4,7 @@
  * another through the epochs without a gap, so a batch may end one and begin the next,
  * and every sample is seen equally often.
  */
-import { purposes, RandomStream } from '../random-stream.ts';
+import { purposes, RandomStream } from '../runtime/random-stream.ts';
 
 export class BatchSampler {
   readonly batch: number;

@@ -12,7 +12,7 @@
  * Only +, −, ×, ÷ and √ take part, which IEEE 754 defines exactly: the same image on
  * every machine.
  */
-import { purposes, RandomStream } from '../random-stream.ts';
+import { purposes, RandomStream } from '../runtime/random-stream.ts';
 import { digitGlyphs, type Stroke } from './digit-strokes.ts';
 import { Rasterizer } from './rasterizer.ts';
 

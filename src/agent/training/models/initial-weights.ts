@@ -2,7 +2,7 @@
  * First values of a model's weights, a function of (seed, tensor): every rank starts
  * from the same bits without exchanging any.
  */
-import { purposes, RandomStream } from '../random-stream.ts';
+import { purposes, RandomStream } from '../runtime/random-stream.ts';
 import { parameterCount, tensorLength, type Model } from './model.ts';
 
 /** All tensors' first values, flat, in the model's order. */

@@ -4,8 +4,8 @@
  * from outside. A new model is one file with this interface and one line in
  * registry.ts.
  */
-import type { Jax, JaxArray } from '../jax-runtime.ts';
-import type { RandomStream } from '../random-stream.ts';
+import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
+import type { RandomStream } from '../runtime/random-stream.ts';
 
 export interface ModelTensor {
   readonly name: string;

@@ -3,7 +3,7 @@
  * gradient, as jax-js operations; the trainer compiles one function of it over all
  * tensors. A new optimiser is one file with this interface and one line in registry.ts.
  */
-import type { JaxArray } from '../jax-runtime.ts';
+import type { JaxArray } from '../runtime/jax-runtime.ts';
 
 export interface OptimizerSettings {
   readonly momentum: number;

@@ -3,7 +3,7 @@
  * shuffles and first weights draw from. Equal names give equal values on every rank and
  * machine; nothing here depends on what was drawn before under another name.
  */
-import { philox, type StreamName } from '../kernels/random.ts';
+import { philox, type StreamName } from '../../kernels/random.ts';
 
 /** Keeps training's draws apart from one another and from the exchange's. */
 export const purposes = {

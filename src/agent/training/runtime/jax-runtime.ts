@@ -10,7 +10,7 @@
  */
 import { existsSync, readdirSync } from 'node:fs';
 import type * as JaxModule from '@jax-js/jax';
-import { findAdapter, gpuUnavailable } from '../kernels/webgpu/dawn.ts';
+import { findAdapter, gpuUnavailable } from '../../kernels/webgpu/dawn.ts';
 
 export type Jax = typeof JaxModule;
 export type JaxArray = JaxModule.Array;
