@@ -6,7 +6,7 @@
  * What would be noticed here: a copy, a wait or an allocation more on the way of a
  * message; a round that no longer overlaps the next; a cost that no longer predicts.
  */
-import { reportError } from '../src/cli/report-error.ts';
+import { reportError } from '../src/cli/text/report-error.ts';
 import { autoLines, autoSummary, autoTable } from './collectives/auto-verdict.ts';
 import { exchangeTable, measureExchange } from './collectives/iteration-exchange.ts';
 import { measureMemory, memoryTable, type MemoryLine } from './collectives/memory.ts';

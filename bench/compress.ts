@@ -8,8 +8,8 @@
  */
 import { parseArgs } from 'node:util';
 import { BACKENDS, openBackend, type BackendName } from '../src/agent/codec/backend.ts';
-import { reportError } from '../src/cli/report-error.ts';
-import { textTable } from '../src/cli/text-table.ts';
+import { reportError } from '../src/cli/text/report-error.ts';
+import { textTable } from '../src/cli/text/text-table.ts';
 import { GradwireError, inputError } from '../src/shared/errors.ts';
 import { CASES, type BenchCase } from './compress/cases.ts';
 import {

@@ -18,7 +18,7 @@ import { wholeOf } from '../src/agent/kernels/webgpu/gpu-vector.ts';
 import { CounterRandom } from '../src/agent/kernels/random.ts';
 import { runsOf } from '../src/agent/kernels/quantization.ts';
 import { timeOnDevice } from './gpu/device-time.ts';
-import { reportError } from '../src/cli/report-error.ts';
+import { reportError } from '../src/cli/text/report-error.ts';
 import { inputError } from '../src/shared/errors.ts';
 import { parseLength } from './vector-length.ts';
 

@@ -5,7 +5,7 @@
  */
 import { findCollective } from '../../src/agent/collectives/registry.ts';
 import { formatDuration } from '../../src/shared/units.ts';
-import { textTable } from '../../src/cli/text-table.ts';
+import { textTable } from '../../src/cli/text/text-table.ts';
 import { median } from '../quantiles.ts';
 import { formatSize, type CollectiveLine } from './outcome-lines.ts';
 

@@ -4,7 +4,7 @@
  * once and take turns.
  */
 import { resolvePlan } from '../../src/agent/plan/resolve-plan.ts';
-import { textTable } from '../../src/cli/text-table.ts';
+import { textTable } from '../../src/cli/text/text-table.ts';
 import { PHASES, type Phase } from '../../src/shared/phases.ts';
 import { formatBytes, formatDuration } from '../../src/shared/units.ts';
 import {

@@ -4,7 +4,7 @@
  */
 import type { CollectiveDefinition } from '../../src/agent/collectives/collective.ts';
 import { collectives, collectivesFor } from '../../src/agent/collectives/registry.ts';
-import { textTable } from '../../src/cli/text-table.ts';
+import { textTable } from '../../src/cli/text/text-table.ts';
 import { formatBytes } from '../../src/shared/units.ts';
 import { Links } from './links.ts';
 import { RankWorld } from './rank-world.ts';

@@ -5,7 +5,7 @@
  * sends in one exchange, payload and framing apart.
  */
 import { findCollective } from '../../src/agent/collectives/registry.ts';
-import { textTable } from '../../src/cli/text-table.ts';
+import { textTable } from '../../src/cli/text/text-table.ts';
 import { formatBytes, formatDuration } from '../../src/shared/units.ts';
 import { median, quantile } from '../quantiles.ts';
 import type { NetworkCost } from '../../src/shared/cost-model/network-cost.ts';

@@ -15,8 +15,8 @@ import { addRunsCommand } from './commands/runs.ts';
 import { addServeCommand } from './commands/serve.ts';
 import { addSpecCommand } from './commands/spec.ts';
 import { addStartCommand } from './commands/start.ts';
-import { optionDescription } from './option-help.ts';
-import { reportError } from './report-error.ts';
+import { optionDescription } from './text/option-help.ts';
+import { reportError } from './text/report-error.ts';
 
 function makeProgram(): Command {
   const program = new Command('gradwire')

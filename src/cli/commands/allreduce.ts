@@ -4,9 +4,9 @@ import type { ReduceOperation, ValueType } from '../../agent/engine.ts';
 import { inputError } from '../../shared/errors.ts';
 import { explainIssue } from '../../shared/experiment-spec.ts';
 import { quantizationSchema, type Quantization } from '../../shared/quantization.ts';
-import { parseWord } from '../parse-word.ts';
-import { bytes, milliseconds } from '../quantities.ts';
-import { textTable } from '../text-table.ts';
+import { parseWord } from '../text/parse-word.ts';
+import { bytes, milliseconds } from '../text/quantities.ts';
+import { textTable } from '../text/text-table.ts';
 
 interface AllreduceOptions {
   readonly ranks: number;

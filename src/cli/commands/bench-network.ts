@@ -13,7 +13,7 @@ import {
   type TimedCollective,
 } from '../../shared/cost-model/network-profile.ts';
 import type { LinkCost } from '../../shared/cost-model/link-fit.ts';
-import { textTable } from '../text-table.ts';
+import { textTable } from '../text/text-table.ts';
 
 interface BenchNetworkOptions {
   readonly ranks: number;

@@ -2,8 +2,8 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { parseParameters } from '../../main/spec/settings.ts';
 import type { BackendName } from '../../agent/engine.ts';
-import { parseWord } from '../parse-word.ts';
-import { bytes, milliseconds } from '../quantities.ts';
+import { parseWord } from '../text/parse-word.ts';
+import { bytes, milliseconds } from '../text/quantities.ts';
 
 interface CompressOptions {
   readonly method: string;
@@ -55,7 +55,7 @@ async function compress(options: CompressOptions): Promise<void> {
   const { param, json, ...rest } = options;
   const parameters = parseParameters(param, '--param');
   // Loaded here: no other command needs the engine.
-  const { compressFile } = await import('../compress-file.ts');
+  const { compressFile } = await import('../files/compress-file.ts');
   const report = await compressFile({ ...rest, parameters });
   if (json) {
     process.stdout.write(`${JSON.stringify(report)}\n`);

@@ -1,7 +1,7 @@
 /** `gradwire decompress`: a payload's file to the vector that it stands for. */
 import type { Command } from 'commander';
 import type { BackendName } from '../../agent/engine.ts';
-import { bytes, milliseconds } from '../quantities.ts';
+import { bytes, milliseconds } from '../text/quantities.ts';
 import { backendOption } from './compress.ts';
 
 interface DecompressOptions {
@@ -30,7 +30,7 @@ export function addDecompressCommand(program: Command): void {
     .option('--json', 'print one line of JSON', false)
     .action(async ({ json, ...task }: DecompressOptions) => {
       // Loaded here: no other command needs the engine.
-      const { decompressFile } = await import('../decompress-file.ts');
+      const { decompressFile } = await import('../files/decompress-file.ts');
       const report = await decompressFile(task);
       const { method, n, payloadBytes, ms } = report;
       process.stdout.write(

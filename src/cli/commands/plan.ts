@@ -14,9 +14,9 @@ import { networkCostOf } from '../../shared/cost-model/network-profile.ts';
 import { inputError } from '../../shared/errors.ts';
 import { parseExperimentSpec } from '../../shared/experiment-spec.ts';
 import { formatDuration } from '../../shared/units.ts';
-import { measureComputeTime } from '../compute-time.ts';
-import { bytes } from '../quantities.ts';
-import { textTable } from '../text-table.ts';
+import { measureComputeTime } from '../session/compute-time.ts';
+import { bytes } from '../text/quantities.ts';
+import { textTable } from '../text/text-table.ts';
 
 interface PlanOptions {
   readonly set: readonly string[];

@@ -1,7 +1,7 @@
 /** `gradwire presets`: the experiments that come with Gradwire. */
 import type { Command } from 'commander';
 import { loadPresets, readPreset } from '../../main/spec/presets.ts';
-import { textTable } from '../text-table.ts';
+import { textTable } from '../text/text-table.ts';
 
 export function addPresetsCommand(program: Command): void {
   program

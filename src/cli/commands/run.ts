@@ -4,8 +4,8 @@ import { parseExperimentSpec } from '../../shared/experiment-spec.ts';
 import { resolveDataDirectory } from '../../main/spec/data-directory.ts';
 import { applySettings, parseSwitch } from '../../main/spec/settings.ts';
 import { loadSpecSource } from '../../main/spec/spec-source.ts';
-import { followRun } from '../follow-run.ts';
-import { withWorkspace } from '../workspace.ts';
+import { followRun } from '../session/follow-run.ts';
+import { withWorkspace } from '../session/workspace.ts';
 
 interface RunOptions {
   readonly set: readonly string[];

@@ -1,8 +1,8 @@
 /** `gradwire runs attach`: what a run has recorded so far, then follow it to its end. */
 import type { Command } from 'commander';
-import { followRun } from '../follow-run.ts';
-import { resolveRun } from '../run-name.ts';
-import { withWorkspace } from '../workspace.ts';
+import { followRun } from '../session/follow-run.ts';
+import { resolveRun } from '../session/run-name.ts';
+import { withWorkspace } from '../session/workspace.ts';
 
 export function addRunsAttachCommand(runs: Command): void {
   runs

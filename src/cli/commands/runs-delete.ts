@@ -1,7 +1,7 @@
 /** `gradwire runs delete`: take a run off the list, or put it back with --undo. */
 import type { Command } from 'commander';
-import { resolveRun } from '../run-name.ts';
-import { withWorkspace } from '../workspace.ts';
+import { resolveRun } from '../session/run-name.ts';
+import { withWorkspace } from '../session/workspace.ts';
 
 export function addRunsDeleteCommand(runs: Command): void {
   runs

@@ -6,8 +6,8 @@ import { pipeline } from 'node:stream/promises';
 import { failure } from '../../shared/errors.ts';
 import type { ExportFormat } from '../../shared/rpc.ts';
 import { exportRun } from '../../main/store/run-export.ts';
-import { resolveRun } from '../run-name.ts';
-import { withWorkspace } from '../workspace.ts';
+import { resolveRun } from '../session/run-name.ts';
+import { withWorkspace } from '../session/workspace.ts';
 
 interface ExportOptions {
   readonly format: ExportFormat;

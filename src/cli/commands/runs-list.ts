@@ -2,9 +2,9 @@
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
 import type { RunSummary } from '../../shared/rpc.ts';
-import { date, loss, percent } from '../quantities.ts';
-import { textTable } from '../text-table.ts';
-import { withWorkspace } from '../workspace.ts';
+import { date, loss, percent } from '../text/quantities.ts';
+import { textTable } from '../text/text-table.ts';
+import { withWorkspace } from '../session/workspace.ts';
 
 interface ListOptions {
   readonly search?: string;

@@ -1,9 +1,9 @@
 /** `gradwire runs relaunch`: the same spec and the same switches, once more. */
 import type { Command } from 'commander';
 import { scheduleAsItHappened } from '../../main/runs/switch-schedule.ts';
-import { followRun } from '../follow-run.ts';
-import { resolveRun } from '../run-name.ts';
-import { withWorkspace } from '../workspace.ts';
+import { followRun } from '../session/follow-run.ts';
+import { resolveRun } from '../session/run-name.ts';
+import { withWorkspace } from '../session/workspace.ts';
 
 export function addRunsRelaunchCommand(runs: Command): void {
   runs

@@ -4,10 +4,10 @@ import { formatError } from '../../shared/errors.ts';
 import { describePlan } from '../../shared/exchange-plan.ts';
 import type { RunDetail } from '../../shared/rpc.ts';
 import { specToYaml } from '../../main/spec/spec-text.ts';
-import { PhaseBreakdown } from '../phase-breakdown.ts';
-import { date, loss, milliseconds, percent } from '../quantities.ts';
-import { resolveRun } from '../run-name.ts';
-import { withWorkspace } from '../workspace.ts';
+import { PhaseBreakdown } from '../text/phase-breakdown.ts';
+import { date, loss, milliseconds, percent } from '../text/quantities.ts';
+import { resolveRun } from '../session/run-name.ts';
+import { withWorkspace } from '../session/workspace.ts';
 
 export function addRunsShowCommand(runs: Command): void {
   runs

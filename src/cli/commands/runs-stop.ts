@@ -1,7 +1,7 @@
 /** `gradwire runs stop`: end a run after its current iteration. */
 import type { Command } from 'commander';
-import { resolveRun } from '../run-name.ts';
-import { withWorkspace } from '../workspace.ts';
+import { resolveRun } from '../session/run-name.ts';
+import { withWorkspace } from '../session/workspace.ts';
 
 export function addRunsStopCommand(runs: Command): void {
   runs

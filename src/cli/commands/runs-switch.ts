@@ -2,8 +2,8 @@
 import type { Command } from 'commander';
 import { describePlan } from '../../shared/exchange-plan.ts';
 import { parseChange } from '../../main/spec/settings.ts';
-import { resolveRun } from '../run-name.ts';
-import { withWorkspace } from '../workspace.ts';
+import { resolveRun } from '../session/run-name.ts';
+import { withWorkspace } from '../session/workspace.ts';
 
 export function addRunsSwitchCommand(runs: Command): void {
   runs

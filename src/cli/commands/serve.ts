@@ -1,6 +1,6 @@
 /** `gradwire serve`: the app in an ordinary browser, on this computer only. */
 import { InvalidArgumentError, type Command } from 'commander';
-import { loadHosts } from '../host-bundle.ts';
+import { loadHosts } from '../session/host-bundle.ts';
 
 export function addServeCommand(program: Command): void {
   program

@@ -1,6 +1,6 @@
 /** `gradwire start`: the desktop window, or the browser where there can be none. */
 import type { Command } from 'commander';
-import { loadHosts } from '../host-bundle.ts';
+import { loadHosts } from '../session/host-bundle.ts';
 
 export function addStartCommand(program: Command): void {
   program

@@ -4,7 +4,7 @@ import {
   openBackend,
   unpackPayload,
   type BackendName,
-} from '../agent/engine.ts';
+} from '../../agent/engine.ts';
 import {
   bytesOf,
   placedAt,

@@ -3,15 +3,15 @@
  * asks the run to stop and waits for its end; a second one leaves it to the supervisor.
  * A reader that goes away (`| head`) stops the run without a word.
  */
-import type { JournalEntry } from '../shared/records.ts';
-import type { RunSummary } from '../shared/rpc.ts';
-import { exitCodeOf, reportError } from './report-error.ts';
+import type { JournalEntry } from '../../shared/records.ts';
+import type { RunSummary } from '../../shared/rpc.ts';
+import { exitCodeOf, reportError } from '../text/report-error.ts';
 import {
   HumanPrinter,
   JsonPrinter,
   type Output,
   type RunPrinter,
-} from './run-printer.ts';
+} from '../text/run-printer.ts';
 import type { Workspace } from './workspace.ts';
 
 const EXIT_INTERRUPTED = 130;

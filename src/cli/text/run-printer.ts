@@ -3,9 +3,9 @@
  * For people there is one live line on a terminal, or a line a second where there is
  * none, a line for each switch and warning, and at the end where the time went.
  */
-import { describePlan, describeSwitch } from '../shared/exchange-plan.ts';
-import { endsRun, type JournalEntry, type RunRecord } from '../shared/records.ts';
-import type { RunSummary } from '../shared/rpc.ts';
+import { describePlan, describeSwitch } from '../../shared/exchange-plan.ts';
+import { endsRun, type JournalEntry, type RunRecord } from '../../shared/records.ts';
+import type { RunSummary } from '../../shared/rpc.ts';
 import { PhaseBreakdown, PhaseMeans } from './phase-breakdown.ts';
 import { loss, milliseconds, percent } from './quantities.ts';
 

@@ -5,14 +5,14 @@
  */
 import { existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ErrorData } from '../shared/errors.ts';
-import { GradwireError } from '../shared/errors.ts';
-import { openHome, type Home } from '../main/home/home.ts';
-import { loadNetworkProfile } from '../main/home/network-profile-file.ts';
-import { AppLock } from '../main/home/app-lock.ts';
-import { RunCoordinator, type CoordinatorEvents } from '../main/runs/coordinator.ts';
-import { localNode } from '../main/cluster/local-node.ts';
-import { RunStore } from '../main/store/run-store.ts';
+import type { ErrorData } from '../../shared/errors.ts';
+import { GradwireError } from '../../shared/errors.ts';
+import { openHome, type Home } from '../../main/home/home.ts';
+import { loadNetworkProfile } from '../../main/home/network-profile-file.ts';
+import { AppLock } from '../../main/home/app-lock.ts';
+import { RunCoordinator, type CoordinatorEvents } from '../../main/runs/coordinator.ts';
+import { localNode } from '../../main/cluster/local-node.ts';
+import { RunStore } from '../../main/store/run-store.ts';
 
 const SUPERVISOR_EXIT_MS = 1000;
 const LAST_ACT_MS = 100;

@@ -9,7 +9,7 @@ import {
   isErrorData,
   toErrorData,
   type ErrorData,
-} from '../shared/errors.ts';
+} from '../../shared/errors.ts';
 
 export const EXIT_INPUT = 2;
 export const EXIT_FAILURE = 1;

@@ -7,9 +7,9 @@ import {
   unpackRankState,
   type BackendName,
   type StateFile,
-} from '../agent/engine.ts';
-import { inputError } from '../shared/errors.ts';
-import type { JsonObject } from '../shared/json.ts';
+} from '../../agent/engine.ts';
+import { inputError } from '../../shared/errors.ts';
+import type { JsonObject } from '../../shared/json.ts';
 import {
   placedAt,
   readIfPresent,

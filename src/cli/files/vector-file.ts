@@ -4,7 +4,7 @@
  */
 import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { GradwireError, inputError } from '../shared/errors.ts';
+import { GradwireError, inputError } from '../../shared/errors.ts';
 
 /** What a Node.js reads at once, and more than an arena holds. */
 const MAXIMUM_BYTES = 2 ** 31 - 1;

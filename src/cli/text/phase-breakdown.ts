@@ -2,8 +2,8 @@
  * Where a run's time went: the mean of every phase over ranks and iterations, for each
  * exchange plan that the run used. Constant memory per plan.
  */
-import { COMMUNICATION_PHASES, PHASES, zeroPhases } from '../shared/phases.ts';
-import type { IterationRecord } from '../shared/records.ts';
+import { COMMUNICATION_PHASES, PHASES, zeroPhases } from '../../shared/phases.ts';
+import type { IterationRecord } from '../../shared/records.ts';
 import { bytes, milliseconds, percent } from './quantities.ts';
 import { textTable } from './text-table.ts';
 

@@ -2,9 +2,9 @@
  * What a step of a spec's model computes, measured: one rank of it trains for a moment on
  * this computer, alone, as any other run does. The run is not kept on the list.
  */
-import { failure } from '../shared/errors.ts';
-import type { ExperimentSpec } from '../shared/experiment-spec.ts';
-import { median } from '../shared/statistics/quantile.ts';
+import { failure } from '../../shared/errors.ts';
+import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import { median } from '../../shared/statistics/quantile.ts';
 import { withWorkspace } from './workspace.ts';
 
 const ITERATIONS = 24;

@@ -5,8 +5,8 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { failure } from '../shared/errors.ts';
-import { installationRoot } from '../main/home/installation.ts';
+import { failure } from '../../shared/errors.ts';
+import { installationRoot } from '../../main/home/installation.ts';
 
 /** What dist/serve/serve.js exports. */
 export interface HostBundle {

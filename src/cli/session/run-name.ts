@@ -1,6 +1,6 @@
 /** What a run is called on the command line: the beginning of its id, or `last`. */
-import { inputError } from '../shared/errors.ts';
-import type { RunStore } from '../main/store/run-store.ts';
+import { inputError } from '../../shared/errors.ts';
+import type { RunStore } from '../../main/store/run-store.ts';
 
 /** @throws GradwireError `RUN_UNKNOWN`, `RUN_AMBIGUOUS` */
 export function resolveRun(store: RunStore, name: string): string {
