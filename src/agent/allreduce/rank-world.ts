@@ -4,7 +4,7 @@
  * one that explains the others.
  */
 import { failure, GradwireError, type ErrorData } from '../../shared/errors.ts';
-import { isConsequence, rootCause } from '../supervisor/root-cause.ts';
+import { isConsequence, rootCause } from '../world/root-cause.ts';
 import { RankProcess, type RankEnd } from './rank-process.ts';
 import type { FromRank, ToRank } from './rank-protocol.ts';
 

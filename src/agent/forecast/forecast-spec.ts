@@ -12,7 +12,7 @@ import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { methods } from '../compression/registry.ts';
 import type { FlatTensor } from '../plan/buckets.ts';
 import { resolvePlan } from '../plan/resolve-plan.ts';
-import { validateLaunch } from '../supervisor/validate-launch.ts';
+import { validateLaunch } from '../launch/validate-launch.ts';
 import { tensorLength } from '../training/models/model.ts';
 import { findWorkload } from '../training/workload.ts';
 import { rehearse, type Rehearsal } from './rehearsal.ts';

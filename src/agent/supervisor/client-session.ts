@@ -19,7 +19,7 @@ import { makeCatalogue } from './catalogue.ts';
 import type { RunTable } from './run-table.ts';
 import type { RestoredRun } from './restored-run.ts';
 import type { SupervisedRun } from './supervised-run.ts';
-import { validateLaunch } from './validate-launch.ts';
+import { validateLaunch } from '../launch/validate-launch.ts';
 
 /** Bytes waiting in a subscriber's socket beyond which it is taken off the live feed. */
 const BEHIND_BYTES = 4 * 2 ** 20;

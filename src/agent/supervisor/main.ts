@@ -10,7 +10,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { ClientSession } from './client-session.ts';
 import { RunTable } from './run-table.ts';
-import { VERSION } from '../version.ts';
+import { VERSION } from './version.ts';
 
 enableCompileCache();
 const { values } = parseArgs({

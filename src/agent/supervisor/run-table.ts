@@ -22,7 +22,7 @@ import type {
 import { Journal } from './journal.ts';
 import { RestoredRun } from './restored-run.ts';
 import { SupervisedRun } from './supervised-run.ts';
-import { validateLaunch } from './validate-launch.ts';
+import { validateLaunch } from '../launch/validate-launch.ts';
 
 const JOURNAL = 'journal.gwj';
 const META = 'run.json';

@@ -28,8 +28,8 @@ import {
 import { resolvePlan, type PlanSetting } from '../plan/resolve-plan.ts';
 import type { Journal } from './journal.ts';
 import { PlanForecast } from './plan-forecast.ts';
-import { rootCause, isConsequence, type FailureReport } from './root-cause.ts';
-import { assertReached } from './validate-launch.ts';
+import { rootCause, isConsequence, type FailureReport } from '../world/root-cause.ts';
+import { assertReached } from '../launch/validate-launch.ts';
 import { WorkerProcess, type WorkerEvent } from './worker-process.ts';
 
 export interface RunOptions {
