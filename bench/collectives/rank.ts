@@ -6,11 +6,12 @@ import type { CollectiveDefinition } from '../../src/agent/collectives/collectiv
 import { TransportCommunicator } from '../../src/agent/collectives/communicator.ts';
 import { findCollective } from '../../src/agent/collectives/registry.ts';
 import { smallAllreduce } from '../../src/agent/collectives/small-allreduce.ts';
-import type { Combined, Payload } from '../../src/agent/compression/method.ts';
+import type { Combined, Payload } from '../../src/agent/memory/payload.ts';
 import { ArenaSite } from '../../src/agent/sites/arena-site.ts';
 import { ExchangeEngine } from '../../src/agent/exchange/exchange-engine.ts';
 import { Arena, type Region, type Vector } from '../../src/agent/memory/arena.ts';
-import { sparseBytes, type Kernels } from '../../src/agent/kernels/kernels.ts';
+import { sparseBytes } from '../../src/agent/memory/entries.ts';
+import type { Kernels } from '../../src/agent/kernels/kernels.ts';
 import { loadWasmKernels } from '../../src/agent/kernels/wasm/load.ts';
 import { timeCollectives } from '../../src/agent/probe/collective-timing.ts';
 import { timeKernels } from '../../src/agent/probe/kernel-timing.ts';

@@ -5,7 +5,8 @@
  * memory, gradient and residual taken there included. Beside it what encode allocates, once it is warm,
  * and what decoding its first payload gives back.
  */
-import type { Compressor, Payload } from '../../src/agent/compression/method.ts';
+import type { Payload } from '../../src/agent/memory/payload.ts';
+import type { Compressor } from '../../src/agent/compression/method.ts';
 import {
   findMethod,
   validateParameters,

@@ -11,10 +11,10 @@ export {
   methods as compressors,
   validateParameters,
 } from './compression/registry.ts';
+export type { Combined, Payload } from './memory/payload.ts';
 export {
   carriageOf,
   type Carriage,
-  type Combined,
   type Communicate,
   type CommunicationRequest,
   type Compressor,
@@ -22,17 +22,11 @@ export {
   type ExchangeStatistics,
   type MeasureWork,
   type MethodDefinition,
-  type Payload,
   type TensorSlice,
 } from './compression/method.ts';
 export { Arena, vectorOf, type Region, type Vector } from './memory/arena.ts';
-export {
-  sparseBytes,
-  type Kernels,
-  type Moments,
-  type SparseStream,
-  type TwoMeans,
-} from './kernels/kernels.ts';
+export { sparseBytes, type SparseStream } from './memory/entries.ts';
+export type { Kernels, Moments, TwoMeans } from './kernels/kernels.ts';
 export type { LowRankKernels, Matrix } from './kernels/low-rank.ts';
 export {
   closeStream,

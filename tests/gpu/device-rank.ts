@@ -4,11 +4,8 @@
  */
 import { expect } from 'vitest';
 import type { WebGpuBackend } from '../../src/agent/compression/device/webgpu-backend.ts';
-import type {
-  Combined,
-  Compressor,
-  Payload,
-} from '../../src/agent/compression/method.ts';
+import type { Combined, Payload } from '../../src/agent/memory/payload.ts';
+import type { Compressor } from '../../src/agent/compression/method.ts';
 import {
   findMethod,
   validateParameters,

@@ -16,7 +16,7 @@ import {
   findCollective,
   quantizingFor,
 } from '../collectives/registry.ts';
-import { sparseBytes } from '../kernels/kernels.ts';
+import { sparseBytes } from '../memory/entries.ts';
 import type { ReduceOperation } from '../kernels/reduction.ts';
 import { valueBytesOf, type ValueType } from '../memory/value-type.ts';
 import type { Loaded, Reduced, Written } from './rank-protocol.ts';

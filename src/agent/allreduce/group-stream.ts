@@ -27,9 +27,9 @@ import {
   quantizingFor,
 } from '../collectives/registry.ts';
 import { smallAllreduce } from '../collectives/small-allreduce.ts';
-import type { Combined, Payload } from '../compression/method.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
 import type { Region, Vector } from '../memory/arena.ts';
-import { sparseBytes } from '../kernels/kernels.ts';
+import { sparseBytes } from '../memory/entries.ts';
 
 export interface AllreduceOptions {
   /** A collective's id; absent or `auto`: the cheapest on a network like loopback. */

@@ -14,7 +14,8 @@ import type {
 import { unionOf } from '../collectives/fill-in.ts';
 import { predictAll, type Prediction } from '../collectives/prediction.ts';
 import { chooseCollective, findCollective } from '../collectives/registry.ts';
-import type { Carriage, Payload } from '../compression/method.ts';
+import type { Payload } from '../memory/payload.ts';
+import type { Carriage } from '../compression/method.ts';
 import { entriesSent } from '../compression/policy/ratio-schedule.ts';
 import type { Bucket } from '../plan/buckets.ts';
 

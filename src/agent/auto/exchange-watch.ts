@@ -16,7 +16,8 @@ import {
 import type { CollectiveDefinition, ExchangeShape } from '../collectives/collective.ts';
 import { predict, predictBroadcast, predictGather } from '../collectives/prediction.ts';
 import type { SmallOperation } from '../collectives/small-allreduce.ts';
-import type { Combined, CommunicationRequest, Payload } from '../compression/method.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
+import type { CommunicationRequest } from '../compression/method.ts';
 import type { Arena } from '../memory/arena.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
 import type { ExchangeNotice } from './auto-notices.ts';

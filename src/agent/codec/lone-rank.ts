@@ -8,12 +8,11 @@
  */
 import { GradwireError, inputError } from '../../shared/errors.ts';
 import type { JsonObject } from '../../shared/json.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
 import type {
-  Combined,
   Compressor,
   ExchangeStatistics,
   MethodDefinition,
-  Payload,
 } from '../compression/method.ts';
 import { none } from '../compression/none.ts';
 import { inIterations } from '../compression/policy/epochs.ts';

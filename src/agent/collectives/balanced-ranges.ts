@@ -10,7 +10,7 @@
  * Source: Ok-Topk (Li and Hoefler, PPoPP 2022), section 3.1.1, which averages boundaries
  * that every rank finds for itself.
  */
-import type { SparseStream } from '../kernels/kernels.ts';
+import type { SparseStream } from '../memory/entries.ts';
 import { allgather } from './allgather.ts';
 import type { Communicator } from './collective.ts';
 import { partRanges, type ElementRange } from './partition.ts';

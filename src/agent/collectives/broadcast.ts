@@ -4,9 +4,9 @@
  * Cost: ⌈log₂P⌉·(α + bytes·β). The length need not be known to the others; it must fit
  * the memory of the payload that they pass, which is where it goes.
  */
-import type { Combined, Payload } from '../compression/method.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
 import type { Region } from '../memory/arena.ts';
-import { sparseBytes } from '../kernels/kernels.ts';
+import { sparseBytes } from '../memory/entries.ts';
 import type { ValueBytes } from '../memory/value-type.ts';
 import type { Communicator } from './collective.ts';
 import { payloadRegion } from './payload-region.ts';

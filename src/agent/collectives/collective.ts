@@ -6,7 +6,7 @@
  */
 import type { PayloadKind } from '../../shared/catalogue.ts';
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
-import type { Combined, Payload } from '../compression/method.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
 import type { Arena, Region } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import type { ScaleKind } from '../kernels/quantization.ts';

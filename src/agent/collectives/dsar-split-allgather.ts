@@ -14,7 +14,7 @@
  * Source: SparCML (Renggli et al., SC 2019), section 5.3.3.
  */
 import { burstSeconds, scatterSeconds } from '../../shared/cost-model/network-cost.ts';
-import type { Combined, Payload } from '../compression/method.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
 import { gatherParts } from './allgather.ts';
 import type {
   CollectiveDefinition,

@@ -9,9 +9,9 @@
  *
  * Source: Ok-Topk (Li and Hoefler, PPoPP 2022), section 3.1.2.
  */
-import type { Combined } from '../compression/method.ts';
+import type { Combined } from '../memory/payload.ts';
 import type { Region } from '../memory/arena.ts';
-import { sparseBytes, type SparseStream } from '../kernels/kernels.ts';
+import { sparseBytes, type SparseStream } from '../memory/entries.ts';
 import { allgather } from './allgather.ts';
 import type { Communicator } from './collective.ts';
 import { invalidStream } from './sparse-stream.ts';

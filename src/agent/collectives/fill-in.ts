@@ -11,7 +11,7 @@ import {
   scatterSeconds,
   type NetworkCost,
 } from '../../shared/cost-model/network-cost.ts';
-import { sparseBytes } from '../kernels/kernels.ts';
+import { sparseBytes } from '../memory/entries.ts';
 import type { ExchangeShape } from './collective.ts';
 import { foldedRanks, rounds } from './folding.ts';
 import { reachesDelta, streamBytes } from './sparse-stream.ts';

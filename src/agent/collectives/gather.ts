@@ -6,9 +6,9 @@
  * Cost: (P−1)·α + (P−1)·bytes·β. Lengths need not be known: each message tells its own;
  * an empty payload is a message of no bytes.
  */
-import type { Combined, Payload } from '../compression/method.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
 import type { Region } from '../memory/arena.ts';
-import { sparseBytes } from '../kernels/kernels.ts';
+import { sparseBytes } from '../memory/entries.ts';
 import type { ValueBytes } from '../memory/value-type.ts';
 import { failure, type GradwireError } from '../../shared/errors.ts';
 import type { Communicator } from './collective.ts';

@@ -19,9 +19,9 @@
  * PPoPP 2022), algorithm 1. There the threshold may drift between two evaluations.
  */
 import { burstSeconds } from '../../shared/cost-model/network-cost.ts';
-import type { Combined, Payload } from '../compression/method.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
 import type { Vector } from '../memory/arena.ts';
-import { sparseBytes, type SparseStream } from '../kernels/kernels.ts';
+import { sparseBytes, type SparseStream } from '../memory/entries.ts';
 import { closeStream, roomBytes } from '../kernels/sparsification.ts';
 import { allgather } from './allgather.ts';
 import { balancedRanges, HISTOGRAM_BYTES } from './balanced-ranges.ts';

@@ -1,7 +1,7 @@
 /** The bytes of a payload that travel: no more than it has, whatever its memory holds. */
-import type { Payload } from '../compression/method.ts';
+import type { Payload } from '../memory/payload.ts';
 import type { Region, Vector } from '../memory/arena.ts';
-import { sparseBytes } from '../kernels/kernels.ts';
+import { sparseBytes } from '../memory/entries.ts';
 import type { ValueBytes } from '../memory/value-type.ts';
 
 export function payloadRegion(payload: Payload, valueBytes: ValueBytes = 4): Region {

@@ -13,7 +13,7 @@
  * Rabenseifner and Gropp (2005), section 4.
  */
 import { messageSeconds } from '../../shared/cost-model/network-cost.ts';
-import type { Combined, Payload } from '../compression/method.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
 import type { Vector } from '../memory/arena.ts';
 import type { ValueBytes } from '../memory/value-type.ts';
 import type {

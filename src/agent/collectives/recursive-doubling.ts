@@ -13,7 +13,7 @@
  * operations in MPICH" (2005), section 4.
  */
 import { messageSeconds } from '../../shared/cost-model/network-cost.ts';
-import type { Combined, Payload } from '../compression/method.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
 import type { Region } from '../memory/arena.ts';
 import { vectorOf } from '../memory/arena.ts';
 import type {

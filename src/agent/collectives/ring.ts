@@ -14,7 +14,7 @@
  * workstations" (2009); the chunks are ours.
  */
 import { messageSeconds } from '../../shared/cost-model/network-cost.ts';
-import type { Combined, Payload } from '../compression/method.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
 import type { Vector } from '../memory/arena.ts';
 import type { ValueBytes } from '../memory/value-type.ts';
 import type {

@@ -17,7 +17,7 @@
  * algorithm of Thakur, Rabenseifner and Gropp (2005), section 4.
  */
 import { burstSeconds } from '../../shared/cost-model/network-cost.ts';
-import type { Combined, Payload } from '../compression/method.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
 import { gatherParts } from './allgather.ts';
 import type {
   CollectiveDefinition,

@@ -17,8 +17,8 @@ import {
   mergeSeconds,
   scatterSeconds,
 } from '../../shared/cost-model/network-cost.ts';
-import type { Combined, Payload } from '../compression/method.ts';
-import { sparseBytes, type SparseStream } from '../kernels/kernels.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
+import { sparseBytes, type SparseStream } from '../memory/entries.ts';
 import type { ValueBytes } from '../memory/value-type.ts';
 import type { CollectiveDefinition, Communicator } from './collective.ts';
 import { entriesPerRank, unionOf } from './fill-in.ts';

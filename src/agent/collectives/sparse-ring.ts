@@ -11,7 +11,7 @@
  * it compares with.
  */
 import { messageSeconds } from '../../shared/cost-model/network-cost.ts';
-import type { Combined, Payload } from '../compression/method.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
 import type {
   CollectiveDefinition,
   Communicator,

@@ -16,9 +16,9 @@
  * Source: SparCML (Renggli et al., SC 2019), section 5.1.
  */
 import { failure, type GradwireError } from '../../shared/errors.ts';
-import type { Combined, Payload } from '../compression/method.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
 import type { Region } from '../memory/arena.ts';
-import { sparseBytes } from '../kernels/kernels.ts';
+import { sparseBytes } from '../memory/entries.ts';
 import type { ValueBytes } from '../memory/value-type.ts';
 import type { Communicator } from './collective.ts';
 import type { ElementRange } from './partition.ts';

@@ -7,7 +7,7 @@
  *
  * Source: SparCML (Renggli et al., SC 2019), section 5.3.2.
  */
-import type { Payload } from '../compression/method.ts';
+import type { Payload } from '../memory/payload.ts';
 import type { Communicator } from './collective.ts';
 import { partRanges, type ElementRange } from './partition.ts';
 import { opened, sealed, split, streamCapacity, type Stream } from './sparse-stream.ts';

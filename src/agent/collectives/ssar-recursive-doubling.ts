@@ -12,7 +12,7 @@
  * Source: SparCML (Renggli et al., SC 2019), section 5.3.1.
  */
 import { messageSeconds } from '../../shared/cost-model/network-cost.ts';
-import type { Combined, Payload } from '../compression/method.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
 import type {
   CollectiveDefinition,
   Communicator,

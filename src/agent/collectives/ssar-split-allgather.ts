@@ -11,7 +11,7 @@
  * Source: SparCML (Renggli et al., SC 2019), section 5.3.2.
  */
 import { burstSeconds } from '../../shared/cost-model/network-cost.ts';
-import type { Combined, Payload } from '../compression/method.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
 import type {
   CollectiveDefinition,
   Communicator,

@@ -11,7 +11,7 @@
  */
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import type { TimedCollective } from '../../shared/cost-model/network-profile.ts';
-import { sparseBytes } from '../kernels/kernels.ts';
+import { sparseBytes } from '../memory/entries.ts';
 import type { CollectiveDefinition, ExchangeShape } from './collective.ts';
 
 /** Standard deviation of the Gaussian, in powers of two. */

@@ -12,14 +12,13 @@
  */
 import { z } from 'zod';
 import type { Region, Vector } from '../memory/arena.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
 import type {
-  Combined,
   Communicate,
   Compressor,
   CompressorContext,
   ExchangeStatistics,
   MethodDefinition,
-  Payload,
 } from './method.ts';
 import { requireBytes } from './payload-check.ts';
 import { noState, requireNoState } from './stateless.ts';

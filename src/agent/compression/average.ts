@@ -5,7 +5,8 @@
  */
 import type { Vector } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
-import type { Combined, ExchangeStatistics, Payload } from './method.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
+import type { ExchangeStatistics } from './method.ts';
 
 /**
  * out ← combined / world. `out` may be the memory of a dense `combined` itself, but then

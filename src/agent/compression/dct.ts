@@ -9,7 +9,7 @@
  */
 import { z } from 'zod';
 import type { Region, Vector } from '../memory/arena.ts';
-import type { SparseStream } from '../kernels/kernels.ts';
+import type { SparseStream } from '../memory/entries.ts';
 import { closeStream } from '../kernels/sparsification.ts';
 import { LivingThresholds } from './living-thresholds.ts';
 import type {

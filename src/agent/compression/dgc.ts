@@ -15,13 +15,12 @@
 import { z } from 'zod';
 import type { Region, Vector } from '../memory/arena.ts';
 import { normOf } from '../kernels/fixed-point.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
 import type {
-  Combined,
   Compressor,
   CompressorContext,
   ExchangeStatistics,
   MethodDefinition,
-  Payload,
 } from './method.ts';
 import { rampParameters, ratioParameters } from './policy/ratio-schedule.ts';
 import { smallTensorParameters } from './policy/small-tensors.ts';

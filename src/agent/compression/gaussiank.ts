@@ -15,7 +15,7 @@
  */
 import { z } from 'zod';
 import type { Region, Vector } from '../memory/arena.ts';
-import type { SparseStream } from '../kernels/kernels.ts';
+import type { SparseStream } from '../memory/entries.ts';
 import { closeStream, roomBytes, type StreamRoom } from '../kernels/sparsification.ts';
 import type { CompressorContext, MethodDefinition } from './method.ts';
 import {

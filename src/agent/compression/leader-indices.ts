@@ -4,7 +4,7 @@
  */
 import type { Arena } from '../memory/arena.ts';
 import { indexBytes, type IndexList } from '../kernels/sparsification.ts';
-import type { Combined, Payload } from './method.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
 import { payloadInvalid, requireAscending, sentBy } from './payload-check.ts';
 
 /** To the broadcast: where the leader's indices lie, or go. */

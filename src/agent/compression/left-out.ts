@@ -3,9 +3,9 @@
  * it, so that nothing is lost. O(k), in place.
  */
 import type { Arena } from '../memory/arena.ts';
-import type { SparseStream } from '../kernels/kernels.ts';
+import type { SparseStream } from '../memory/entries.ts';
 import { closeStream } from '../kernels/sparsification.ts';
-import type { Combined } from './method.ts';
+import type { Combined } from '../memory/payload.ts';
 
 /** The entries of `sent` at indices that are not in the sum; it uses up `sent`. */
 export function leftOut(

@@ -7,38 +7,8 @@ import type { z } from 'zod';
 import type { PayloadKind } from '../../shared/catalogue.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import type { Arena, Region, Vector } from '../memory/arena.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
 import type { Kernels } from '../kernels/kernels.ts';
-
-/** What travels: `data` is exactly the payload's bytes. `length` is n. */
-export type Payload =
-  | { readonly kind: 'dense'; readonly length: number; readonly data: Region }
-  | { readonly kind: 'scalars'; readonly length: number; readonly data: Region }
-  | {
-      /** `count` u32 indices, ascending, then `count` f32 values. */
-      readonly kind: 'sparse';
-      readonly length: number;
-      readonly count: number;
-      readonly data: Region;
-    }
-  | { readonly kind: 'quantized'; readonly length: number; readonly data: Region };
-
-/**
- * What a collective made of the payloads of all ranks: their elementwise sum (dense or
- * sparse, sums of scalars are dense), or all of them in rank order.
- */
-export type Combined =
-  | { readonly form: 'dense'; readonly data: Region }
-  | {
-      readonly form: 'sparse';
-      readonly count: number;
-      readonly data: Region;
-      /**
-       * Whether entries were left out of the sum, on all ranks the same: a rank keeps back
-       * those of its payload that are not in here.
-       */
-      readonly partial?: true | undefined;
-    }
-  | { readonly form: 'gathered'; readonly payloads: readonly Payload[] };
 
 /** What a method may ask of the other ranks. All ranks ask the same, in the same order. */
 export type CommunicationRequest =

@@ -4,7 +4,7 @@
  */
 import { failure, GradwireError } from '../../shared/errors.ts';
 import type { Arena, Region } from '../memory/arena.ts';
-import type { Payload } from './method.ts';
+import type { Payload } from '../memory/payload.ts';
 
 export function payloadInvalid(method: string, what: string): GradwireError {
   return failure('PAYLOAD_INVALID', `this is no payload of ${method}: ${what}`, {

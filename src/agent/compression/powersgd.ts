@@ -21,15 +21,14 @@ import {
   type Factored,
   type LowRankLayout,
 } from './low-rank-layout.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
 import {
   unmeasured,
-  type Combined,
   type Communicate,
   type Compressor,
   type CompressorContext,
   type ExchangeStatistics,
   type MethodDefinition,
-  type Payload,
 } from './method.ts';
 import { orthonormalize } from './orthonormal.ts';
 import { requireBytes } from './payload-check.ts';

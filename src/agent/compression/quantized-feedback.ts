@@ -11,15 +11,10 @@
  * Source: SparCML (Renggli et al., SC 2019), sections 6 and 8.
  */
 import type { Region, Vector } from '../memory/arena.ts';
-import { sparseBytes, type SparseStream } from '../kernels/kernels.ts';
+import { sparseBytes, type SparseStream } from '../memory/entries.ts';
 import type { Quantizer } from '../kernels/quantization.ts';
-import type {
-  Combined,
-  Compressor,
-  CompressorContext,
-  ExchangeStatistics,
-  Payload,
-} from './method.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
+import type { Compressor, CompressorContext, ExchangeStatistics } from './method.ts';
 import { sentBy } from './payload-check.ts';
 import { checkQuantized, quantizedBytes, quantizedParts } from './quantized-stream.ts';
 import type { Selection } from './sparse-feedback.ts';

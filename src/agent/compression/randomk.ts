@@ -8,13 +8,12 @@
 import { z } from 'zod';
 import type { Region, Vector } from '../memory/arena.ts';
 import type { StreamName } from '../kernels/random.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
 import type {
-  Combined,
   Compressor,
   CompressorContext,
   ExchangeStatistics,
   MethodDefinition,
-  Payload,
 } from './method.ts';
 import { requireBytes } from './payload-check.ts';
 import {

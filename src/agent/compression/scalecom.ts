@@ -16,15 +16,14 @@ import { z } from 'zod';
 import type { Region, Vector } from '../memory/arena.ts';
 import { writeAverage } from './average.ts';
 import { adoptIndices, indexPayload } from './leader-indices.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
 import {
   unmeasured,
-  type Combined,
   type Communicate,
   type Compressor,
   type CompressorContext,
   type ExchangeStatistics,
   type MethodDefinition,
-  type Payload,
   type Similarity,
 } from './method.ts';
 import { parseSparse } from './payload-check.ts';

@@ -9,13 +9,8 @@
  * values added in rank order, and divided by P once.
  */
 import type { Region, Vector } from '../memory/arena.ts';
-import type {
-  Combined,
-  Compressor,
-  CompressorContext,
-  ExchangeStatistics,
-  Payload,
-} from './method.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
+import type { Compressor, CompressorContext, ExchangeStatistics } from './method.ts';
 import { payloadInvalid, sentBy } from './payload-check.ts';
 import { noState, requireNoState } from './stateless.ts';
 

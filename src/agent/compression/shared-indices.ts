@@ -4,14 +4,10 @@
  * they lie as a sparse stream does, so that the reduced values are scattered as one.
  */
 import type { Region, Vector } from '../memory/arena.ts';
-import { sparseBytes } from '../kernels/kernels.ts';
+import { sparseBytes } from '../memory/entries.ts';
 import type { IndexList } from '../kernels/sparsification.ts';
-import type {
-  Combined,
-  CompressorContext,
-  ExchangeStatistics,
-  Payload,
-} from './method.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
+import type { CompressorContext, ExchangeStatistics } from './method.ts';
 
 export class SharedIndices implements Disposable {
   /** The indices at its start, the values of `count` entries behind them. */

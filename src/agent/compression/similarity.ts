@@ -14,7 +14,7 @@
  * Source: ScaleCom (Chen et al., NeurIPS 2020), sections 3 and 4, lemma 1, appendix A.
  */
 import type { Region, Vector } from '../memory/arena.ts';
-import { sparseBytes } from '../kernels/kernels.ts';
+import { sparseBytes } from '../memory/entries.ts';
 import type { IndexList } from '../kernels/sparsification.ts';
 import {
   unmeasured,

@@ -11,16 +11,11 @@
  * Source: SparCML (Renggli et al., SC 2019), Algorithm 1.
  */
 import type { Region, Vector } from '../memory/arena.ts';
-import { sparseBytes, type SparseStream } from '../kernels/kernels.ts';
+import { sparseBytes, type SparseStream } from '../memory/entries.ts';
 import { writeAverage } from './average.ts';
 import { leftOut } from './left-out.ts';
-import type {
-  Combined,
-  Compressor,
-  CompressorContext,
-  ExchangeStatistics,
-  Payload,
-} from './method.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
+import type { Compressor, CompressorContext, ExchangeStatistics } from './method.ts';
 import { NotFiniteInput } from './not-finite-input.ts';
 import { parseSparse } from './payload-check.ts';
 import { noState, requireNoState } from './stateless.ts';

@@ -1,6 +1,6 @@
 /** The k largest |p|, exactly: of a bucket as a whole, or of each run of it. */
 import type { Region, Vector } from '../memory/arena.ts';
-import type { SparseStream } from '../kernels/kernels.ts';
+import type { SparseStream } from '../memory/entries.ts';
 import { entriesPerRun } from '../kernels/sparsification.ts';
 import type { CompressorContext } from './method.ts';
 import {

@@ -10,7 +10,7 @@ import { TransportCommunicator } from '../collectives/communicator.ts';
 import { gather } from '../collectives/gather.ts';
 import { chooseCollective } from '../collectives/registry.ts';
 import { smallAllreduce, type SmallOperation } from '../collectives/small-allreduce.ts';
-import type { Combined, Payload } from '../compression/method.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
 import type { Arena, Vector } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import type { ByteLedger } from '../profile/byte-ledger.ts';

@@ -8,14 +8,13 @@ import type { GradwireError } from '../../shared/errors.ts';
 import { heedsTimes, type ExchangePlan } from '../../shared/exchange-plan.ts';
 import type { CollectiveDefinition } from '../collectives/collective.ts';
 import { payloadRegion } from '../collectives/payload-region.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
 import {
   carriageOf,
   type Carriage,
-  type Combined,
   type Communicate,
   type CommunicationRequest,
   type ExchangeStatistics,
-  type Payload,
 } from '../compression/method.ts';
 import { NotFiniteInput } from '../compression/not-finite-input.ts';
 import type { Arena } from '../memory/arena.ts';

@@ -10,12 +10,8 @@
 import type { PayloadKind } from '../../shared/catalogue.ts';
 import type { ExchangePlan } from '../../shared/exchange-plan.ts';
 import { payloadRegion } from '../collectives/payload-region.ts';
-import {
-  carriageOf,
-  type Combined,
-  type CommunicationRequest,
-  type Payload,
-} from '../compression/method.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
+import { carriageOf, type CommunicationRequest } from '../compression/method.ts';
 import { ArenaSite } from '../sites/arena-site.ts';
 import { planBuckets, type Bucket, type FlatTensor } from '../plan/buckets.ts';
 import type { GradientBucket } from '../sites/gradient-site.ts';

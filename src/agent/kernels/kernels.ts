@@ -8,21 +8,11 @@
  * owned by the backend and grows at most once per larger size.
  */
 import type { Region, Vector } from '../memory/arena.ts';
+import type { SparseStream } from '../memory/entries.ts';
 import type { LowRankKernels } from './low-rank.ts';
 import type { QuantizationKernels } from './quantization.ts';
 import type { ReductionKernels } from './reduction.ts';
 import type { SparsificationKernels } from './sparsification.ts';
-import type { ValueBytes } from '../memory/value-type.ts';
-
-/** `count` (u32 index, f32 value) pairs: all indices, ascending, then all values. */
-export interface SparseStream {
-  readonly offset: number;
-  readonly count: number;
-}
-
-/** Bytes of a stream of `count` pairs of an index and a value of so many bytes. */
-export const sparseBytes = (count: number, valueBytes: ValueBytes = 4): number =>
-  (4 + valueBytes) * count;
 
 export interface TwoMeans {
   /** Mean of the entries ≥ 0; 0 where there is none. */

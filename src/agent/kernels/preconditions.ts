@@ -5,7 +5,7 @@
  */
 import { failure, type GradwireError } from '../../shared/errors.ts';
 import type { Region, Vector } from '../memory/arena.ts';
-import { sparseBytes } from './kernels.ts';
+import { sparseBytes } from '../memory/entries.ts';
 import { indexBytes } from './sparsification.ts';
 import type { ValueBytes } from '../memory/value-type.ts';
 

@@ -14,7 +14,7 @@
  * type; NaN wins.
  */
 import type { Region, Vector } from '../memory/arena.ts';
-import type { SparseStream } from './kernels.ts';
+import type { SparseStream } from '../memory/entries.ts';
 
 export const REDUCE_OPERATIONS = ['sum', 'min', 'max', 'prod'] as const;
 export type ReduceOperation = (typeof REDUCE_OPERATIONS)[number];

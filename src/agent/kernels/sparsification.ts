@@ -3,7 +3,7 @@
  * access to a vector through a list of indices. A part of `Kernels`, with its promises.
  */
 import type { Arena, Region, Vector } from '../memory/arena.ts';
-import type { SparseStream } from './kernels.ts';
+import type { SparseStream } from '../memory/entries.ts';
 import type { StreamName } from './random.ts';
 
 /** `count` u32 indices at `offset`. A sparse stream begins with one. */

@@ -13,9 +13,10 @@ import type { CollectiveDefinition } from '../collectives/collective.ts';
 import { TransportCommunicator } from '../collectives/communicator.ts';
 import { collectives } from '../collectives/registry.ts';
 import { smallAllreduce } from '../collectives/small-allreduce.ts';
-import type { Payload } from '../compression/method.ts';
+import type { Payload } from '../memory/payload.ts';
 import type { Arena } from '../memory/arena.ts';
-import { sparseBytes, type Kernels } from '../kernels/kernels.ts';
+import { sparseBytes } from '../memory/entries.ts';
+import type { Kernels } from '../kernels/kernels.ts';
 import { CounterRandom } from '../kernels/random.ts';
 import type { Transport } from '../transport/transport.ts';
 

@@ -7,7 +7,8 @@
 import type { NetworkProfile } from '../../shared/cost-model/network-profile.ts';
 import { median } from '../../shared/statistics/quantile.ts';
 import type { Arena, Region, Vector } from '../memory/arena.ts';
-import { sparseBytes, type Kernels, type SparseStream } from '../kernels/kernels.ts';
+import { sparseBytes, type SparseStream } from '../memory/entries.ts';
+import type { Kernels } from '../kernels/kernels.ts';
 import { codeBits, packedBytes, runsOf } from '../kernels/quantization.ts';
 import { CounterRandom } from '../kernels/random.ts';
 

@@ -16,7 +16,7 @@ import { median, quantile } from '../../shared/statistics/quantile.ts';
 import type { Listening, Probed } from '../allreduce/rank-protocol.ts';
 import { RankWorld } from '../allreduce/rank-world.ts';
 import { findCollective } from '../collectives/registry.ts';
-import { sparseBytes } from '../kernels/kernels.ts';
+import { sparseBytes } from '../memory/entries.ts';
 import type { TransportKind } from '../transport/transport-choice.ts';
 import type { KernelTimings } from './kernel-timing.ts';
 import type { RankTimings } from './probe-rank.ts';

@@ -5,12 +5,11 @@
  * arena at either.
  */
 import type { JsonObject } from '../../shared/json.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
 import type {
-  Combined,
   Communicate,
   ExchangeStatistics,
   MethodDefinition,
-  Payload,
 } from '../compression/method.ts';
 import type { Bucket } from '../plan/buckets.ts';
 import type { Residual } from './residual-memory.ts';

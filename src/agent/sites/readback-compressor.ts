@@ -7,14 +7,13 @@
  * Cost beside the method's own: a journey of the bucket each way, of the residual one way.
  */
 import type { JsonObject } from '../../shared/json.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
 import type {
-  Combined,
   Communicate,
   Compressor,
   CompressorContext,
   ExchangeStatistics,
   MethodDefinition,
-  Payload,
 } from '../compression/method.ts';
 import type { Arena, Region, Vector } from '../memory/arena.ts';
 import type { GpuDevice } from '../kernels/webgpu/gpu-device.ts';

@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TransportCommunicator } from '../../../src/agent/collectives/communicator.ts';
 import { collectives } from '../../../src/agent/collectives/registry.ts';
-import type { Payload } from '../../../src/agent/compression/method.ts';
+import type { Payload } from '../../../src/agent/memory/payload.ts';
 import { makeWorld, type World } from './world.ts';
 
 const RANKS = 8;

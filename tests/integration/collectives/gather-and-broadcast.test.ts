@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { broadcast } from '../../../src/agent/collectives/broadcast.ts';
 import { gather } from '../../../src/agent/collectives/gather.ts';
 import { smallAllreduce } from '../../../src/agent/collectives/small-allreduce.ts';
-import type { Payload } from '../../../src/agent/compression/method.ts';
+import type { Payload } from '../../../src/agent/memory/payload.ts';
 import { makeWorld, openSockets } from './world.ts';
 
 const RANKS = [1, 2, 3, 4, 5, 7, 8, 9];

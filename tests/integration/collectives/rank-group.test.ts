@@ -6,7 +6,7 @@ import {
   type GroupStream,
   type RankGroup,
 } from '../../../src/agent/engine.ts';
-import type { Payload } from '../../../src/agent/compression/method.ts';
+import type { Payload } from '../../../src/agent/memory/payload.ts';
 import { generator, longIntegers, sumOf } from './run-collective.ts';
 import { memoryOf, openSockets } from './world.ts';
 

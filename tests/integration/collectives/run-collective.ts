@@ -4,7 +4,7 @@ import type {
   Quantization,
 } from '../../../src/agent/collectives/collective.ts';
 import type { TransportCommunicator } from '../../../src/agent/collectives/communicator.ts';
-import type { Combined, Payload } from '../../../src/agent/compression/method.ts';
+import type { Combined, Payload } from '../../../src/agent/memory/payload.ts';
 import type { Arena, Vector } from '../../../src/agent/memory/arena.ts';
 import {
   ABSENT_BITS,

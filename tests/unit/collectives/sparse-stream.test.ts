@@ -13,7 +13,7 @@ import {
   streamBytes,
   type Stream,
 } from '../../../src/agent/collectives/sparse-stream.ts';
-import type { Payload } from '../../../src/agent/compression/method.ts';
+import type { Payload } from '../../../src/agent/memory/payload.ts';
 import { Arena } from '../../../src/agent/memory/arena.ts';
 import { referenceKernels } from '../../../src/agent/kernels/reference/reference-kernels.ts';
 import { connectMesh } from '../../../src/agent/transport/mesh.ts';

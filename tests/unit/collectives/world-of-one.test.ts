@@ -5,7 +5,7 @@ import { TransportCommunicator } from '../../../src/agent/collectives/communicat
 import { gather } from '../../../src/agent/collectives/gather.ts';
 import { collectives } from '../../../src/agent/collectives/registry.ts';
 import { smallAllreduce } from '../../../src/agent/collectives/small-allreduce.ts';
-import type { Payload } from '../../../src/agent/compression/method.ts';
+import type { Payload } from '../../../src/agent/memory/payload.ts';
 import { Arena } from '../../../src/agent/memory/arena.ts';
 import { referenceKernels } from '../../../src/agent/kernels/reference/reference-kernels.ts';
 import { connectMesh } from '../../../src/agent/transport/mesh.ts';

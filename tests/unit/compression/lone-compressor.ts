@@ -1,11 +1,7 @@
 /** One compressor on an arena of its own: from a gradient to bytes, and back to values. */
 import type { JsonObject } from '../../../src/shared/json.ts';
-import {
-  carriageOf,
-  type Combined,
-  type Compressor,
-  type Payload,
-} from '../../../src/agent/compression/method.ts';
+import type { Combined, Payload } from '../../../src/agent/memory/payload.ts';
+import { carriageOf, type Compressor } from '../../../src/agent/compression/method.ts';
 import {
   findMethod,
   validateParameters,

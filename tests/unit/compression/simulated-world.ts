@@ -4,16 +4,15 @@
  * to leave its result.
  */
 import type { JsonObject } from '../../../src/shared/json.ts';
+import type { Combined, Payload } from '../../../src/agent/memory/payload.ts';
 import {
   carriageOf,
-  type Combined,
   type Communicate,
   type CommunicationRequest,
   type Compressor,
   type CompressorContext,
   type ExchangeStatistics,
   type MethodDefinition,
-  type Payload,
   type TensorSlice,
 } from '../../../src/agent/compression/method.ts';
 import {

@@ -1,6 +1,7 @@
 /** Kernel backends side by side, on arenas of their own, so that results can be compared. */
 import { Arena, type Region, type Vector } from '../../../src/agent/memory/arena.ts';
-import type { Kernels, SparseStream } from '../../../src/agent/kernels/kernels.ts';
+import type { SparseStream } from '../../../src/agent/memory/entries.ts';
+import type { Kernels } from '../../../src/agent/kernels/kernels.ts';
 import { referenceKernels } from '../../../src/agent/kernels/reference/reference-kernels.ts';
 import { loadWasmKernels } from '../../../src/agent/kernels/wasm/load.ts';
 

@@ -9,7 +9,7 @@ import {
   REDUCE_OPERATIONS,
   type ReduceOperation,
 } from '../../../src/agent/kernels/reduction.ts';
-import type { SparseStream } from '../../../src/agent/kernels/kernels.ts';
+import type { SparseStream } from '../../../src/agent/memory/entries.ts';
 import type { Region, Vector } from '../../../src/agent/memory/arena.ts';
 import {
   VALUE_TYPES,

@@ -4,7 +4,7 @@
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Region } from '../../../src/agent/memory/arena.ts';
-import type { SparseStream } from '../../../src/agent/kernels/kernels.ts';
+import type { SparseStream } from '../../../src/agent/memory/entries.ts';
 import {
   closeStream,
   entriesPerRun,

@@ -3,7 +3,8 @@
  * `average.ts`, with the same roundings, so the same bits.
  */
 import type { GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
-import type { Combined, ExchangeStatistics } from '../method.ts';
+import type { Combined } from '../../memory/payload.ts';
+import type { ExchangeStatistics } from '../method.ts';
 import type { DeviceContext } from './device-method.ts';
 import { StreamUpload } from './stream-upload.ts';
 

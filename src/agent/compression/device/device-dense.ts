@@ -1,7 +1,8 @@
 /** All of the gradient, from the GPU and back: `none`, and the warm-up of other methods. */
 import type { Region } from '../../memory/arena.ts';
 import type { GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
-import type { Combined, Communicate, ExchangeStatistics, Payload } from '../method.ts';
+import type { Combined, Payload } from '../../memory/payload.ts';
+import type { Communicate, ExchangeStatistics } from '../method.ts';
 import { none } from '../none.ts';
 import { requireBytes } from '../payload-check.ts';
 import { noState, requireNoState } from '../stateless.ts';

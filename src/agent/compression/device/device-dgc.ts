@@ -6,7 +6,8 @@
 import type { Region } from '../../memory/arena.ts';
 import { normOf } from '../../kernels/fixed-point.ts';
 import type { GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
-import type { Combined, ExchangeStatistics, Payload } from '../method.ts';
+import type { Combined, Payload } from '../../memory/payload.ts';
+import type { ExchangeStatistics } from '../method.ts';
 import type { RatioSchedule } from '../policy/ratio-schedule.ts';
 import { packState, unpackState } from '../saved-state.ts';
 import { FeedbackOnDevice } from './device-feedback.ts';

@@ -5,11 +5,12 @@
  * out returns.
  */
 import type { Region } from '../../memory/arena.ts';
-import { sparseBytes } from '../../kernels/kernels.ts';
+import { sparseBytes } from '../../memory/entries.ts';
 import type { GpuStream } from '../../kernels/webgpu/device-elementwise.ts';
 import type { GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
 import { leftOut } from '../left-out.ts';
-import type { Combined, ExchangeStatistics, Payload } from '../method.ts';
+import type { Combined, Payload } from '../../memory/payload.ts';
+import type { ExchangeStatistics } from '../method.ts';
 import { parseSparse } from '../payload-check.ts';
 import { noState, requireNoState } from '../stateless.ts';
 import { DeviceAverage } from './device-average.ts';

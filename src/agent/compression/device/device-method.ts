@@ -7,13 +7,8 @@
 import type { DeviceKernels } from '../../kernels/webgpu/device-kernels.ts';
 import type { GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
 import type { Region } from '../../memory/arena.ts';
-import type {
-  Combined,
-  Communicate,
-  CompressorContext,
-  ExchangeStatistics,
-  Payload,
-} from '../method.ts';
+import type { Combined, Payload } from '../../memory/payload.ts';
+import type { Communicate, CompressorContext, ExchangeStatistics } from '../method.ts';
 
 /** `kernels` are the CPU's, for what happens to payloads in the arena. */
 export interface DeviceContext<Parameters = unknown> extends Omit<

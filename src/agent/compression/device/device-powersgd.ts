@@ -17,7 +17,8 @@ import {
   type Factored,
   type LowRankLayout,
 } from '../low-rank-layout.ts';
-import type { Combined, Communicate, ExchangeStatistics, Payload } from '../method.ts';
+import type { Combined, Payload } from '../../memory/payload.ts';
+import type { Communicate, ExchangeStatistics } from '../method.ts';
 import { orthonormalize } from '../orthonormal.ts';
 import { requireBytes } from '../payload-check.ts';
 import { packState, unpackState } from '../saved-state.ts';

@@ -16,7 +16,8 @@ import {
   type GpuPart,
   type GpuVector,
 } from '../../kernels/webgpu/gpu-vector.ts';
-import type { Combined, ExchangeStatistics, Payload } from '../method.ts';
+import type { Combined, Payload } from '../../memory/payload.ts';
+import type { ExchangeStatistics } from '../method.ts';
 import { sentBy } from '../payload-check.ts';
 import { checkQuantized, quantizedBytes, quantizedParts } from '../quantized-stream.ts';
 import { noState, requireNoState } from '../stateless.ts';

@@ -5,7 +5,8 @@
 import type { StreamName } from '../../kernels/random.ts';
 import type { GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
 import type { Region } from '../../memory/arena.ts';
-import type { Combined, ExchangeStatistics, Payload } from '../method.ts';
+import type { Combined, Payload } from '../../memory/payload.ts';
+import type { ExchangeStatistics } from '../method.ts';
 import { requireBytes } from '../payload-check.ts';
 import {
   entriesSent,

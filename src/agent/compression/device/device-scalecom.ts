@@ -6,13 +6,8 @@
 import type { Region } from '../../memory/arena.ts';
 import type { GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
 import { adoptIndices, indexPayload } from '../leader-indices.ts';
-import type {
-  Combined,
-  Communicate,
-  ExchangeStatistics,
-  Payload,
-  Similarity,
-} from '../method.ts';
+import type { Combined, Payload } from '../../memory/payload.ts';
+import type { Communicate, ExchangeStatistics, Similarity } from '../method.ts';
 import { parseSparse } from '../payload-check.ts';
 import type { RatioSchedule } from '../policy/ratio-schedule.ts';
 import { chunkSize } from '../scalecom.ts';

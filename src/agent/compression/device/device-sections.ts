@@ -6,7 +6,8 @@
  */
 import type { Region } from '../../memory/arena.ts';
 import { sliceOf, windowsOf, type GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
-import type { Combined, ExchangeStatistics, Payload } from '../method.ts';
+import type { Combined, Payload } from '../../memory/payload.ts';
+import type { ExchangeStatistics } from '../method.ts';
 import { payloadInvalid, sentBy } from '../payload-check.ts';
 import { noState, requireNoState } from '../stateless.ts';
 import { isBindable } from './binding-limit.ts';

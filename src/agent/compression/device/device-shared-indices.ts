@@ -4,11 +4,12 @@
  * left them; values go there to be reduced, and come back to be scattered.
  */
 import type { Region } from '../../memory/arena.ts';
-import { sparseBytes } from '../../kernels/kernels.ts';
+import { sparseBytes } from '../../memory/entries.ts';
 import type { IndexList } from '../../kernels/sparsification.ts';
 import type { GpuStream } from '../../kernels/webgpu/device-elementwise.ts';
 import type { GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
-import type { Combined, ExchangeStatistics, Payload } from '../method.ts';
+import type { Combined, Payload } from '../../memory/payload.ts';
+import type { ExchangeStatistics } from '../method.ts';
 import type { DeviceContext } from './device-method.ts';
 
 export class SharedIndicesOnDevice implements Disposable {

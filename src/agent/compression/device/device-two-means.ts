@@ -4,7 +4,8 @@
  */
 import type { Region } from '../../memory/arena.ts';
 import { sliceOf, type GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
-import type { Combined, Communicate, ExchangeStatistics, Payload } from '../method.ts';
+import type { Combined, Payload } from '../../memory/payload.ts';
+import type { Communicate, ExchangeStatistics } from '../method.ts';
 import { requireBytes } from '../payload-check.ts';
 import { noState, requireNoState } from '../stateless.ts';
 import type {

@@ -3,7 +3,7 @@
  * its own: out[i] ← out[i] + factor · value.
  */
 import type { Arena } from '../../memory/arena.ts';
-import type { SparseStream } from '../../kernels/kernels.ts';
+import type { SparseStream } from '../../memory/entries.ts';
 import { streamIndexError } from '../../kernels/preconditions.ts';
 import type { DeviceKernels } from '../../kernels/webgpu/device-kernels.ts';
 import type { GpuVector } from '../../kernels/webgpu/gpu-vector.ts';

@@ -13,14 +13,13 @@ import {
 } from '../../kernels/webgpu/gpu-device.ts';
 import type { GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
 import type { Region } from '../../memory/arena.ts';
+import type { Combined, Payload } from '../../memory/payload.ts';
 import type {
-  Combined,
   Communicate,
   Compressor,
   CompressorContext,
   ExchangeStatistics,
   MethodDefinition,
-  Payload,
 } from '../method.ts';
 import type { DeviceCompressor } from './device-method.ts';
 import { createOnDevice } from './device-registry.ts';

@@ -9,13 +9,12 @@
 import { z } from 'zod';
 import type { Region, Vector } from '../../memory/arena.ts';
 import { writeAverage } from '../average.ts';
+import type { Combined, Payload } from '../../memory/payload.ts';
 import type {
-  Combined,
   Communicate,
   Compressor,
   CompressorContext,
   ExchangeStatistics,
-  Payload,
 } from '../method.ts';
 import { requireBytes } from '../payload-check.ts';
 import { epochsParameter } from './epochs.ts';

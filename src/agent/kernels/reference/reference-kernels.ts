@@ -4,7 +4,8 @@
  * allocates freely. Elementwise arithmetic is f32, rounded after each operation.
  */
 import type { Arena, Region, Vector } from '../../memory/arena.ts';
-import type { Kernels, Moments, SparseStream, TwoMeans } from '../kernels.ts';
+import type { SparseStream } from '../../memory/entries.ts';
+import type { Kernels, Moments, TwoMeans } from '../kernels.ts';
 import {
   requireSameLength,
   requireStreamCapacity,

@@ -1,6 +1,6 @@
 /** The reduction kernels in obvious TypeScript, of either type of value: the oracle. */
 import type { Arena, Region, Vector } from '../../memory/arena.ts';
-import type { SparseStream } from '../kernels.ts';
+import type { SparseStream } from '../../memory/entries.ts';
 import { requireSameLength, requireStreamCapacity } from '../preconditions.ts';
 import {
   ABSENT_BITS,

@@ -1,6 +1,6 @@
 /** The sparsifiers' kernels in obvious TypeScript. */
 import type { Arena, Region, Vector } from '../../memory/arena.ts';
-import type { SparseStream } from '../kernels.ts';
+import type { SparseStream } from '../../memory/entries.ts';
 import {
   requireIndexCapacity,
   requireSameLength,

@@ -4,7 +4,8 @@
  * an order of their own (merging, Elias codes, products), stay on the calling thread.
  */
 import { overlap, type Arena, type Region, type Vector } from '../../memory/arena.ts';
-import type { Kernels, Moments, SparseStream, TwoMeans } from '../kernels.ts';
+import type { SparseStream } from '../../memory/entries.ts';
+import type { Kernels, Moments, TwoMeans } from '../kernels.ts';
 import type { LowRankKernels } from '../low-rank.ts';
 import { requireSameLength, requireStreamCapacity } from '../preconditions.ts';
 import type { ReductionKernels } from '../reduction.ts';

@@ -1,6 +1,7 @@
 /** Dense reductions on several threads; those of streams stay on the calling thread. */
 import { overlap, type Region, type Vector } from '../../memory/arena.ts';
-import type { Kernels, SparseStream } from '../kernels.ts';
+import type { SparseStream } from '../../memory/entries.ts';
+import type { Kernels } from '../kernels.ts';
 import { requireSameLength } from '../preconditions.ts';
 import {
   OPERATION_CODES,

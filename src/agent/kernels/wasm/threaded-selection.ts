@@ -4,7 +4,7 @@
  * vectors, and what goes through lists of indices, are left to one thread.
  */
 import type { Arena, Region, Vector } from '../../memory/arena.ts';
-import type { SparseStream } from '../kernels.ts';
+import type { SparseStream } from '../../memory/entries.ts';
 import { requireStreamCapacity } from '../preconditions.ts';
 import type { StreamName } from '../random.ts';
 import {

@@ -7,7 +7,8 @@
  * larger one, so a thread that does not own the arena may use every other kernel.
  */
 import type { Arena, Region, Vector } from '../../memory/arena.ts';
-import type { Kernels, Moments, SparseStream, TwoMeans } from '../kernels.ts';
+import type { SparseStream } from '../../memory/entries.ts';
+import type { Kernels, Moments, TwoMeans } from '../kernels.ts';
 import {
   requireSameLength,
   requireStreamCapacity,

@@ -3,7 +3,7 @@
  * `assembly/stream-reduction.ts`.
  */
 import type { Arena, Region, Vector } from '../../memory/arena.ts';
-import type { SparseStream } from '../kernels.ts';
+import type { SparseStream } from '../../memory/entries.ts';
 import { requireSameLength, requireStreamCapacity } from '../preconditions.ts';
 import {
   ABSENT_BITS,

@@ -3,7 +3,7 @@
  * Sources in `assembly/`: threshold-selection, indexed.
  */
 import type { Arena, Region, Vector } from '../../memory/arena.ts';
-import type { SparseStream } from '../kernels.ts';
+import type { SparseStream } from '../../memory/entries.ts';
 import {
   requireIndexCapacity,
   requireSameLength,
