@@ -7,8 +7,8 @@
  * elements are not quantised, and more than 99 % of the parameters still are.
  */
 import { z } from 'zod';
+import type { PayloadKind } from '../../../shared/catalogue.ts';
 import type { JsonObject } from '../../../shared/json.ts';
-import type { MethodDefinition } from '../method.ts';
 
 const elements = z
   .int()
@@ -29,7 +29,7 @@ export const smallTensorParameters = {
 
 /** Whether the exchange has to carry a tensor of this length dense, for the method will not. */
 export function travelsApart(
-  { payload }: Pick<MethodDefinition, 'payload'>,
+  { payload }: { readonly payload: PayloadKind },
   { minElements: least }: JsonObject,
   length: number,
 ): boolean {

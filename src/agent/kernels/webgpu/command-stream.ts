@@ -7,12 +7,8 @@
  * the submission that reads them. Full slots flush.
  */
 import type { GpuPart } from './gpu-vector.ts';
-import {
-  fieldsOf,
-  SLOT_WORDS,
-  type KernelSource,
-  type PipelineCache,
-} from './pipeline-cache.ts';
+import type { KernelSource } from '../wgsl/kernel-source.ts';
+import { fieldsOf, SLOT_WORDS, type PipelineCache } from './pipeline-cache.ts';
 
 const SLOTS = 256;
 const SLOT_BYTES = 4 * SLOT_WORDS;

@@ -1,24 +1,8 @@
 /**
- * Kernels in WGSL, and the pipelines that a device made of them: compiled when first
- * used, kept for the device's life. A kernel declares its parameters, u32 each, and its
- * bindings, arrays of u32 in which f32 lie by their bits; both reach the code by name. What
- * it declares is what a dispatch must give it, checked by types.
+ * The pipelines that a device made of kernels in WGSL: compiled when first used, kept for
+ * the device's life.
  */
-
-/** How a kernel uses an array. */
-export type Access = 'read' | 'write' | 'atomic';
-
-export interface KernelSource<P extends string = string, B extends string = string> {
-  readonly name: string;
-  readonly parameters: readonly P[];
-  readonly bindings: Readonly<Record<B, Access>>;
-  /**
-   * WGSL with a `main`. It finds `parameters.<name>` for each parameter; an array by each
-   * binding's name, its vector beginning at element `parameters.<name>At`; and
-   * `parameters.zero`, which is 0, but no compiler knows.
-   */
-  code(subgroups: boolean): string;
-}
+import type { KernelSource } from '../wgsl/kernel-source.ts';
 
 export interface Pipeline {
   readonly pipeline: GPUComputePipeline;

@@ -2,7 +2,7 @@
  * Elementwise kernels in WGSL. A workgroup takes 2,048 consecutive elements of a window in
  * eight rows of 256, so that neighbours read neighbours. One pass over memory each.
  */
-import type { KernelSource } from '../webgpu/pipeline-cache.ts';
+import type { KernelSource } from './kernel-source.ts';
 import { exactSumAndProduct } from './exact.ts';
 
 /** Elements of a window that a workgroup takes. */

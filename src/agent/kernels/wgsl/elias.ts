@@ -7,7 +7,7 @@
  *
  * Places in the stream are counted in 32 bits.
  */
-import type { KernelSource } from '../webgpu/pipeline-cache.ts';
+import type { KernelSource } from './kernel-source.ts';
 import { totalOf } from './reduction.ts';
 
 /** Elements of a workgroup: 32 for each invocation, whose packed codes are whole words. */

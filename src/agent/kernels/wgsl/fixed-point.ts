@@ -5,7 +5,7 @@
  * run, in limbs that cannot overflow, and adds its part to the run's words with a carry. So
  * a run may lie across workgroups and windows. Two passes over memory in all.
  */
-import type { KernelSource } from '../webgpu/pipeline-cache.ts';
+import type { KernelSource } from './kernel-source.ts';
 import { eachElement } from './elementwise.ts';
 
 /** Words of a run's sum of squares. */

@@ -3,7 +3,7 @@
  * in the order in which the SIMD kernels take them, so with the same bits. What a factor's
  * columns are and how they lie: `kernels/low-rank.ts`.
  */
-import type { KernelSource } from '../webgpu/pipeline-cache.ts';
+import type { KernelSource } from './kernel-source.ts';
 import { eachElement } from './elementwise.ts';
 import { exactSumAndProduct } from './exact.ts';
 

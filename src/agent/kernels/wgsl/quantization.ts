@@ -10,7 +10,7 @@
  * Where a device takes numbers below 2⁻¹²⁶ for 0, an element so small beside its
  * scale may be rounded otherwise than on the CPU once in 2⁴⁰ times.
  */
-import type { KernelSource } from '../webgpu/pipeline-cache.ts';
+import type { KernelSource } from './kernel-source.ts';
 import { eachElement, ROWS_TILE } from './elementwise.ts';
 import { exactQuotient, exactSumAndProduct } from './exact.ts';
 import { philox } from './philox.ts';

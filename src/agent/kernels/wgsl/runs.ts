@@ -8,7 +8,7 @@
  *
  * Source: k of each 512 entries, SparCML (Renggli et al., SC 2019), section 8.
  */
-import type { KernelSource } from '../webgpu/pipeline-cache.ts';
+import type { KernelSource } from './kernel-source.ts';
 
 /** Entries of shared memory: no run is longer. */
 export const LONGEST_RUN = 2048;

@@ -11,7 +11,7 @@
  * Source: radix select, as in Alabi et al., "Fast k-selection algorithms for graphics
  * processing units", JEA 17 (2012).
  */
-import type { KernelSource } from '../webgpu/pipeline-cache.ts';
+import type { KernelSource } from './kernel-source.ts';
 import { totalOf } from './reduction.ts';
 
 /** Elements that a workgroup counts or writes. */

@@ -3,7 +3,7 @@
  * A workgroup collects the bits of its elements in shared memory; words that lie across the
  * ends of workgroups or windows are completed by the next, so they begin as zeros.
  */
-import type { KernelSource } from '../webgpu/pipeline-cache.ts';
+import type { KernelSource } from './kernel-source.ts';
 import { eachElement, ROWS_TILE } from './elementwise.ts';
 import { exactSumAndProduct } from './exact.ts';
 

@@ -8,7 +8,7 @@
  * three limbs of 22 bits (the highest has what is left), the exponent that scales it and
  * the count.
  */
-import type { KernelSource } from '../webgpu/pipeline-cache.ts';
+import type { KernelSource } from './kernel-source.ts';
 import { largestOf, totalOf } from './reduction.ts';
 
 export const SUM_TILE = 4096;
