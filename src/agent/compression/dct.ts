@@ -18,7 +18,7 @@ import type {
   MethodDefinition,
 } from './method.ts';
 import { smallTensorParameters } from './policy/small-tensors.ts';
-import { warmUpParameters, withWarmUp } from './policy/warm-up.ts';
+import { warmUpParameters, withWarmUp } from './warm-up.ts';
 import { SparseFeedback, type Selection } from './sparse-feedback.ts';
 
 const parameters = z.strictObject({

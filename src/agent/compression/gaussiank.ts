@@ -26,7 +26,7 @@ import {
   ratioParameters,
 } from './policy/ratio-schedule.ts';
 import { smallTensorParameters } from './policy/small-tensors.ts';
-import { warmUpParameters, withWarmUp } from './policy/warm-up.ts';
+import { warmUpParameters, withWarmUp } from './warm-up.ts';
 import { SparseFeedback, type Selection } from './sparse-feedback.ts';
 import {
   estimateThreshold,

@@ -18,7 +18,7 @@ import type { Arena, Region, Vector } from '../memory/arena.ts';
 import { packedBytes, runsOf } from '../kernels/quantization.ts';
 import type { CompressorContext, MethodDefinition } from './method.ts';
 import { payloadInvalid } from './payload-check.ts';
-import { warmUpParameters, withWarmUp } from './policy/warm-up.ts';
+import { warmUpParameters, withWarmUp } from './warm-up.ts';
 import { SectionedCompressor, type SectionCodec } from './sectioned-compressor.ts';
 import { minElements } from './policy/small-tensors.ts';
 

@@ -32,7 +32,7 @@ import {
 } from './method.ts';
 import { orthonormalize } from './orthonormal.ts';
 import { requireBytes } from './payload-check.ts';
-import { warmUpParameters, withWarmUp } from './policy/warm-up.ts';
+import { warmUpParameters, withWarmUp } from './warm-up.ts';
 import { packState, unpackState } from './saved-state.ts';
 
 const parameters = z.strictObject({

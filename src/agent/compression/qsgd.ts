@@ -15,7 +15,7 @@
 import { z } from 'zod';
 import { MAXIMUM_LEVELS } from '../kernels/quantization.ts';
 import type { MethodDefinition } from './method.ts';
-import { warmUpParameters, withWarmUp } from './policy/warm-up.ts';
+import { warmUpParameters, withWarmUp } from './warm-up.ts';
 import { SectionedCompressor } from './sectioned-compressor.ts';
 import { minElements } from './policy/small-tensors.ts';
 import { StochasticCodec } from './stochastic-codec.ts';

@@ -24,7 +24,7 @@ import {
   ratioParameters,
 } from './policy/ratio-schedule.ts';
 import { smallTensorParameters } from './policy/small-tensors.ts';
-import { warmUpParameters, withWarmUp } from './policy/warm-up.ts';
+import { warmUpParameters, withWarmUp } from './warm-up.ts';
 import { SharedIndices } from './shared-indices.ts';
 import { noState, requireNoState } from './stateless.ts';
 

@@ -29,7 +29,7 @@ import {
 import { parseSparse } from './payload-check.ts';
 import { rampParameters, ratioParameters } from './policy/ratio-schedule.ts';
 import { smallTensorParameters } from './policy/small-tensors.ts';
-import { warmUpParameters, withWarmUp } from './policy/warm-up.ts';
+import { warmUpParameters, withWarmUp } from './warm-up.ts';
 import { SharedIndices } from './shared-indices.ts';
 import { SimilarityProbe } from './similarity.ts';
 import { noState, requireNoState } from './stateless.ts';

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import type { MethodDefinition } from './method.ts';
 import { rampParameters, ratioParameters } from './policy/ratio-schedule.ts';
 import { smallTensorParameters } from './policy/small-tensors.ts';
-import { warmUpParameters, withWarmUp } from './policy/warm-up.ts';
+import { warmUpParameters, withWarmUp } from './warm-up.ts';
 import { carriageOfValues, feedbackOf, valueParameters } from './quantized-values.ts';
 import { TopKSelection } from './topk-selection.ts';
 

@@ -7,17 +7,17 @@
  * Source: ScaleCom (Chen et al., NeurIPS 2020), section 4: one to five epochs.
  */
 import { z } from 'zod';
-import type { Region, Vector } from '../../memory/arena.ts';
-import { writeAverage } from '../average.ts';
-import type { Combined, Payload } from '../../memory/payload.ts';
+import type { Region, Vector } from '../memory/arena.ts';
+import { writeAverage } from './average.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
 import type {
   Communicate,
   Compressor,
   CompressorContext,
   ExchangeStatistics,
-} from '../method.ts';
-import { requireBytes } from '../payload-check.ts';
-import { epochsParameter } from './epochs.ts';
+} from './method.ts';
+import { requireBytes } from './payload-check.ts';
+import { epochsParameter } from './policy/epochs.ts';
 
 export const warmUpParameters = {
   warmupIterations: z
