@@ -10,7 +10,7 @@
  * Source: local linear regression (Cleveland and Devlin, 1988).
  */
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
-import type { TimedCollective } from '../../shared/cost-model/network-profile.ts';
+import type { TimedCollective } from '../../shared/cost-model/timed-collective.ts';
 import { sparseBytes } from '../memory/entries.ts';
 import type { CollectiveDefinition, ExchangeShape } from './collective.ts';
 

@@ -6,10 +6,10 @@
 import { randomBytes } from 'node:crypto';
 import { availableParallelism, hostname } from 'node:os';
 import { fitLink, type TimedMessages } from '../../shared/cost-model/link-fit.ts';
+import type { TimedCollective } from '../../shared/cost-model/timed-collective.ts';
 import {
   networkCostOf,
   type NetworkProfile,
-  type TimedCollective,
   type TimedMessage,
 } from '../../shared/cost-model/network-profile.ts';
 import { median, quantile } from '../../shared/statistics/quantile.ts';

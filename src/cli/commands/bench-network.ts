@@ -6,11 +6,11 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { openHome } from '../../main/home/home.ts';
 import { saveNetworkProfile } from '../../main/home/network-profile-file.ts';
+import type { TimedCollective } from '../../shared/cost-model/timed-collective.ts';
 import {
   medianPair,
   worstPair,
   type NetworkProfile,
-  type TimedCollective,
 } from '../../shared/cost-model/network-profile.ts';
 import type { LinkCost } from '../../shared/cost-model/link-fit.ts';
 import { textTable } from '../text/text-table.ts';

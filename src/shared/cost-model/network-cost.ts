@@ -13,7 +13,7 @@
  * merging and scattering cost more than a SIMD addition, and not in the same proportion
  * on every machine.
  */
-import type { TimedCollective } from './network-profile.ts';
+import type { TimedCollective } from './timed-collective.ts';
 
 /** α: s per message, β: s per byte, γ: s per element added. */
 export interface NetworkCost {

@@ -10,6 +10,7 @@ import { explainIssue } from '../experiment-spec.ts';
 import { quantile } from '../statistics/quantile.ts';
 import type { LinkCost } from './link-fit.ts';
 import type { NetworkCost } from './network-cost.ts';
+import { timedCollective } from './timed-collective.ts';
 
 type Load = NetworkProfile['loaded'][number];
 
@@ -22,20 +23,6 @@ const timedMessage = z.strictObject({
   seconds: z.number().positive().lt(1e6),
 });
 export type TimedMessage = z.infer<typeof timedMessage>;
-
-const timedCollective = z.strictObject({
-  collective: z.string(),
-  ranks: z.int().min(2),
-  /** N, elements. */
-  length: count,
-  /** k, entries a rank, of sparse vectors. */
-  nnz: count.optional(),
-  /** Lower quartile of the repetitions, each the time of the rank that took longest. */
-  seconds: z.number().positive().lt(1e6),
-  /** What the model says by this profile's constants alone. */
-  predicted: z.number().positive().lt(1e6),
-});
-export type TimedCollective = z.infer<typeof timedCollective>;
 
 export const networkProfileSchema = z.strictObject({
   version: z.literal(1),

@@ -14,7 +14,7 @@ import {
   LOOPBACK,
   type NetworkCost,
 } from '../../../src/shared/cost-model/network-cost.ts';
-import type { TimedCollective } from '../../../src/shared/cost-model/network-profile.ts';
+import type { TimedCollective } from '../../../src/shared/cost-model/timed-collective.ts';
 
 const dense = (length: number, ranks = 4): ExchangeShape => ({
   ...{ ranks, length, payloadBytes: 4 * length },
