@@ -116,6 +116,7 @@ const builders: Record<Part, () => Promise<void>> = {
           worker: 'src/agent/worker/main.ts',
           'engine-thread': 'src/agent/worker/engine-thread.ts',
           'allreduce-rank': 'src/agent/allreduce/rank-main.ts',
+          'probe-rank': 'src/agent/probe/rank-main.ts',
           'pulse-thread': 'src/agent/transport/pulse-thread.ts',
         },
         'agent',

@@ -14,7 +14,7 @@ import type { NetworkCost } from '../../src/shared/cost-model/network-cost.ts';
 import { median } from '../quantiles.ts';
 import type { PeerWorld } from './peer-world.ts';
 import type { MeasuredExchange } from './rank-protocol.ts';
-import type { RankWorld } from './rank-world.ts';
+import type { BenchWorld } from './bench-world.ts';
 
 export interface VectorShape {
   /** N, elements. */
@@ -36,7 +36,7 @@ export interface Schedule {
 }
 
 export interface Stage {
-  readonly world: RankWorld;
+  readonly world: BenchWorld;
   readonly peers: readonly PeerWorld[];
   /** What predictions are computed from. */
   readonly network: NetworkCost;

@@ -14,7 +14,7 @@ import {
 import { median } from '../quantiles.ts';
 import { Links, type LinkName } from './links.ts';
 import type { IterationProfile } from './rank-protocol.ts';
-import { RankWorld } from './rank-world.ts';
+import { BenchWorld } from './bench-world.ts';
 import type { Session } from './stage.ts';
 
 const RANKS = 4;
@@ -66,7 +66,7 @@ async function measureOn(
   await using stack = new AsyncDisposableStack();
   const contestants = [];
   for (const { name, exchange } of EXCHANGES) {
-    const world = await RankWorld.start({
+    const world = await BenchWorld.start({
       ...{ ranks: RANKS, links, transport, profiled: true },
     });
     stack.use(world);
@@ -75,7 +75,12 @@ async function measureOn(
   for (let block = 0; block < (quick ? 1 : BLOCKS); block++) {
     for (const { world, plan, seen } of contestants) {
       const profiles = await world.iterate((rank) => ({
-        ...{ plan, tensors, gradient: gradients[rank]!, iterations: ITERATIONS },
+        ...{
+          plan,
+          tensors,
+          gradient: bytesOf(gradients[rank]!),
+          iterations: ITERATIONS,
+        },
       }));
       // By iteration, of all ranks.
       for (let iteration = WARM_UP; iteration < ITERATIONS; iteration++) {
@@ -88,11 +93,14 @@ async function measureOn(
   );
 }
 
+const bytesOf = ({ buffer, byteOffset, byteLength }: Float32Array): Uint8Array =>
+  new Uint8Array(buffer, byteOffset, byteLength);
+
 const newlySeen = (): (readonly IterationProfile[])[] => [];
 
 function lineOf(
   name: string,
-  world: RankWorld,
+  world: BenchWorld,
   seen: readonly (readonly IterationProfile[])[],
   note: string,
 ): ExchangeLine {

@@ -7,7 +7,7 @@ import { collectives, collectivesFor } from '../../src/agent/collectives/registr
 import { textTable } from '../../src/cli/text/text-table.ts';
 import { formatBytes } from '../../src/shared/units.ts';
 import { Links } from './links.ts';
-import { RankWorld } from './rank-world.ts';
+import { BenchWorld } from './bench-world.ts';
 import type { Session } from './stage.ts';
 
 export interface MemoryLine {
@@ -41,7 +41,7 @@ export async function measureMemory(
         ? densities.map((density) => Math.ceil(density * n))
         : [undefined];
       for (const k of counts) {
-        await using world = await RankWorld.start({ ranks, links, transport });
+        await using world = await BenchWorld.start({ ranks, links, transport });
         const { arenaBytes } = await world.measure({
           ...{ collective: id, length: n, count: k, dataSet: 0 },
           ...{ checked: true, warmUp: 0, repetitions: 1, batch: 1 },

@@ -1,11 +1,11 @@
-/** `rank-main.ts`: one rank of the benchmark as a process. Its parent's end is its own. */
-import { toErrorData } from '../../src/shared/errors.ts';
+/** `gradwire worker bench RANK`: one rank of the benchmark of collectives. */
+import { serveOrders } from '../../src/agent/world/order-server.ts';
 import { BenchRank } from './rank.ts';
 import type { FromRank, ToRank } from './rank-protocol.ts';
 
 const rank = new BenchRank();
 
-function obey(order: ToRank): Promise<FromRank> {
+serveOrders<ToRank, FromRank>('bench', (order) => {
   switch (order.type) {
     case 'listen':
       return rank.listen(order);
@@ -20,18 +20,4 @@ function obey(order: ToRank): Promise<FromRank> {
     default:
       return order satisfies never;
   }
-}
-
-function answer(report: FromRank): void {
-  // A parent that was interrupted does not hear it; `disconnect` comes next.
-  if (process.connected) process.send?.(report, undefined, undefined, () => undefined);
-}
-
-process.on('message', (order) => {
-  obey(order as ToRank).then(answer, (error: unknown) => {
-    answer({ type: 'failed', error: toErrorData(error) });
-  });
-});
-process.on('disconnect', () => {
-  void rank.close().finally(() => process.exit());
 });

@@ -1,8 +1,4 @@
-/**
- * Between `RankWorld` and its rank processes, over Node's channel between parent and
- * child: one order at a time, one answer each. The end of the channel is the rank's end.
- */
-import type { ErrorData } from '../../src/shared/errors.ts';
+/** Orders and reports between `BenchWorld` and its rank processes. */
 import type { ExchangePlan } from '../../src/shared/exchange-plan.ts';
 import type { Phase } from '../../src/shared/phases.ts';
 import type { RankAddress } from '../../src/shared/protocol/supervisor.ts';
@@ -84,8 +80,8 @@ export interface Measured {
 export interface IteratedExchange {
   readonly plan: ExchangePlan;
   readonly tensors: readonly FlatTensor[];
-  /** This rank's, flat. */
-  readonly gradient: Float32Array;
+  /** This rank's, flat: the bytes of f32 values. */
+  readonly gradient: Uint8Array;
   readonly iterations: number;
 }
 
@@ -103,9 +99,4 @@ export interface IterationProfile {
   readonly collective: string;
 }
 
-export interface Failed {
-  readonly type: 'failed';
-  readonly error: ErrorData;
-}
-
-export type FromRank = Listening | Connected | Probed | Measured | Iterated | Failed;
+export type FromRank = Listening | Connected | Probed | Measured | Iterated;

@@ -120,7 +120,8 @@ export class BenchRank {
 
   /** @throws GradwireError of the exchange */
   async iterate(exchange: IteratedExchange): Promise<Iterated> {
-    const { plan, tensors, gradient: values } = exchange;
+    const { plan, tensors, gradient: bytes } = exchange;
+    const values = new Float32Array(Uint8Array.from(bytes).buffer);
     const gradient = this.#arena.allocateVector(values.length);
     const shared = {
       arena: this.#arena,
@@ -156,10 +157,6 @@ export class BenchRank {
       });
     }
     return { type: 'iterated', iterations };
-  }
-
-  async close(): Promise<void> {
-    await this.#transport?.close();
   }
 
   #connected(): Transport {

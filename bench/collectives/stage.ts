@@ -6,7 +6,7 @@ import { Links, type LinkName } from './links.ts';
 import { openMpi } from './openmpi.ts';
 import type { BenchOptions } from './options.ts';
 import { PeerWorld, type Peer } from './peer-world.ts';
-import { RankWorld } from './rank-world.ts';
+import { BenchWorld } from './bench-world.ts';
 
 /** What is the same for all worlds of a session. */
 export interface Session extends BenchOptions {
@@ -35,7 +35,7 @@ export async function onStage<T>(
   play: (stage: Stage) => Promise<T>,
 ): Promise<T> {
   using links = new Links(name, ranks);
-  await using world = await RankWorld.start({ ranks, links, transport });
+  await using world = await BenchWorld.start({ ranks, links, transport });
   const network = quick ? LOOPBACK : await world.networkCost();
   await using stack = new AsyncDisposableStack();
   const peers: PeerWorld[] = [];

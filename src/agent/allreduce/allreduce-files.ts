@@ -19,10 +19,15 @@ import {
 import { sparseBytes } from '../memory/entries.ts';
 import type { ReduceOperation } from '../kernels/reduction.ts';
 import { valueBytesOf, type ValueType } from '../memory/value-type.ts';
-import type { Loaded, Reduced, Written } from './rank-protocol.ts';
 import type { TransportKind } from '../transport/transport-choice.ts';
-import { RankWorld } from './rank-world.ts';
+import { bundledFile } from '../bundle/bundled-file.ts';
+import { RankWorld } from '../world/rank-world.ts';
+import type { FromRank, Loaded, Reduced, ToRank, Written } from './rank-protocol.ts';
 import { vectorLength } from './vector-file.ts';
+
+const RANK = { bundle: 'allreduce-rank.js', source: 'rank-main.ts' };
+/** How long a process may take to start, or to read or write its file. */
+const FILE_LIMIT_MS = 600_000;
 
 export interface AllreduceTask {
   readonly ranks: number;
@@ -79,13 +84,14 @@ export async function allreduceFiles(task: AllreduceTask): Promise<AllreduceRepo
   }
   if (quantization !== undefined) requireQuantizable(task);
   const n = await commonLength(inputs, values);
-  await using world = new RankWorld(ranks);
-  const loaded = await world.all<Loaded>((rank) => ({
-    type: 'load',
-    rank,
-    file: inputs[rank]!,
-    values,
-  }));
+  await using world = new RankWorld<ToRank, FromRank>({
+    size: ranks,
+    commandOf: () => ({ entry: bundledFile(RANK, import.meta.dirname) }),
+  });
+  const loaded = await world.all<Loaded>(
+    (rank) => ({ type: 'load', rank, file: inputs[rank]!, values }),
+    FILE_LIMIT_MS,
+  );
   requireSame(
     inputs,
     loaded.map(({ length }) => length),
@@ -108,7 +114,10 @@ export async function allreduceFiles(task: AllreduceTask): Promise<AllreduceRepo
     quantization,
     seed,
   }));
-  await world.all<Written>((rank) => ({ type: 'write', file: outputs[rank]! }));
+  await world.all<Written>(
+    (rank) => ({ type: 'write', file: outputs[rank]! }),
+    FILE_LIMIT_MS,
+  );
   const sparse = collective.takes.includes('sparse');
   return {
     algorithm: collective.id,

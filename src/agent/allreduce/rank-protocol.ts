@@ -1,15 +1,9 @@
-/**
- * Between `allreduceFiles` or `measureNetwork` and the rank processes: length-prefixed MessagePack, towards a
- * rank on its stdin, from it on file descriptor 3. The end of stdin means that the
- * command is gone: the rank exits.
- */
-import type { ErrorData } from '../../shared/errors.ts';
+/** Orders and reports between `allreduceFiles` and its rank processes. */
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type { Quantization } from '../../shared/quantization.ts';
 import type { ReduceOperation } from '../kernels/reduction.ts';
 import type { ValueType } from '../memory/value-type.ts';
 import type { TransportKind } from '../transport/transport-choice.ts';
-import type { Probe, ProbeOrder } from '../probe/probe-rank.ts';
 
 export type ToRank =
   | {
@@ -31,9 +25,7 @@ export type ToRank =
       /** Of random rounding. */
       readonly seed: number;
     }
-  | { readonly type: 'write'; readonly file: string }
-  | { readonly type: 'listen'; readonly rank: number }
-  | ({ readonly type: 'probe' } & ProbeOrder);
+  | { readonly type: 'write'; readonly file: string };
 
 /** The vector is in memory and the rank listens. */
 export interface Loaded {
@@ -63,20 +55,4 @@ export interface Written {
   readonly type: 'written';
 }
 
-/** A rank of a measurement of the network listens. */
-export interface Listening {
-  readonly type: 'listening';
-  readonly address: RankAddress;
-}
-
-/** The last report of a measurement. */
-export interface Probed extends Probe {
-  readonly type: 'probed';
-}
-
-export interface Failed {
-  readonly type: 'failed';
-  readonly error: ErrorData;
-}
-
-export type FromRank = Loaded | Reduced | Written | Listening | Probed | Failed;
+export type FromRank = Loaded | Reduced | Written;

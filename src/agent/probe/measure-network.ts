@@ -13,13 +13,18 @@ import {
   type TimedMessage,
 } from '../../shared/cost-model/network-profile.ts';
 import { median, quantile } from '../../shared/statistics/quantile.ts';
-import type { Listening, Probed } from '../allreduce/rank-protocol.ts';
-import { RankWorld } from '../allreduce/rank-world.ts';
+import { RankWorld } from '../world/rank-world.ts';
+import { bundledFile } from '../bundle/bundled-file.ts';
 import { findCollective } from '../collectives/registry.ts';
 import { sparseBytes } from '../memory/entries.ts';
 import type { TransportKind } from '../transport/transport-choice.ts';
 import type { KernelTimings } from './kernel-timing.ts';
 import type { RankTimings } from './probe-rank.ts';
+import type { FromRank, Listening, Probed, ToRank } from './rank-protocol.ts';
+
+const RANK = { bundle: 'probe-rank.js', source: 'rank-main.ts' };
+/** How long a process may take to start. */
+const START_LIMIT_MS = 600_000;
 
 /**
  * @param ranks at least 2
@@ -29,8 +34,14 @@ export async function measureNetwork(
   ranks: number,
   transport: TransportKind | 'auto' = 'auto',
 ): Promise<NetworkProfile> {
-  await using world = new RankWorld(ranks);
-  const listening = await world.all<Listening>((rank) => ({ type: 'listen', rank }));
+  await using world = new RankWorld<ToRank, FromRank>({
+    size: ranks,
+    commandOf: () => ({ entry: bundledFile(RANK, import.meta.dirname) }),
+  });
+  const listening = await world.all<Listening>(
+    (rank) => ({ type: 'listen', rank }),
+    START_LIMIT_MS,
+  );
   const addresses = listening.map(({ address }) => address);
   const secret = randomBytes(32);
   const probed = await world.all<Probed>(() => ({

@@ -30,7 +30,18 @@ import type { Journal } from './journal.ts';
 import { PlanForecast } from './plan-forecast.ts';
 import { rootCause, isConsequence, type FailureReport } from '../world/root-cause.ts';
 import { assertReached } from '../launch/validate-launch.ts';
-import { WorkerProcess, type WorkerEvent } from './worker-process.ts';
+import {
+  RankProcess,
+  type ProcessBroken,
+  type ProcessExit,
+} from '../world/rank-process.ts';
+import { bundledFile } from '../bundle/bundled-file.ts';
+import type { FromWorker, ToWorker } from '../../shared/protocol/worker.ts';
+
+type WorkerEvent = FromWorker | ProcessExit | ProcessBroken;
+type WorkerProcess = RankProcess<ToWorker, FromWorker>;
+
+const WORKER = { bundle: 'worker.js', source: '../worker/main.ts' };
 
 export interface RunOptions {
   readonly run: string;
@@ -88,8 +99,10 @@ export class SupervisedRun {
         next: 'Launch it again.',
       }),
     );
+    const entry = bundledFile(WORKER, import.meta.dirname);
     for (const rank of options.ranks) {
-      const worker = new WorkerProcess(options.run, rank, (event) => {
+      const command = { entry, args: [options.run, String(rank)] };
+      const worker: WorkerProcess = new RankProcess(rank, command, (event) => {
         this.#receive(rank, event);
       });
       this.#workers.set(rank, worker);
@@ -262,7 +275,7 @@ export class SupervisedRun {
     }
   }
 
-  #exited(rank: number, exit: Extract<WorkerEvent, { type: 'exit' }>): void {
+  #exited(rank: number, exit: ProcessExit): void {
     if (!this.#leaving.has(rank) && !this.#failing) {
       this.#report({ kind: 'death', error: deathOf(rank, exit) });
     }
@@ -355,10 +368,7 @@ function dataNotice(message: string): RunRecord {
   return { type: 'notice', at: Date.now(), level: 'info', code: 'DATA', message };
 }
 
-function deathOf(
-  rank: number,
-  { code, signal, stderr }: Extract<WorkerEvent, { type: 'exit' }>,
-): ErrorData {
+function deathOf(rank: number, { code, signal, stderr }: ProcessExit): ErrorData {
   const how = signal === null ? `exited with code ${code}` : `was killed by ${signal}`;
   const tail = stderr.trim().split('\n').slice(-3).join(' | ');
   return failure(

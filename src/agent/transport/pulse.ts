@@ -7,15 +7,13 @@
  *
  *     engine or trainer  ◄── "rank 2 is silent" ──  pulse thread  ◄─ a byte ─►  theirs
  */
-import { existsSync } from 'node:fs';
-import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { failure, GradwireError, type ErrorData } from '../../shared/errors.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
+import { bundledFile } from '../bundle/bundled-file.ts';
 import type { PulseChange } from './pulse-watch.ts';
 
-/** In order: beside this bundle, beside its chunks, run from source. */
-const ENTRIES = ['pulse-thread.js', '../pulse-thread.js', 'pulse-thread.ts'];
+const THREAD = { bundle: 'pulse-thread.js', source: 'pulse-thread.ts' };
 
 /** What the thread is told once: whom to watch. */
 export interface PulseOrder {
@@ -56,7 +54,8 @@ export class Pulse {
    * @throws GradwireError `LISTEN_FAILED`
    */
   static async listen(host: string): Promise<Pulse> {
-    const thread = new Worker(threadFile(), { workerData: host, name: 'pulse' });
+    const script = bundledFile(THREAD, import.meta.dirname);
+    const thread = new Worker(script, { workerData: host, name: 'pulse' });
     try {
       const said = await answer(thread);
       if (said.type !== 'listening')
@@ -123,18 +122,4 @@ function answer(thread: Worker): Promise<FromPulse> {
   thread.on('error', reject);
   thread.on('exit', exited);
   return promise;
-}
-
-function threadFile(): string {
-  const file = ENTRIES.map((entry) => path.join(import.meta.dirname, entry)).find(
-    existsSync,
-  );
-  if (file !== undefined) return file;
-  throw failure(
-    'AGENT_MISSING',
-    `there is no pulse thread near ${import.meta.dirname}`,
-    {
-      next: 'Build it with: npm run build',
-    },
-  );
 }

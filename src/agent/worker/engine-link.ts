@@ -27,7 +27,7 @@ export interface EngineLinkEvents {
 export type OpenEngineLink = (events: EngineLinkEvents) => EngineLink;
 
 /** @param file the engine thread's entry: a bundle, or the TypeScript source */
-export function threadLink(file: URL): OpenEngineLink {
+export function threadLink(file: string | URL): OpenEngineLink {
   return (events) => {
     const thread = new Worker(file);
     thread.on('message', (message: FromEngine) => {

@@ -5,7 +5,7 @@
  */
 import { toErrorData, type ErrorData } from '../../shared/errors.ts';
 import type { PlanSwitch } from '../../shared/exchange-plan.ts';
-import type { ToWorker } from '../../shared/protocol/worker.ts';
+import type { FromWorker, ToWorker } from '../../shared/protocol/worker.ts';
 import type { GpuGradient } from '../sites/gpu-gradient.ts';
 import type { SiteNotice } from '../sites/gradient-site.ts';
 import { Arena } from '../memory/arena.ts';
@@ -16,7 +16,7 @@ import { gpuLink, threadLink } from './engine-link.ts';
 import { besideGpu, enginePlace, type EnginePlace } from './engine-place.ts';
 import type { EngineCalls } from './engine-protocol.ts';
 import { RecordSender } from './record-sender.ts';
-import type { ReportChannel } from './report-channel.ts';
+import type { ReportChannel } from '../world/report-channel.ts';
 import { TrainingLoop } from './training-loop.ts';
 
 type Configuration = Extract<ToWorker, { type: 'configure' }>;
@@ -30,8 +30,9 @@ const READ_BACK: SiteNotice = {
 };
 
 export interface SessionOptions {
-  readonly engineThread: URL;
-  readonly reports: Pick<ReportChannel, 'send' | 'room'>;
+  /** File of the engine thread's script. */
+  readonly engineThread: string;
+  readonly reports: Pick<ReportChannel<FromWorker>, 'send' | 'room'>;
   /** Called once, when there is nothing left to do. */
   readonly exit: (code: number) => void;
 }

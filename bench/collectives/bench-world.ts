@@ -2,14 +2,12 @@
  * A world of rank processes for the benchmark, on loopback or each in its own namespace.
  * Processes live as long as the world: memory and code are warm from cell to cell.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import path from 'node:path';
 import { profileOf } from '../../src/agent/probe/measure-network.ts';
 import type { NetworkCost } from '../../src/shared/cost-model/network-cost.ts';
 import { networkCostOf } from '../../src/shared/cost-model/network-profile.ts';
-import { failure, GradwireError } from '../../src/shared/errors.ts';
+import { RankWorld } from '../../src/agent/world/rank-world.ts';
 import type { Links } from './links.ts';
 import type {
   Cell,
@@ -44,17 +42,15 @@ export interface CellResult {
   readonly arenaBytes: number;
 }
 
-export class RankWorld implements AsyncDisposable {
+export class BenchWorld implements AsyncDisposable {
   readonly size: number;
   readonly links: Links;
-  readonly #children: readonly ChildProcess[];
-  readonly #failure: Promise<never>;
-  #closing = false;
+  readonly #ranks: RankWorld<ToRank, FromRank>;
   #transport = '';
 
   /** @throws GradwireError of a rank */
-  static async start(options: WorldOptions): Promise<RankWorld> {
-    const world = new RankWorld(options);
+  static async start(options: WorldOptions): Promise<BenchWorld> {
+    const world = new BenchWorld(options);
     try {
       await world.#connect(options);
       return world;
@@ -67,27 +63,9 @@ export class RankWorld implements AsyncDisposable {
   private constructor({ ranks, links }: WorldOptions) {
     this.size = ranks;
     this.links = links;
-    const { promise, reject } = Promise.withResolvers<never>();
-    this.#failure = promise;
-    // Whoever awaits an answer is told; between two nobody is.
-    promise.catch(() => undefined);
-    this.#children = Array.from({ length: ranks }, (_, rank) => {
-      const argv = [...links.prefix(rank), process.execPath, entry];
-      const child = spawn(argv[0]!, argv.slice(1), {
-        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-        serialization: 'advanced',
-      });
-      const dead = (why: string): void => {
-        if (this.#closing) return;
-        reject(failure('WORKER_DIED', `rank ${rank} ${why}`, { rank }));
-      };
-      child.on('error', (error) => {
-        dead(`did not start: ${error.message}`);
-      });
-      child.on('exit', (code, signal) => {
-        dead(signal === null ? `exited with code ${code}` : `was killed by ${signal}`);
-      });
-      return child;
+    this.#ranks = new RankWorld({
+      size: ranks,
+      commandOf: (rank) => ({ entry, prefix: links.prefix(rank) }),
     });
   }
 
@@ -98,7 +76,7 @@ export class RankWorld implements AsyncDisposable {
 
   /** What messages cost on these links, all ranks at once, and what the kernels take. */
   async networkCost(): Promise<NetworkCost> {
-    const probed = await this.#all<Probed>(() => ({ type: 'probe' }));
+    const probed = await this.#ranks.all<Probed>(() => ({ type: 'probe' }));
     const profile = profileOf(
       probed.map(({ timings }) => timings),
       {
@@ -111,7 +89,7 @@ export class RankWorld implements AsyncDisposable {
 
   /** @throws GradwireError of a rank, `RESULT_WRONG`, `WORKER_DIED` */
   async measure(cell: Cell): Promise<CellResult> {
-    const results = await this.#all<Measured>(() => ({ type: 'measure', cell }));
+    const results = await this.#ranks.all<Measured>(() => ({ type: 'measure', cell }));
     return {
       times: results[0]!.times.map((_, repetition) =>
         Math.max(...results.map(({ times }) => times[repetition]!)),
@@ -131,7 +109,7 @@ export class RankWorld implements AsyncDisposable {
   async iterate(
     exchangeOf: (rank: number) => IteratedExchange,
   ): Promise<readonly (readonly IterationProfile[])[]> {
-    const results = await this.#all<Iterated>((rank) => ({
+    const results = await this.#ranks.all<Iterated>((rank) => ({
       type: 'iterate',
       exchange: exchangeOf(rank),
     }));
@@ -139,21 +117,11 @@ export class RankWorld implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing = true;
-    await Promise.all(
-      this.#children.map(async (child) => {
-        if (child.exitCode !== null || child.signalCode !== null) return;
-        const ended = once(child, 'exit');
-        // One that sits in a collective whose peers are gone does not hear of it.
-        if (child.connected) child.disconnect();
-        else child.kill('SIGKILL');
-        await ended;
-      }),
-    );
+    await this.#ranks[Symbol.asyncDispose]();
   }
 
   async #connect({ links, transport, profiled }: WorldOptions): Promise<void> {
-    const listening = await this.#all<Listening>((rank) => ({
+    const listening = await this.#ranks.all<Listening>((rank) => ({
       type: 'listen',
       rank,
       host: links.host(rank),
@@ -161,25 +129,12 @@ export class RankWorld implements AsyncDisposable {
     }));
     const addresses = listening.map(({ address }) => address);
     const secret = randomBytes(32);
-    const connected = await this.#all<Connected>(() => ({
+    const connected = await this.#ranks.all<Connected>(() => ({
       type: 'connect',
       addresses,
       secret,
       profiled: profiled ?? false,
     }));
     this.#transport = connected[0]!.transport;
-  }
-
-  async #all<Report extends FromRank>(
-    orderOf: (rank: number) => ToRank,
-  ): Promise<readonly Report[]> {
-    const answers = this.#children.map(async (child, rank) => {
-      const answered = once(child, 'message');
-      child.send(orderOf(rank));
-      const [report] = (await answered) as [FromRank];
-      if (report.type !== 'failed') return report as Report;
-      throw new GradwireError({ rank, ...report.error });
-    });
-    return await Promise.race([Promise.all(answers), this.#failure]);
   }
 }

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
-import { ReportChannel } from '../../../src/agent/worker/report-channel.ts';
+import { ReportChannel } from '../../../src/agent/world/report-channel.ts';
 import { FrameDecoder } from '../../../src/shared/protocol/frame.ts';
 import type { FromWorker } from '../../../src/shared/protocol/worker.ts';
 

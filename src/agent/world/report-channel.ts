@@ -1,15 +1,14 @@
 /**
- * A worker's reports to its supervisor: frames on one stream. Bounded: a supervisor that
- * does not read (a slow disk under its journal) holds the training back, not the memory.
+ * A rank's reports to its parent: frames on one stream. Bounded: a supervisor that does
+ * not read (a slow disk under its journal) holds the training back, not the memory.
  */
 import type { Writable } from 'node:stream';
 import { encodeFrame } from '../../shared/protocol/frame.ts';
-import type { FromWorker } from '../../shared/protocol/worker.ts';
 
 /** Some ten thousand records: much more than a supervisor is ever behind by. */
 const FULL_BYTES = 8 * 2 ** 20;
 
-export class ReportChannel {
+export class ReportChannel<Report> {
   readonly #stream: Writable;
 
   constructor(stream: Writable) {
@@ -17,8 +16,8 @@ export class ReportChannel {
   }
 
   /** Never refuses: whoever reports much waits for `room` in between. */
-  send(message: FromWorker): void {
-    this.#stream.write(encodeFrame(message));
+  send(report: Report): void {
+    this.#stream.write(encodeFrame(report));
   }
 
   /** Undefined while there is room; otherwise resolves when everything has been read. */

@@ -1,0 +1,36 @@
+/**
+ * Where a file lies that is started or read by its path: a thread's script, another
+ * process's entry, the kernels. In a checkout it is the source; deployed, the agent's
+ * folder holds the bundles and can be copied to another machine as it is.
+ */
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { failure } from '../../shared/errors.ts';
+
+/** Beside a bundle, beside its chunks, in the folder of another bundle. */
+const FOLDERS = ['.', '..', '../agent', '../../agent', '../kernels', '../../kernels'];
+
+export interface BundledFile {
+  /** Its name in dist/. */
+  readonly bundle: string;
+  /** Where it lies in a checkout, from the file that asks. */
+  readonly source: string;
+  /** Code of the error when it is in neither place. */
+  readonly missing?: string;
+}
+
+/**
+ * @param from folder of the file that asks: `import.meta.dirname`
+ * @throws GradwireError `AGENT_MISSING`, or the code that was given
+ */
+export function bundledFile(
+  { bundle, source, missing = 'AGENT_MISSING' }: BundledFile,
+  from: string,
+): string {
+  const places = [...FOLDERS.map((folder) => path.join(folder, bundle)), source];
+  const file = places.map((place) => path.join(from, place)).find(existsSync);
+  if (file !== undefined) return file;
+  throw failure(missing, `there is no ${bundle} near ${from}`, {
+    next: 'Build it with: npm run build',
+  });
+}

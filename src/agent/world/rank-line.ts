@@ -1,0 +1,42 @@
+/**
+ * A rank process's line to its parent: orders come on stdin, reports leave on file
+ * descriptor 3. The end of either means that the parent is gone, and the process exits.
+ */
+import { enableCompileCache } from 'node:module';
+import { Socket } from 'node:net';
+import { FrameDecoder } from '../../shared/protocol/frame.ts';
+import { ReportChannel } from './report-channel.ts';
+
+/** File descriptor of the reports. */
+const REPORTS = 3;
+
+export interface RankLine<Order> {
+  /** What `ps` shows. */
+  readonly title: string;
+  readonly obey: (order: Order) => void;
+  /** An error that nothing else caught. */
+  readonly fail: (error: unknown) => void;
+}
+
+export function openRankLine<Order, Report>({
+  title,
+  obey,
+  fail,
+}: RankLine<Order>): ReportChannel<Report> {
+  enableCompileCache();
+  process.title = title;
+  const stream = new Socket({ fd: REPORTS, readable: false, writable: true });
+  stream.on('error', () => {
+    process.exit(1);
+  });
+  const decoder = new FrameDecoder();
+  process.stdin.on('data', (chunk: Buffer) => {
+    for (const order of decoder.push(chunk)) obey(order as Order);
+  });
+  process.stdin.on('end', () => {
+    process.exit(1);
+  });
+  process.on('uncaughtException', fail);
+  process.on('unhandledRejection', fail);
+  return new ReportChannel<Report>(stream);
+}

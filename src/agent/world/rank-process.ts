@@ -1,0 +1,101 @@
+/**
+ * One rank's process as its parent sees it: orders on its stdin, reports on file
+ * descriptor 3, both as length-prefixed MessagePack. Every report and the end of the
+ * process reach one listener. `rank-line.ts` is the other end.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { toErrorData, type ErrorData } from '../../shared/errors.ts';
+import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
+
+/** What is started: Node on a file of ours. */
+export interface RankCommand {
+  readonly entry: string;
+  readonly args: readonly string[];
+  /** What goes before the command, to start it in a network namespace for instance. */
+  readonly prefix?: readonly string[];
+}
+
+export interface ProcessExit {
+  readonly type: 'exit';
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** The end of what it printed. */
+  readonly stderr: string;
+}
+
+/** The process did not start, or sends what is no report. */
+export interface ProcessBroken {
+  readonly type: 'broken';
+  readonly error: ErrorData;
+}
+
+const STDERR_TAIL = 4096;
+
+export class RankProcess<Order, Report> {
+  readonly rank: number;
+  /** Resolves when the process is gone and its last report has been read. */
+  readonly closed: Promise<void>;
+  readonly #child: ChildProcess;
+  #stderr = '';
+  #exited = false;
+
+  constructor(
+    rank: number,
+    { entry, args, prefix = [] }: RankCommand,
+    listener: (event: Report | ProcessExit | ProcessBroken) => void,
+  ) {
+    this.rank = rank;
+    const [command, ...rest] = [...prefix, process.execPath, entry, ...args];
+    const child = spawn(command!, rest, {
+      // Until the process has named itself. A prefix needs its own name.
+      ...(prefix.length === 0 ? { argv0: 'gradwire worker' } : {}),
+      stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
+    });
+    this.#child = child;
+    const decoder = new FrameDecoder();
+    (child.stdio[3] as Readable).on('data', (chunk: Buffer) => {
+      try {
+        for (const report of decoder.push(chunk)) listener(report as Report);
+      } catch (error) {
+        listener({ type: 'broken', error: toErrorData(error) });
+      }
+    });
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#stderr = (this.#stderr + text).slice(-STDERR_TAIL);
+    });
+    // An order for a process that has just died: its exit is reported below.
+    child.stdin?.on('error', () => undefined);
+    this.closed = new Promise((resolve) => {
+      child.on('error', (error) => {
+        this.#exited = true;
+        listener({ type: 'broken', error: toErrorData(error) });
+        resolve();
+      });
+      // `close` comes after the last report has been read, `exit` may come before it.
+      child.on('close', (code, signal) => {
+        this.#exited = true;
+        listener({ type: 'exit', code, signal, stderr: this.#stderr });
+        resolve();
+      });
+    });
+  }
+
+  /** 0 if it did not start. */
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  get exited(): boolean {
+    return this.#exited;
+  }
+
+  send(order: Order): void {
+    this.#child.stdin?.write(encodeFrame(order));
+  }
+
+  /** At once: a rank holds nothing that its parent needs. */
+  kill(): void {
+    this.#child.kill('SIGKILL');
+  }
+}

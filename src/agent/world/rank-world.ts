@@ -1,0 +1,173 @@
+/**
+ * The processes of all ranks of one command, which end with it: an order to all of them,
+ * their reports by rank. A rank that fails or dies fails the order, with the reason of the
+ * one that explains the others.
+ */
+import { failure, GradwireError, type ErrorData } from '../../shared/errors.ts';
+import type { RankFailed } from './order-server.ts';
+import {
+  RankProcess,
+  type ProcessBroken,
+  type ProcessExit,
+  type RankCommand,
+} from './rank-process.ts';
+import { isConsequence, rootCause, type FailureReport } from './root-cause.ts';
+
+/** How long the others may take to say why, once a rank has lost a peer. */
+const EXPLANATION_MS = 1000;
+
+interface Typed {
+  readonly type: string;
+}
+
+export interface RankWorldOptions {
+  readonly size: number;
+  /** The process of a rank; its first argument is the rank. */
+  readonly commandOf: (rank: number) => Omit<RankCommand, 'args'>;
+}
+
+export class RankWorld<
+  Order extends Typed,
+  Report extends Typed,
+> implements AsyncDisposable {
+  readonly #ranks: readonly RankProcess<Order, Report | RankFailed>[];
+  readonly #answers = new Map<number, (report: Report) => void>();
+  readonly #failures: FailureReport[] = [];
+  readonly #ended = new Set<number>();
+  readonly #failed = Promise.withResolvers<never>();
+  #closing = false;
+
+  constructor({ size, commandOf }: RankWorldOptions) {
+    // An order that is awaited learns of it; between two orders nobody waits.
+    this.#failed.promise.catch(() => undefined);
+    this.#ranks = Array.from(
+      { length: size },
+      (_, rank) =>
+        new RankProcess(rank, { ...commandOf(rank), args: [String(rank)] }, (event) => {
+          this.#receive(rank, event);
+        }),
+    );
+  }
+
+  get size(): number {
+    return this.#ranks.length;
+  }
+
+  /** Process ids, by rank. */
+  get pids(): readonly number[] {
+    return this.#ranks.map(({ pid }) => pid);
+  }
+
+  /**
+   * An order to every rank; their reports, by rank.
+   * @param limitMs how long a rank may take, for orders that nothing else limits: between
+   * ranks the transport does
+   * @throws GradwireError of a rank, `WORKER_DIED`, `WORKER_SILENT`
+   */
+  async all<Answer extends Report>(
+    orderOf: (rank: number) => Order,
+    limitMs?: number,
+  ): Promise<readonly Answer[]> {
+    return await Promise.all(
+      this.#ranks.map(({ rank }) => this.ask<Answer>(rank, orderOf(rank), limitMs)),
+    );
+  }
+
+  /**
+   * An order to one rank, and its report.
+   * @throws GradwireError as `all`
+   */
+  async ask<Answer extends Report>(
+    rank: number,
+    order: Order,
+    limitMs?: number,
+  ): Promise<Answer> {
+    const { promise, resolve, reject } = Promise.withResolvers<Report>();
+    this.#answers.set(rank, resolve);
+    let timer: NodeJS.Timeout | undefined;
+    if (limitMs !== undefined) {
+      timer = setTimeout(() => {
+        reject(
+          failure(
+            'WORKER_SILENT',
+            `rank ${rank} has not answered "${order.type}" for ${limitMs / 1000} s`,
+            { rank, next: 'Is its process stopped, or the file on a disk that hangs?' },
+          ),
+        );
+      }, limitMs);
+    }
+    this.#ranks[rank]!.send(order);
+    try {
+      return (await Promise.race([promise, this.#failed.promise])) as Answer;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing = true;
+    for (const rank of this.#ranks) rank.kill();
+    await Promise.all(this.#ranks.map(({ closed }) => closed));
+  }
+
+  #receive(
+    rank: number,
+    event: Report | RankFailed | ProcessExit | ProcessBroken,
+  ): void {
+    if (isEnd(event)) {
+      this.#fail(rank, event);
+      return;
+    }
+    const answer = this.#answers.get(rank);
+    this.#answers.delete(rank);
+    answer?.(event);
+  }
+
+  #fail(rank: number, end: RankFailed | ProcessExit | ProcessBroken): void {
+    // A rank that has said why it fails then exits: that adds nothing.
+    if (this.#ended.has(rank) || this.#closing) return;
+    this.#ended.add(rank);
+    this.#failures.push(
+      end.type === 'failed'
+        ? { kind: 'report', error: { rank, ...end.error } }
+        : { kind: 'death', error: { ...deathOf(rank, end), rank } },
+    );
+    if (this.#failures.length === 1) void this.#explain().then(this.#failed.reject);
+  }
+
+  /** A rank that lost a peer may be heard before the one that explains it. */
+  async #explain(): Promise<GradwireError> {
+    if (this.#failures.every(isConsequence)) {
+      let timer: NodeJS.Timeout | undefined;
+      const deadline = new Promise((resolve) => {
+        timer = setTimeout(resolve, EXPLANATION_MS);
+      });
+      const ended = Promise.all(this.#ranks.map(({ closed }) => closed));
+      await Promise.race([deadline, ended]);
+      clearTimeout(timer);
+    }
+    const error = rootCause(this.#failures);
+    if (error === undefined) throw new Error('internal: no rank has failed');
+    return new GradwireError(error);
+  }
+}
+
+function isEnd<Report extends Typed>(
+  event: Report | RankFailed | ProcessExit | ProcessBroken,
+): event is RankFailed | ProcessExit | ProcessBroken {
+  return event.type === 'failed' || event.type === 'exit' || event.type === 'broken';
+}
+
+function deathOf(rank: number, end: ProcessExit | ProcessBroken): ErrorData {
+  if (end.type === 'broken') return end.error;
+  const { code, signal, stderr } = end;
+  const how = signal === null ? `exited with code ${code}` : `was killed by ${signal}`;
+  const printed = stderr.trim().split('\n').at(-1) ?? '';
+  return failure('WORKER_DIED', `rank ${rank} ${how}`, {
+    rank,
+    next:
+      printed === ''
+        ? 'Look for the reason in the system log.'
+        : `It printed: ${printed}`,
+  }).toData();
+}
