@@ -1,0 +1,317 @@
+/**
+ * The rooms of the house (docs/architecture.md) and who may import whom, as an ESLint
+ * rule. A room is a folder: the files directly in it. `X/*` is a room with all rooms in
+ * it; an entry that ends in .ts is that file alone. What is not listed is refused, and so
+ * is a table with a cycle, so that no folders can come to import one another in a ring.
+ */
+import path from 'node:path';
+
+const SHARED = 'shared/*';
+
+export const rooms = {
+  shared: [],
+  'shared/statistics': [],
+  'shared/cost-model': ['shared', 'shared/statistics'],
+  'shared/protocol': ['shared', 'shared/cost-model'],
+
+  'agent/bundle': [SHARED],
+  'agent/memory': [SHARED],
+  'agent/kernels': ['agent/memory', SHARED],
+  'agent/kernels/reference': ['agent/kernels', 'agent/memory', SHARED],
+  'agent/kernels/wasm': ['agent/bundle', 'agent/kernels', 'agent/memory', SHARED],
+  'agent/kernels/wgsl': [],
+  'agent/kernels/webgpu': [
+    'agent/kernels',
+    'agent/kernels/wgsl',
+    'agent/memory',
+    SHARED,
+  ],
+  'agent/compression/policy': [SHARED],
+  'agent/compression': [
+    'agent/compression/policy',
+    'agent/kernels',
+    'agent/memory',
+    SHARED,
+  ],
+  'agent/compression/device': [
+    'agent/compression',
+    'agent/compression/policy',
+    'agent/kernels',
+    'agent/kernels/webgpu',
+    'agent/kernels/wgsl',
+    'agent/memory',
+    SHARED,
+  ],
+  'agent/transport': ['agent/bundle', SHARED],
+  // Collectives know the transport by its interface alone.
+  'agent/collectives': [
+    'agent/kernels',
+    'agent/memory',
+    'agent/transport/transport.ts',
+    SHARED,
+  ],
+  'agent/codec': ['agent/compression/*', 'agent/kernels/*', 'agent/memory', SHARED],
+  'agent/profile': ['agent/transport', SHARED],
+  'agent/plan': [
+    'agent/collectives',
+    'agent/compression',
+    'agent/compression/policy',
+    SHARED,
+  ],
+  'agent/auto': [
+    'agent/collectives',
+    'agent/compression',
+    'agent/compression/policy',
+    'agent/memory',
+    'agent/plan',
+    'agent/profile',
+    SHARED,
+  ],
+  'agent/sites': [
+    'agent/compression/*',
+    'agent/kernels/*',
+    'agent/memory',
+    'agent/plan',
+    'agent/profile',
+    SHARED,
+  ],
+  'agent/exchange': [
+    'agent/auto',
+    'agent/collectives',
+    'agent/compression',
+    'agent/kernels',
+    'agent/memory',
+    'agent/plan',
+    'agent/profile',
+    'agent/sites',
+    'agent/transport',
+    SHARED,
+  ],
+  'agent/training/runtime': ['agent/kernels', 'agent/kernels/webgpu', SHARED],
+  'agent/training/datasets': ['agent/training/runtime', SHARED],
+  'agent/training/models': ['agent/training/runtime', SHARED],
+  'agent/training/optimizers': ['agent/training/runtime', SHARED],
+  'agent/training': [
+    'agent/kernels/webgpu',
+    'agent/memory',
+    'agent/sites',
+    'agent/training/datasets',
+    'agent/training/models',
+    'agent/training/optimizers',
+    'agent/training/runtime',
+    SHARED,
+  ],
+  'agent/launch': ['agent/plan', 'agent/training', SHARED],
+  'agent/world': [SHARED],
+  'agent/worker': [
+    'agent/bundle',
+    'agent/collectives',
+    'agent/compression',
+    'agent/exchange',
+    'agent/kernels',
+    'agent/kernels/wasm',
+    'agent/memory',
+    'agent/plan',
+    'agent/profile',
+    'agent/sites',
+    'agent/training',
+    'agent/transport',
+    'agent/world',
+    SHARED,
+  ],
+  'agent/allreduce': [
+    'agent/bundle',
+    'agent/collectives',
+    'agent/kernels',
+    'agent/kernels/wasm',
+    'agent/memory',
+    'agent/transport',
+    'agent/world',
+    SHARED,
+  ],
+  'agent/probe': [
+    'agent/bundle',
+    'agent/collectives',
+    'agent/kernels',
+    'agent/kernels/wasm',
+    'agent/memory',
+    'agent/transport',
+    'agent/world',
+    SHARED,
+  ],
+  'agent/forecast': [
+    'agent/auto',
+    'agent/collectives',
+    'agent/compression',
+    'agent/kernels',
+    'agent/kernels/wasm',
+    'agent/launch',
+    'agent/memory',
+    'agent/plan',
+    'agent/profile',
+    'agent/sites',
+    'agent/training',
+    'agent/training/models',
+    SHARED,
+  ],
+  'agent/supervisor': [
+    'agent/bundle',
+    'agent/collectives',
+    'agent/compression',
+    'agent/launch',
+    'agent/plan',
+    'agent/training',
+    'agent/world',
+    SHARED,
+  ],
+  // engine.ts, the public entry.
+  agent: [
+    'agent/allreduce',
+    'agent/codec',
+    'agent/collectives',
+    'agent/compression',
+    'agent/forecast',
+    'agent/kernels/*',
+    'agent/memory',
+    'agent/probe',
+    SHARED,
+  ],
+
+  'main/home': [SHARED],
+  'main/store/migrations': [],
+  'main/store': ['main/store/migrations', SHARED],
+  'main/rpc': [SHARED],
+  'main/web': [SHARED],
+  'main/spec': ['main/home', SHARED],
+  'main/cluster': ['main/home', SHARED],
+  'main/runs': ['main/cluster', 'main/store', SHARED],
+  'main/app': [
+    'main/cluster',
+    'main/home',
+    'main/runs',
+    'main/spec',
+    'main/store',
+    SHARED,
+  ],
+  'main/electron': ['main/app', 'main/home', 'main/rpc', 'main/web', SHARED],
+  'main/serve': ['main/app', 'main/home', 'main/rpc', 'main/web', SHARED],
+
+  // The command line knows main's core but not its hosts, and the engine's entry alone.
+  'cli/text': [SHARED],
+  'cli/files': ['agent', SHARED],
+  'cli/session': [
+    'cli/text',
+    'main/cluster',
+    'main/home',
+    'main/runs',
+    'main/store',
+    SHARED,
+  ],
+  'cli/commands': [
+    'agent',
+    'cli/files',
+    'cli/session',
+    'cli/text',
+    'main/home',
+    'main/runs',
+    'main/spec',
+    'main/store',
+    SHARED,
+  ],
+  cli: ['cli/commands', 'cli/text', 'main/home', SHARED],
+
+  preload: [SHARED],
+  'renderer/styles': [],
+  'renderer/state': [SHARED],
+  'renderer/charts': ['renderer/state', SHARED],
+  'renderer/components': ['renderer/state', SHARED],
+  'renderer/views': [
+    'renderer/charts',
+    'renderer/components',
+    'renderer/state',
+    SHARED,
+  ],
+  renderer: [
+    'renderer/components',
+    'renderer/state',
+    'renderer/styles',
+    'renderer/views',
+    SHARED,
+  ],
+};
+
+/** Where nothing of Node's may be imported: the code also runs in a browser. */
+const PLATFORM_FREE = /^(shared|renderer)(\/|$)/;
+
+function permits(entry, room, file) {
+  if (entry.endsWith('.ts')) return entry === file;
+  if (!entry.endsWith('/*')) return entry === room;
+  const folder = entry.slice(0, -2);
+  return room === folder || room.startsWith(`${folder}/`);
+}
+
+/** The rooms that a room may import. */
+function allowedOf(room) {
+  return Object.keys(rooms).filter(
+    (other) =>
+      other !== room &&
+      rooms[room].some((entry) =>
+        entry.endsWith('.ts')
+          ? path.posix.dirname(entry) === other
+          : permits(entry, other),
+      ),
+  );
+}
+
+/** @throws Error naming the rooms of a cycle, or a room that the table does not have */
+export function requireNoCycle() {
+  const done = new Set();
+  const visit = (room, above) => {
+    if (above.includes(room)) {
+      throw new Error(`eslint-rooms.js: a cycle: ${[...above, room].join(' -> ')}`);
+    }
+    if (done.has(room)) return;
+    for (const other of allowedOf(room)) visit(other, [...above, room]);
+    done.add(room);
+  };
+  for (const room of Object.keys(rooms)) visit(room, []);
+}
+
+requireNoCycle();
+
+const source = path.join(import.meta.dirname, 'src');
+
+function complaint(from, specifier) {
+  const room = path.posix.dirname(from);
+  if (rooms[room] === undefined) return `eslint-rooms.js has no room ${room}`;
+  if (specifier.startsWith('node:') && PLATFORM_FREE.test(room)) {
+    return `${room} also runs in a browser: nothing of Node's here`;
+  }
+  if (!specifier.startsWith('.')) return undefined;
+  const file = path.posix.join(room, specifier);
+  const other = path.posix.dirname(file);
+  // Outside src/ lies the manifest, from which the version is read.
+  if (other === room || file.startsWith('..')) return undefined;
+  if (rooms[room].some((entry) => permits(entry, other, file))) return undefined;
+  return `${room} may not import ${file} (eslint-rooms.js, docs/architecture.md)`;
+}
+
+export const roomRule = {
+  meta: { type: 'problem', schema: [] },
+  create(context) {
+    const from = path
+      .relative(source, context.filename)
+      .replaceAll(path.sep, path.posix.sep);
+    const check = ({ source: specifier }) => {
+      if (typeof specifier?.value !== 'string') return;
+      const message = complaint(from, specifier.value);
+      if (message !== undefined) context.report({ node: specifier, message });
+    };
+    return {
+      ImportDeclaration: check,
+      ExportNamedDeclaration: check,
+      ExportAllDeclaration: check,
+      ImportExpression: check,
+    };
+  },
+};
