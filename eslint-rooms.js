@@ -184,7 +184,7 @@ export const rooms = {
   'main/web': [SHARED],
   'main/spec': ['main/home', SHARED],
   'main/cluster': ['main/home', SHARED],
-  'main/runs': ['main/cluster', 'main/store', SHARED],
+  'main/runs': ['main/cluster', 'main/home', 'main/store', SHARED],
   'main/app': [
     'main/cluster',
     'main/home',

@@ -68,7 +68,6 @@ export const experimentSpecSchema = z.strictObject({
 });
 
 export type ExperimentSpec = z.infer<typeof experimentSpecSchema>;
-export type ExperimentSpecInput = z.input<typeof experimentSpecSchema>;
 
 /**
  * A raw value (parsed YAML or JSON) as a spec, defaults filled in.

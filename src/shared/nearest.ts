@@ -21,7 +21,7 @@ export function nearest(
 }
 
 /** Optimal string alignment distance, O(|a|·|b|). */
-export function editDistance(a: string, b: string): number {
+function editDistance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)];
   for (let i = 1; i <= a.length; i++) {
     const row = [i];

@@ -115,7 +115,6 @@ export const divergenceRecordSchema = z.strictObject({
   iteration: count,
   value: z.number(),
 });
-export type DivergenceRecord = z.infer<typeof divergenceRecordSchema>;
 
 /**
  * How alike the ranks were in an iteration, bucket by bucket, under a method that was asked
@@ -152,7 +151,11 @@ export const noticeRecordSchema = z.strictObject({
   code: z.string(),
   message: z.string(),
 });
-export type NoticeRecord = z.infer<typeof noticeRecordSchema>;
+/** A notice without the time and the rank of its record. */
+export type Notice = Pick<
+  z.infer<typeof noticeRecordSchema>,
+  'level' | 'code' | 'message'
+>;
 
 /** The workers are up and the first iteration begins. Made by the supervisor. */
 export const startedRecordSchema = z.strictObject({

@@ -46,7 +46,7 @@ export function encodeRpcMessage(message: unknown): string {
 }
 
 /** @throws GradwireError `RPC_MALFORMED`: the text is not a message. */
-export function decodeRpcMessage(text: unknown): RpcMessage {
+function decodeRpcMessage(text: unknown): RpcMessage {
   let value: unknown;
   try {
     value = JSON.parse(typeof text === 'string' ? text : '');

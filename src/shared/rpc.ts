@@ -31,6 +31,9 @@ export interface Preset {
 
 export type RunState = 'starting' | 'running' | 'completed' | 'stopped' | 'failed';
 
+export const hasEnded = (state: RunState): boolean =>
+  state !== 'starting' && state !== 'running';
+
 /** One run as lists show it. */
 export interface RunSummary {
   readonly id: string;

@@ -1,21 +1,11 @@
 /** What `auto` tells a person: what it chose, why, what made it change its mind. */
+import type { Notice } from '../../shared/records.ts';
 import type { Correction } from '../../shared/cost-model/network-correction.ts';
 import { formatDuration } from '../../shared/units.ts';
 import type { ExchangeShape } from '../collectives/collective.ts';
 import type { Prediction } from '../collectives/prediction.ts';
 import type { BucketCarrier, CarrierChange } from './collective-choice.ts';
 import type { Observation } from './exchange-observation.ts';
-
-/** A notice without the rank and the time of whoever reports it. */
-export interface ExchangeNotice {
-  readonly level: 'info' | 'warning';
-  readonly code:
-    | 'COLLECTIVE_CHOSEN'
-    | 'COLLECTIVE_CHANGED'
-    | 'COLLECTIVE_ADVICE'
-    | 'COMPRESSION_DOES_NOT_PAY';
-  readonly message: string;
-}
 
 const seconds = (time: number): string => formatDuration(time * 1000);
 const count = (entries: number): string => Math.round(entries).toLocaleString('en');
@@ -24,7 +14,7 @@ const count = (entries: number): string => Math.round(entries).toLocaleString('e
 export function chosenNotice(
   carriers: readonly BucketCarrier[],
   origin: string,
-): readonly ExchangeNotice[] {
+): readonly Notice[] {
   const byCollective = Map.groupBy(carriers, ({ collective }) => collective?.id ?? '');
   return [...byCollective.values()].map((alike) => {
     const largest = alike.reduce((most, carrier) =>
@@ -60,7 +50,7 @@ export function movedNotice(moved: {
   /** What was assumed of K before. */
   readonly expectedUnion: number;
   readonly correction: Correction;
-}): ExchangeNotice {
+}): Notice {
   const { index, carrier, change, correction, expectedUnion } = moved;
   const { from, to } = change;
   const shape = carrier.shape;
@@ -82,7 +72,7 @@ export function advisedNotice(
   index: number,
   { from, to }: CarrierChange,
   correction: Correction,
-): ExchangeNotice {
+): Notice {
   return {
     level: 'info',
     code: 'COLLECTIVE_ADVICE',
@@ -112,7 +102,7 @@ export function notPayingNotice(verdict: {
   readonly uncompressed: number;
   /** Whether those were measured in this run. */
   readonly measured: boolean;
-}): ExchangeNotice {
+}): Notice {
   const { label, seen, uncompressed, measured } = verdict;
   return {
     level: 'warning',

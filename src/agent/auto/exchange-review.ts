@@ -10,6 +10,7 @@
  * A pure function of agreed numbers: all ranks decide the same after the same exchange.
  * Also says, once a plan, where compressing takes longer than it saves.
  */
+import type { Notice } from '../../shared/records.ts';
 import type { CostTerms } from '../../shared/cost-model/cost-terms.ts';
 import {
   correctionAfter,
@@ -22,7 +23,6 @@ import {
   chosenNotice,
   movedNotice,
   notPayingNotice,
-  type ExchangeNotice,
 } from './auto-notices.ts';
 import type { BucketCarrier } from './collective-choice.ts';
 import type { Observation, Sparsity } from './exchange-observation.ts';
@@ -68,7 +68,7 @@ export class ExchangeReview {
   }
 
   /** What was chosen to begin with, and why. */
-  opening(): readonly ExchangeNotice[] {
+  opening(): readonly Notice[] {
     const { carriers, knowledge } = this.#options;
     return chosenNotice(
       carriers.filter(({ automatic }) => automatic),
@@ -77,7 +77,7 @@ export class ExchangeReview {
   }
 
   /** What all ranks agreed on of one exchange; what follows from it, for the next. */
-  consider(observation: Observation | undefined): readonly ExchangeNotice[] {
+  consider(observation: Observation | undefined): readonly Notice[] {
     if (observation === undefined) return [];
     if (this.#settling > 0) {
       this.#settling--;
@@ -94,7 +94,7 @@ export class ExchangeReview {
   }
 
   /** Once a plan: what its buckets would move to if times were heeded. */
-  #advise(): readonly ExchangeNotice[] {
+  #advise(): readonly Notice[] {
     const { carriers, heedsTimes, knowledge } = this.#options;
     if (heedsTimes || this.#advised) return [];
     for (const [index, carrier] of carriers.entries()) {
@@ -106,7 +106,7 @@ export class ExchangeReview {
     return [];
   }
 
-  #reconsider(seen: Observation): readonly ExchangeNotice[] {
+  #reconsider(seen: Observation): readonly Notice[] {
     if (this.#pause > 0) {
       this.#pause--;
       return [];
@@ -135,7 +135,7 @@ export class ExchangeReview {
     return notices;
   }
 
-  #judge(seen: Observation): readonly ExchangeNotice[] {
+  #judge(seen: Observation): readonly Notice[] {
     const { carriers, knowledge, compresses, label } = this.#options;
     const compressed = seen.seconds + seen.overhead;
     if (!compresses) knowledge.denseSeconds = compressed;

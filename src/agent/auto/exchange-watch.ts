@@ -6,6 +6,7 @@
  * Cost: what a message is predicted to take is computed again only when it changes; of a
  * dense result some 16,000 elements are looked at.
  */
+import type { Notice } from '../../shared/records.ts';
 import type { CostTerms } from '../../shared/cost-model/cost-terms.ts';
 import {
   compresses,
@@ -20,7 +21,6 @@ import type { Combined, Payload } from '../memory/payload.ts';
 import type { CommunicationRequest } from '../compression/method.ts';
 import type { Arena } from '../memory/arena.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
-import type { ExchangeNotice } from './auto-notices.ts';
 import { quantizationOf, type BucketCarrier } from './collective-choice.ts';
 import { ExchangeRecorder, observationOf } from './exchange-observation.ts';
 import { ExchangeReview } from './exchange-review.ts';
@@ -51,7 +51,7 @@ export class ExchangeWatch {
   /** Of the messages of each bucket, in their order. */
   readonly #foreseen: Foreseen[][];
   readonly #messages: number[];
-  #notices: ExchangeNotice[];
+  #notices: Notice[];
 
   constructor(options: WatchOptions) {
     const { carriers, knowledge, plan, ranks } = options;
@@ -119,7 +119,7 @@ export class ExchangeWatch {
   }
 
   /** What there is to tell since the last time, the same on all ranks. */
-  takeNotices(): readonly ExchangeNotice[] {
+  takeNotices(): readonly Notice[] {
     const notices = this.#notices;
     this.#notices = [];
     return notices;

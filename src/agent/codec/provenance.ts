@@ -8,11 +8,11 @@ import type { JsonObject } from '../../shared/json.ts';
 import { corrupt } from './container.ts';
 
 /** 1 GiB of f32: with residual, payload and scratch an arena holds no more. */
-export const MAXIMUM_LENGTH = 2 ** 28;
+const MAXIMUM_LENGTH = 2 ** 28;
 
 const word = z.int().min(0).max(0xffffffff);
 
-export const provenanceSchema = z.strictObject({
+const provenanceSchema = z.strictObject({
   method: z.string().min(1).max(100),
   /** All of them, defaults included: another version may have other defaults. */
   parameters: z.record(z.string(), z.json()),

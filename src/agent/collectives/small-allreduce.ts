@@ -8,8 +8,7 @@
 import { doubleRecursively } from './recursive-doubling.ts';
 import type { Communicator } from './collective.ts';
 
-export const SMALL_OPERATIONS = ['min', 'max', 'sum'] as const;
-export type SmallOperation = (typeof SMALL_OPERATIONS)[number];
+export type SmallOperation = 'min' | 'max' | 'sum';
 
 /** The numbers combined over all ranks; `values` stays as it is. */
 export async function smallAllreduce(

@@ -6,20 +6,21 @@
  * which the ranks agree on switches, on stopping, and on what they saw of the exchange
  * before: `auto` may choose otherwise by it.
  */
+import type { Notice } from '../../shared/records.ts';
 import type { ErrorData } from '../../shared/errors.ts';
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
 import type { SmallOperation } from '../collectives/small-allreduce.ts';
 import type { Arena, Vector } from '../memory/arena.ts';
+import { awaitedLater } from './awaited-later.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import { ByteLedger, type LedgerLine } from '../profile/byte-ledger.ts';
 import type { ExchangeProfile, PhaseClock } from '../profile/phase-clock.ts';
 import type { Transport } from '../transport/transport.ts';
-import type { ExchangeNotice } from '../auto/auto-notices.ts';
 import type { FlatTensor } from '../plan/buckets.ts';
 import { CollectiveGroup } from './collective-group.ts';
 import type { ExchangeSummary } from './exchange-statistics.ts';
-import type { GradientSite, SiteNotice } from '../sites/gradient-site.ts';
+import type { GradientSite } from '../sites/gradient-site.ts';
 import { NetworkKnowledge } from '../auto/network-knowledge.ts';
 import { PlanExecution } from './plan-execution.ts';
 import { PlanSchedule } from '../plan/plan-schedule.ts';
@@ -58,7 +59,7 @@ export interface ExchangeResult {
   /** All ranks agreed to stop after this iteration. */
   readonly stop: boolean;
   /** What `auto` has to say: the same on all ranks. */
-  readonly notices: readonly ExchangeNotice[];
+  readonly notices: readonly Notice[];
 }
 
 export interface Fence {
@@ -130,7 +131,7 @@ export class ExchangeEngine implements Disposable {
     const { clock, site, transport } = this.#options;
     clock.begin();
     const control = this.#agree();
-    control.catch(awaitedBelow);
+    control.catch(awaitedLater);
     const statistics = await this.#execution.run(iteration);
     await site.residual.flush((leftover) =>
       this.#group.average(RESIDUAL_STREAM, leftover),
@@ -207,7 +208,7 @@ export class ExchangeEngine implements Disposable {
   }
 
   /** What of the plan is done elsewhere than where the gradient lies; told once. */
-  takeNotices(): SiteNotice[] {
+  takeNotices(): Notice[] {
     return this.#options.site.takeNotices();
   }
 
@@ -250,9 +251,4 @@ export class ExchangeEngine implements Disposable {
     this.#execution[Symbol.dispose]();
     this.#options.site.residual.retire(transition);
   }
-}
-
-/** The buckets' exchanges may fail first, and with them everything else in flight. */
-function awaitedBelow(): void {
-  // The caller holds the same promise.
 }

@@ -18,6 +18,7 @@ import {
 } from '../compression/method.ts';
 import { NotFiniteInput } from '../compression/not-finite-input.ts';
 import type { Arena } from '../memory/arena.ts';
+import { awaitedLater } from './awaited-later.ts';
 import type { PhaseClock } from '../profile/phase-clock.ts';
 import { planBuckets, type Bucket, type FlatTensor } from '../plan/buckets.ts';
 import { BucketCarrier, quantizationOf } from '../auto/collective-choice.ts';
@@ -114,7 +115,7 @@ export class PlanExecution implements Disposable {
       // Let sockets make progress between the compression of one bucket and the next.
       if (index > 0) await new Promise(setImmediate);
       const exchanged = this.#exchangeBucket(exchange, iteration);
-      exchanged.catch(awaitedBelow);
+      exchanged.catch(awaitedLater);
       running.push(exchanged);
     }
     const all = await Promise.all(running);
@@ -224,7 +225,7 @@ export class PlanExecution implements Disposable {
       return undefined;
     }
     const finite = found.then(require);
-    finite.catch(awaitedBelow);
+    finite.catch(awaitedLater);
     return finite;
   }
 
@@ -261,12 +262,4 @@ export class PlanExecution implements Disposable {
         return request satisfies never;
     }
   }
-}
-
-/**
- * Of the exchanges in flight any may fail before its turn to be awaited comes; when the
- * transport fails they all do, with the error of the first that was awaited.
- */
-function awaitedBelow(): void {
-  // The caller holds the same promise.
 }

@@ -28,8 +28,6 @@ export interface Moments {
 }
 
 export interface Kernels {
-  readonly backend: 'reference' | 'wasm' | 'webgpu';
-
   fill(out: Vector, value: number): void;
   copy(out: Vector, x: Vector): void;
   /** out ← out + x, elementwise. */

@@ -21,14 +21,10 @@ export interface Region {
   readonly bytes: number;
 }
 
-/**
- * `length` f32 elements that start at byte `offset` of the arena, or, where a kernel
- * backend keeps its vectors on a device, of that backend's `buffer`.
- */
+/** `length` f32 elements that start at byte `offset` of the arena. */
 export interface Vector {
   readonly offset: number;
   readonly length: number;
-  readonly buffer?: GPUBuffer | undefined;
 }
 
 export function vectorOf(region: Region, length = region.bytes >>> 2): Vector {

@@ -3,6 +3,7 @@
  * packed, and averaged there. Payloads alone come to the arena and go back from it. What
  * the device has no way to do is read back and done by the CPU's kernels, and said so.
  */
+import type { Notice } from '../../shared/records.ts';
 import { createOnDevice } from '../compression/device/device-registry.ts';
 import type { Arena } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
@@ -11,12 +12,7 @@ import { sliceOf, type GpuVector } from '../kernels/webgpu/gpu-vector.ts';
 import type { PhaseClock } from '../profile/phase-clock.ts';
 import type { Bucket } from '../plan/buckets.ts';
 import type { GpuGradient } from './gpu-gradient.ts';
-import type {
-  BucketSetup,
-  GradientBucket,
-  GradientSite,
-  SiteNotice,
-} from './gradient-site.ts';
+import type { BucketSetup, GradientBucket, GradientSite } from './gradient-site.ts';
 import {
   ReadbackCompressor,
   type DeviceBucketCompressor,
@@ -99,7 +95,7 @@ export class DeviceSite implements GradientSite {
     gpu.check();
   }
 
-  takeNotices(): SiteNotice[] {
+  takeNotices(): Notice[] {
     const { length } = this.#options.gradient.vector;
     const notices = [...this.#readBack].map(([method, elements]) => ({
       level: 'warning' as const,

@@ -4,6 +4,7 @@
  * exchange plan opens its buckets at a site and knows payloads alone, which lie in the
  * arena at either.
  */
+import type { Notice } from '../../shared/records.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
 import type {
@@ -61,12 +62,5 @@ export interface GradientSite extends Disposable {
    */
   settled(): Promise<void> | undefined;
   /** What of a plan is done elsewhere than here, for people; told once. */
-  takeNotices(): SiteNotice[];
-}
-
-/** A notice without the rank and the time of whoever reports it. */
-export interface SiteNotice {
-  readonly level: 'info' | 'warning';
-  readonly code: string;
-  readonly message: string;
+  takeNotices(): Notice[];
 }

@@ -6,7 +6,7 @@
 import { hkdfSync } from 'node:crypto';
 import type { Introduction, RunIdentity } from './handshake-proof.ts';
 
-export const KEY_BYTES = 32;
+const KEY_BYTES = 32;
 
 export interface ConnectionKeys {
   /** For what this rank sends. */

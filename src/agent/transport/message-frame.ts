@@ -17,10 +17,10 @@ import {
 import type { MessageHeader } from './transport.ts';
 
 export const FRAME_HEADER_BYTES = 32;
-export const FRAME_VERSION = 1;
+const FRAME_VERSION = 1;
 const FRAME_MAGIC = 0x5747;
 
-export const FRAME_KINDS = { data: 1, abort: 2 } as const;
+const FRAME_KINDS = { data: 1, abort: 2 } as const;
 export type FrameKind = keyof typeof FRAME_KINDS;
 
 /** The largest message: what one 32-bit arena can hold. */

@@ -50,9 +50,6 @@ export function threadLink(file: string | URL): OpenEngineLink {
   };
 }
 
-/** Beside the trainer, with gradients in the arena. */
-export const inlineLink: OpenEngineLink = gpuLink(() => undefined);
-
 /**
  * Beside the trainer, with the gradient on its GPU: asked for when the engine connects;
  * undefined leaves it in the arena.

@@ -3,6 +3,7 @@
  * with an id, answered once and in any order, and orders without an answer. Bulk data
  * never travels here: it lies in the shared arena.
  */
+import type { Notice } from '../../shared/records.ts';
 import type { ErrorData } from '../../shared/errors.ts';
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
@@ -11,7 +12,6 @@ import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type { SmallOperation } from '../collectives/small-allreduce.ts';
 import type { FlatTensor } from '../plan/buckets.ts';
 import type { ExchangeResult, Fence } from '../exchange/exchange-engine.ts';
-import type { SiteNotice } from '../sites/gradient-site.ts';
 import type { Vector } from '../memory/arena.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
 
@@ -46,7 +46,7 @@ export interface EngineCalls {
       /** Where in the arena the flat gradient is expected, unless it is on a GPU. */
       gradient: Vector | undefined;
       fences: readonly Fence[];
-      notices: readonly SiteNotice[];
+      notices: readonly Notice[];
     };
   };
   /** Average the gradient; the fences before the next iteration. */
@@ -55,7 +55,7 @@ export interface EngineCalls {
     reply: {
       result: ExchangeResult;
       fences: readonly Fence[];
-      notices: readonly SiteNotice[];
+      notices: readonly Notice[];
     };
   };
   allocate: { request: { length: number }; reply: { vector: Vector } };

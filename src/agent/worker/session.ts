@@ -3,11 +3,11 @@
  * error ends it: peers are told why, the supervisor gets the coded error, the process
  * exits.
  */
+import type { Notice } from '../../shared/records.ts';
 import { toErrorData, type ErrorData } from '../../shared/errors.ts';
 import type { PlanSwitch } from '../../shared/exchange-plan.ts';
 import type { FromWorker, ToWorker } from '../../shared/protocol/worker.ts';
 import type { GpuGradient } from '../sites/gpu-gradient.ts';
-import type { SiteNotice } from '../sites/gradient-site.ts';
 import { Arena } from '../memory/arena.ts';
 import { createTrainer, mayHaveGpu } from '../training/create-trainer.ts';
 import type { Trainer } from '../training/trainer.ts';
@@ -21,7 +21,7 @@ import { TrainingLoop } from './training-loop.ts';
 
 type Configuration = Extract<ToWorker, { type: 'configure' }>;
 
-const READ_BACK: SiteNotice = {
+const READ_BACK: Notice = {
   level: 'info',
   code: 'GRADIENTS_READ_BACK',
   message:

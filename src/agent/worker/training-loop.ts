@@ -6,10 +6,9 @@
 import { createHash } from 'node:crypto';
 import type { ExchangePlan } from '../../shared/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
-import type { RunRecord } from '../../shared/records.ts';
+import type { Notice, RunRecord } from '../../shared/records.ts';
 import type { Fence } from '../exchange/exchange-engine.ts';
 import { driftOf, STILL, type Drift } from '../plan/tensor-policy.ts';
-import type { SiteNotice } from '../sites/gradient-site.ts';
 import type { Arena, Vector } from '../memory/arena.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
 import type { GradientMemory, StepResult, Trainer } from '../training/trainer.ts';
@@ -26,7 +25,7 @@ export interface LoopOptions {
   readonly gradient: GradientMemory;
   /** The fences before iteration 0, and what was noticed at them. */
   readonly fences: readonly Fence[];
-  readonly notices: readonly SiteNotice[];
+  readonly notices: readonly Notice[];
   readonly report: (record: RunRecord) => void;
   /** Undefined while more may be reported at once; otherwise resolves when it may. */
   readonly room: () => Promise<void> | undefined;
@@ -261,13 +260,13 @@ export class TrainingLoop {
   }
 
   /** What concerns this rank. */
-  #notice(notice: SiteNotice): void {
+  #notice(notice: Notice): void {
     const { rank, report } = this.#options;
     report({ type: 'notice', at: Date.now(), rank, ...notice });
   }
 
   /** What all ranks have noticed alike: told once. */
-  #noticeOfAll(notice: SiteNotice): void {
+  #noticeOfAll(notice: Notice): void {
     const { rank, report } = this.#options;
     if (rank === 0) report({ type: 'notice', at: Date.now(), ...notice });
   }

@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ErrorData } from '../../shared/errors.ts';
 import { GradwireError } from '../../shared/errors.ts';
 import { openHome, type Home } from '../../main/home/home.ts';
+import { isAlive } from '../../main/home/process-life.ts';
 import { loadNetworkProfile } from '../../main/home/network-profile-file.ts';
 import { AppLock } from '../../main/home/app-lock.ts';
 import { RunCoordinator, type CoordinatorEvents } from '../../main/runs/coordinator.ts';
@@ -106,14 +107,5 @@ async function isNeeded(home: Home, coordinator: RunCoordinator): Promise<boolea
     // full disk: there is nothing to wait for, and what the command says matters more.
     if (error instanceof GradwireError) return true;
     throw error;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false; // ESRCH: it is gone; a supervisor of ours cannot be EPERM
   }
 }

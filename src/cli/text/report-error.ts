@@ -11,8 +11,8 @@ import {
   type ErrorData,
 } from '../../shared/errors.ts';
 
-export const EXIT_INPUT = 2;
-export const EXIT_FAILURE = 1;
+const EXIT_INPUT = 2;
+const EXIT_FAILURE = 1;
 
 /** Prints the error; answers with the exit code. */
 export function reportError(thrown: unknown): number {

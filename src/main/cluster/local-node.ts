@@ -3,7 +3,7 @@ import type { Home } from '../home/home.ts';
 import type { NodeAccess } from './node-link.ts';
 import { connectSupervisor, ensureSupervisor } from './supervisor-process.ts';
 
-export const LOCAL_NODE = 'this-computer';
+const LOCAL_NODE = 'this-computer';
 
 export function localNode(home: Home): NodeAccess {
   return {

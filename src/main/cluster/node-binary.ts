@@ -34,7 +34,7 @@ const PACKAGES: Partial<Record<NodeJS.Platform, string>> = {
 };
 
 /** The binary of the package for this platform and processor, where npm installed it. */
-export function packagedNode(): string | undefined {
+function packagedNode(): string | undefined {
   const name = PACKAGES[process.platform] ?? process.platform;
   const require = createRequire(import.meta.url);
   let manifest: string;

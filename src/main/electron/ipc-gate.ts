@@ -4,7 +4,7 @@
  * inside it, a page it was led astray to, or another window is not.
  */
 export const APP_SCHEME = 'app';
-export const APP_HOST = 'gradwire';
+const APP_HOST = 'gradwire';
 export const APP_URL = `${APP_SCHEME}://${APP_HOST}/`;
 
 export interface Sender {

@@ -23,8 +23,8 @@ import type {
   SwitchRequest,
 } from '../../shared/protocol/supervisor.ts';
 import type { JournalEntry } from '../../shared/records.ts';
-import type { RunSummary } from '../../shared/rpc.ts';
-import { hasEnded } from '../store/run-row.ts';
+import { hasEnded, type RunSummary } from '../../shared/rpc.ts';
+import { isAlive } from '../home/process-life.ts';
 import type { RunStore, UnendedRun } from '../store/run-store.ts';
 import type { NodeAccess, NodeLink } from '../cluster/node-link.ts';
 import { NodeSet } from '../cluster/node-set.ts';
@@ -357,15 +357,5 @@ export class RunCoordinator {
 
 /** Whether another process, or this one, is about to start it. */
 function isBeingLaunched({ starting, launcher }: UnendedRun): boolean {
-  return starting && isAlive(launcher);
-}
-
-function isAlive(pid: number | undefined): boolean {
-  if (pid === undefined) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
+  return starting && launcher !== undefined && isAlive(launcher);
 }

@@ -5,8 +5,7 @@
  */
 import { GradwireError } from '../../shared/errors.ts';
 import type { JournalEntry } from '../../shared/records.ts';
-import type { RunSummary } from '../../shared/rpc.ts';
-import { hasEnded } from '../store/run-row.ts';
+import { hasEnded, type RunSummary } from '../../shared/rpc.ts';
 import type { RunStore } from '../store/run-store.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import { RecordIntake } from './record-intake.ts';

@@ -43,7 +43,7 @@ export type UpgradeDecision =
   | { readonly kind: 'open' };
 
 /** Where the WebSocket is. */
-export const RPC_PATH = '/rpc';
+const RPC_PATH = '/rpc';
 
 /** 256 random bits, safe in a URL. */
 export function makeToken(): string {

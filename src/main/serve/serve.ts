@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { failure, inputError } from '../../shared/errors.ts';
+import { hasEnded } from '../../shared/rpc.ts';
 import { createAppCore } from '../app/app-core.ts';
 import { resolveHome } from '../home/home.ts';
 import { installationRoot } from '../home/installation.ts';
@@ -56,7 +57,7 @@ function checkPort(port: number): void {
 }
 
 /** The built renderer. @throws GradwireError `RENDERER_MISSING` */
-export function rendererDirectory(): string {
+function rendererDirectory(): string {
   const directory = path.join(installationRoot(), 'dist', 'desktop', 'renderer');
   if (existsSync(path.join(directory, 'index.html'))) return directory;
   throw failure('RENDERER_MISSING', `the dashboard is not built: no ${directory}`, {
@@ -82,9 +83,7 @@ function stopSignal(): Disposable & { readonly received: Promise<NodeJS.Signals>
 
 async function sayWhatGoesOn(core: ServedCore): Promise<void> {
   const runs = await core.api.runs({ limit: 1000 });
-  const live = runs.filter(
-    (run) => run.state === 'starting' || run.state === 'running',
-  );
+  const live = runs.filter(({ state }) => !hasEnded(state));
   if (live.length === 0) return;
   const which =
     live.length === 1 ? `run "${live[0]!.name}" goes` : `${live.length} runs go`;

@@ -48,7 +48,3 @@ export function summaryOf(row: RunRow): RunSummary {
     deleted: row.deleted !== 0,
   };
 }
-
-export function hasEnded(state: RunState): boolean {
-  return state === 'completed' || state === 'stopped' || state === 'failed';
-}

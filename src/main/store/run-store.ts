@@ -9,11 +9,11 @@ import { failure, inputError, type ErrorData } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
 import type { IterationRecord, JournalEntry, RunRecord } from '../../shared/records.ts';
-import type { RunDetail, RunSummary } from '../../shared/rpc.ts';
+import { hasEnded, type RunDetail, type RunSummary } from '../../shared/rpc.ts';
 import { databaseError } from './database-error.ts';
 import { openDatabase } from './database.ts';
 import { writeRecords, type EventRecord } from './record-writer.ts';
-import { hasEnded, summaryOf, type RunRow } from './run-row.ts';
+import { summaryOf, type RunRow } from './run-row.ts';
 import { prepareStatements, type Statements } from './statements.ts';
 
 export interface NewRun {

@@ -39,8 +39,8 @@ export interface Connection {
   close(): void;
 }
 
-export const RETRY_SHORTEST_MS = 100;
-export const RETRY_LONGEST_MS = 2_000;
+const RETRY_SHORTEST_MS = 100;
+const RETRY_LONGEST_MS = 2_000;
 
 const CONNECTION_LOST = 'CONNECTION_LOST';
 

@@ -5,7 +5,7 @@
 import { PHASES } from '../../shared/phases.ts';
 import type { IterationRecord } from '../../shared/records.ts';
 
-export const FIELDS = [
+const FIELDS = [
   ...PHASES,
   'wall',
   'overlapped',

@@ -1,8 +1,8 @@
 /** A run's state as the page speaks of it. */
-import type { RunState, RunSummary } from '../../shared/rpc.ts';
+import { hasEnded, type RunState, type RunSummary } from '../../shared/rpc.ts';
 
 export function isLive(run: Pick<RunSummary, 'state'>): boolean {
-  return run.state === 'starting' || run.state === 'running';
+  return !hasEnded(run.state);
 }
 
 export const STATE_TITLES: Readonly<Record<RunState, string>> = {

@@ -20,7 +20,7 @@ export interface Statement {
 }
 
 /** Fewer iterations than this say nothing yet. */
-export const VERDICT_MINIMUM = 5;
+const VERDICT_MINIMUM = 5;
 
 /** @param cores of the machine that all ranks share, where it is known */
 export function verdict(

@@ -78,9 +78,9 @@ export function burstSeconds(
  * What one entry costs to merge, in units of γ, where it was not measured: two streams of
  * random indices advance by branches that cannot be predicted.
  */
-export const MERGE_COST = 14;
+const MERGE_COST = 14;
 /** The same of an entry scattered into a dense vector: an addition at a random place. */
-export const SCATTER_COST = 5;
+const SCATTER_COST = 5;
 
 /** s per entry merged, measured or in proportion to γ. */
 export const mergeSeconds = ({

@@ -125,4 +125,3 @@ export type PushMessage =
   | { readonly type: 'run'; readonly run: SupervisedRun };
 
 export type FromSupervisor = SupervisorHello | ReplyMessage | PushMessage;
-export type ToSupervisor = RequestMessage;

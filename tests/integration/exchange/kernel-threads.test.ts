@@ -8,7 +8,11 @@ import { Arena } from '../../../src/agent/memory/arena.ts';
 import { CounterRandom } from '../../../src/agent/kernels/random.ts';
 import { SHARED_LENGTH } from '../../../src/agent/kernels/wasm/kernel-threads.ts';
 import { EngineClient } from '../../../src/agent/worker/engine-client.ts';
-import { inlineLink, threadLink } from '../../../src/agent/worker/engine-link.ts';
+import {
+  gpuLink,
+  threadLink,
+  type OpenEngineLink,
+} from '../../../src/agent/worker/engine-link.ts';
 import { countsThreads, kernelThreads } from '../../unit/kernels/thread-names.ts';
 
 const engineThread = new URL(
@@ -18,7 +22,7 @@ const engineThread = new URL(
 
 /** What three exchanges of a lone rank leave of a gradient. */
 async function exchangeThrice(
-  link: typeof inlineLink,
+  link: OpenEngineLink,
   threads: number,
   helpers: number,
 ): Promise<Buffer[]> {
@@ -60,7 +64,7 @@ async function exchangeThrice(
 }
 
 it.runIf(countsThreads).each([
-  ['beside the trainer', inlineLink],
+  ['beside the trainer', gpuLink(() => undefined)],
   ['in a thread of its own', threadLink(engineThread)],
 ])('%s', async (_, link) => {
   const expected = await exchangeThrice(link, 1, 0);

@@ -21,7 +21,6 @@ export function referenceKernels(arena: Arena): Kernels {
 }
 
 class ReferenceKernels implements Kernels {
-  readonly backend = 'reference';
   readonly #arena: Arena;
   readonly sparsification: ReferenceSparsification;
   readonly lowRank: ReferenceLowRank;

@@ -20,7 +20,6 @@ import { ThreadedSelection } from './threaded-selection.ts';
 const SIGN_SUMS = 3;
 
 export class ThreadedKernels implements Kernels {
-  readonly backend = 'wasm';
   readonly #arena: Arena;
   readonly #threads: KernelThreads;
   readonly #alone: Kernels;

@@ -29,7 +29,6 @@ export function wasmKernels(arena: Arena, bytes: Uint8Array): Kernels {
 }
 
 export class WasmKernels implements Kernels {
-  readonly backend = 'wasm';
   readonly #arena: Arena;
   readonly #run: KernelExports;
   readonly #scratch: Scratch;

@@ -15,11 +15,6 @@ const SLOT_BYTES = 4 * SLOT_WORDS;
 /** Where a binding may begin, on every device: WebGPU's default limit. */
 const ALIGNMENT = 256;
 
-/** Where a timed stretch of commands writes its beginning and its end. */
-export interface Timestamps {
-  readonly querySet: GPUQuerySet;
-}
-
 export class CommandStream {
   readonly #device: GPUDevice;
   readonly #pipelines: PipelineCache;

@@ -76,7 +76,7 @@ export function fieldsOf(kernel: KernelSource): string[] {
 }
 
 /** The whole module: declarations, then the kernel's code. */
-export function sourceText(kernel: KernelSource, subgroups: boolean): string {
+function sourceText(kernel: KernelSource, subgroups: boolean): string {
   const arrays = Object.entries(kernel.bindings).map(([name, access], index) => {
     const mode = access === 'read' ? 'read' : 'read_write';
     const element = access === 'atomic' ? 'atomic<u32>' : 'u32';

@@ -15,7 +15,7 @@ export const ELIAS_BLOCK = 8192;
 /** Words of a block: bits of both forms, the first and the last non-zero, counted from 1. */
 export const BLOCK_WORDS = 4;
 /** Words that stay of a stream. */
-export const STREAM = {
+const STREAM = {
   /** Its length in bits. */
   bits: 0,
   /** 1 dense, 0 sparse. */

@@ -18,7 +18,6 @@ export type JaxBackend = 'wasm' | 'webgpu';
 export type JaxBackendChoice = JaxBackend | 'auto';
 
 /** What `backend` may be in a spec. */
-export const backendChoices: readonly JaxBackendChoice[] = ['auto', 'wasm', 'webgpu'];
 
 export interface JaxRuntime {
   readonly jax: Jax;
