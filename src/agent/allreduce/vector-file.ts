@@ -4,7 +4,8 @@
  */
 import { open, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { inputError, type GradwireError } from '../../shared/errors.ts';
+import { inputError } from '../../shared/errors.ts';
+import { fileNotWritable, fileUnreadable } from '../../shared/file-error.ts';
 import type { Arena, Vector } from '../memory/arena.ts';
 import type { ValueBytes } from '../memory/value-type.ts';
 
@@ -25,7 +26,7 @@ export async function vectorLength(
     if (!found.isFile()) throw new Error('it is no file');
     bytes = found.size;
   } catch (cause) {
-    throw unreadable(file, cause);
+    throw fileUnreadable(file, cause);
   }
   if (bytes % valueBytes === 0) return bytes / valueBytes;
   throw inputError(
@@ -56,7 +57,7 @@ export async function loadVector(
       at += bytesRead;
     }
   } catch (cause) {
-    throw unreadable(file, cause);
+    throw fileUnreadable(file, cause);
   }
   return { offset, length };
 }
@@ -85,22 +86,6 @@ export async function storeVector(
     await rename(draft, file);
   } catch (cause) {
     await rm(draft, { force: true });
-    throw inputError('OUTPUT_NOT_WRITABLE', `cannot write it: ${reasonOf(cause)}`, {
-      place: file,
-      next: 'Give a path in a directory that is there and that you may write to.',
-    });
+    throw fileNotWritable(file, cause);
   }
-}
-
-function unreadable(file: string, cause: unknown): GradwireError {
-  return inputError('FILE_UNREADABLE', `cannot read it: ${reasonOf(cause)}`, {
-    place: file,
-    next: 'Give the path of a file that is there and that you may read.',
-  });
-}
-
-/** In words where there are some: `no such file or directory`. */
-function reasonOf(cause: unknown): string {
-  const { message } = cause as NodeJS.ErrnoException;
-  return /^[A-Z]+: (.*?), \w+( '.*)?$/.exec(message)?.[1] ?? message;
 }

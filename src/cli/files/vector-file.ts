@@ -5,6 +5,7 @@
 import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { GradwireError, inputError } from '../../shared/errors.ts';
+import { fileNotWritable, fileUnreadable } from '../../shared/file-error.ts';
 
 /** What a Node.js reads at once, and more than an arena holds. */
 const MAXIMUM_BYTES = 2 ** 31 - 1;
@@ -20,10 +21,7 @@ export async function readInput(file: string): Promise<Uint8Array> {
     });
   } catch (cause) {
     if (cause instanceof GradwireError) throw cause;
-    throw inputError('FILE_UNREADABLE', `cannot read it: ${reasonOf(cause)}`, {
-      place: file,
-      next: 'Give the path of a file that is there and that you may read.',
-    });
+    throw fileUnreadable(file, cause);
   }
 }
 
@@ -60,7 +58,7 @@ export async function writeOutput(file: string, bytes: Uint8Array): Promise<void
   try {
     await writeFile(file, bytes);
   } catch (cause) {
-    throw notWritable(file, cause);
+    throw fileNotWritable(file, cause);
   }
 }
 
@@ -78,7 +76,7 @@ export async function replaceFile(file: string, bytes: Uint8Array): Promise<void
     await rename(draft, file);
   } catch (cause) {
     await rm(draft, { force: true });
-    throw notWritable(file, cause);
+    throw fileNotWritable(file, cause);
   }
 }
 
@@ -93,17 +91,4 @@ export async function placedAt<T>(
     if (!(error instanceof GradwireError)) throw error;
     throw new GradwireError({ ...error.toData(), place: file }, { cause: error });
   }
-}
-
-function notWritable(file: string, cause: unknown): GradwireError {
-  return inputError('OUTPUT_NOT_WRITABLE', `cannot write it: ${reasonOf(cause)}`, {
-    place: file,
-    next: 'Give a path in a directory that is there and that you may write to.',
-  });
-}
-
-/** In words where there are some: `no such file or directory`. */
-function reasonOf(cause: unknown): string {
-  const { message } = cause as NodeJS.ErrnoException;
-  return /^[A-Z]+: (.*?), \w+( '.*)?$/.exec(message)?.[1] ?? message;
 }
