@@ -9,6 +9,7 @@ import {
   type NetworkProfile,
 } from '../../shared/cost-model/network-profile.ts';
 import { inputError } from '../../shared/errors.ts';
+import { fileNotWritable } from '../../shared/file-error.ts';
 
 /**
  * @returns undefined where there is no such file
@@ -46,10 +47,7 @@ export async function saveNetworkProfile(
     await writeFile(unfinished, text, { mode: 0o600 });
     await rename(unfinished, file);
   } catch (cause) {
-    throw inputError('OUTPUT_NOT_WRITABLE', `cannot write ${file}: ${String(cause)}`, {
-      place: file,
-      next: 'Give a file in a directory that you may write to.',
-    });
+    throw fileNotWritable(file, cause);
   }
 }
 
