@@ -22,6 +22,7 @@ export interface ExchangeProfile {
 type Waiting = Parameters<TransportObserver['waiting']>[0];
 
 export class PhaseClock implements TransportObserver {
+  readonly #now: () => number;
   #phases = zeroPhases();
   #waitedFor: Record<number, number> = {};
   #overlapped = 0;
@@ -34,11 +35,16 @@ export class PhaseClock implements TransportObserver {
   /** Phases of work done elsewhere that has not been answered yet, oldest first. */
   readonly #elsewhere = new Set<{ readonly phase: Phase }>();
 
+  /** @param now milliseconds since any moment */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
   begin(): void {
     this.#phases = zeroPhases();
     this.#waitedFor = {};
     this.#overlapped = 0;
-    this.#startedAt = this.#since = performance.now();
+    this.#startedAt = this.#since = this.#now();
     this.#running = true;
   }
 
@@ -108,7 +114,7 @@ export class PhaseClock implements TransportObserver {
 
   /** Give the time since the last change to the phase that was running. */
   #settle(): void {
-    const now = performance.now();
+    const now = this.#now();
     const elapsed = now - this.#since;
     this.#since = now;
     if (!this.#running) return;

@@ -30,16 +30,25 @@ export class ProgressLoop {
   readonly #connections: Progressing[] = [];
   readonly #spinMs: number;
   readonly #pause: SpinPause;
+  readonly #now: () => number;
   #scheduled = false;
   #completed = false;
   /** When the event loop last turned, as far as is known. */
   #turnedAt = 0;
   #spinUntil = 0;
 
-  /** @param spinMs how long to look again before sleeping; 0: not at all */
-  constructor(spinMs: number, pause: SpinPause) {
+  /**
+   * @param spinMs how long to look again before sleeping; 0: not at all
+   * @param now milliseconds, the clock of `pause`
+   */
+  constructor(
+    spinMs: number,
+    pause: SpinPause,
+    now: () => number = () => performance.now(),
+  ) {
     this.#spinMs = spinMs;
     this.#pause = pause;
+    this.#now = now;
   }
 
   add(connection: Progressing): void {
@@ -48,14 +57,14 @@ export class ProgressLoop {
 
   /** A receive has been posted: try it once the code that posted it has run on. */
   nudge(): void {
-    const now = performance.now();
+    const now = this.#now();
     this.#spinUntil = now + this.#spinMs;
     this.#schedule(now, false);
   }
 
   /** The event loop has just turned: it called. */
   turned(): void {
-    this.#turnedAt = performance.now();
+    this.#turnedAt = this.#now();
     this.#completed = false;
   }
 
@@ -83,7 +92,7 @@ export class ProgressLoop {
   };
 
   readonly #turnSoon = (): void => {
-    this.#turn(performance.now());
+    this.#turn(this.#now());
   };
 
   readonly #turnLate = (): void => {
@@ -103,7 +112,7 @@ export class ProgressLoop {
         awaited ||= connection.awaited;
         flushing ||= connection.flushing;
       }
-      const now = performance.now();
+      const now = this.#now();
       if (moved) {
         this.#spinUntil = now + this.#spinMs;
         this.#pause.moved(now);

@@ -18,21 +18,30 @@ const REST_MS = 10;
 export class SpinPause {
   readonly #libc: Libc;
   readonly #place: number | undefined;
+  readonly #now: () => number;
   /** Whether anything else ran since the last bytes; undefined: there was no pause. */
   #since: 'displaced' | 'alone' | undefined;
   #caught = 0;
   #movedAt = 0;
 
-  /** @param place of this rank among those of its node; undefined: more than cores */
-  constructor(libc: Libc, place: number | undefined) {
+  /**
+   * @param place of this rank among those of its node; undefined: more than cores
+   * @param now milliseconds, as those that the calls below are given
+   */
+  constructor(
+    libc: Libc,
+    place: number | undefined,
+    now: () => number = () => performance.now(),
+  ) {
     this.#libc = libc;
     this.#place = place;
+    this.#now = now;
   }
 
   /** Nothing has come: somebody else may have the core. */
   pause(now: number): void {
     this.#libc.yield();
-    const displaced = performance.now() - now > DISPLACED_MS;
+    const displaced = this.#now() - now > DISPLACED_MS;
     if (this.#since !== 'displaced') this.#since = displaced ? 'displaced' : 'alone';
   }
 

@@ -1,30 +1,41 @@
 /** Who gets the thread while messages are awaited: everybody, and nobody for long. */
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   ProgressLoop,
   type Progressing,
 } from '../../../src/agent/transport/progress-loop.ts';
 import { SpinPause } from '../../../src/agent/transport/spin-pause.ts';
 import type { Libc } from '../../../src/agent/transport/libc.ts';
+import { ManualClock } from '../manual-clock.ts';
 
+/** What a look at the sockets takes, ms. */
+const LOOK_MS = 0.01;
+
+/** A pause on a clock of its own, on which every reading is a look later. */
 function pause(place?: number): {
   readonly pause: SpinPause;
+  readonly now: () => number;
   readonly yields: () => number;
   readonly moves: number[];
   slow: boolean;
 } {
+  const time = new ManualClock();
+  const now = (): number => {
+    time.advance(LOOK_MS);
+    return time.now();
+  };
   const moves: number[] = [];
   let yields = 0;
-  const made = { slow: false, moves, yields: () => yields, pause: undefined as never };
+  const made = { slow: false, moves, now, yields: () => yields };
   const libc = {
     yield: () => {
       yields++;
-      const until = performance.now() + (made.slow ? 0.02 : 0);
-      while (performance.now() < until);
+      // Something else runs, where it is slow.
+      if (made.slow) time.advance(0.02);
     },
     moveToCore: (to: number) => moves.push(to),
   } as unknown as Libc;
-  return Object.assign(made, { pause: new SpinPause(libc, place) });
+  return Object.assign(made, { pause: new SpinPause(libc, place, time.now) });
 }
 
 /** A connection on which a receive waits until told otherwise. */
@@ -53,27 +64,27 @@ async function rested(connection: Waiting): Promise<number> {
   }
 }
 
-test('a loop that spins looks again, then rests, and timers fire meanwhile', async () => {
-  const { pause: spin, yields } = pause();
-  const loop = new ProgressLoop(20, spin);
+test('a loop that spins looks again, then rests, and the event loop turns meanwhile', async () => {
+  const { pause: spin, now, yields } = pause();
+  const loop = new ProgressLoop(20, spin, now);
   const connection = new Waiting();
   loop.add(connection);
-  let tries: number | undefined;
-  const timer = setInterval(() => {
-    tries ??= connection.tries;
-  }, 1);
   loop.nudge();
-  const all = await rested(connection);
-  clearInterval(timer);
-  expect(all).toBeGreaterThan(10);
-  expect(yields()).toBeGreaterThan(10);
-  // In the midst of it, not after it.
-  expect(tries).toBeLessThan(all);
+  const seen: number[] = [];
+  while (seen.at(-1) !== connection.tries || connection.tries === 0) {
+    seen.push(connection.tries);
+    await turns(1);
+  }
+  // Nearly 20 ms of looks, in pieces of about a millisecond.
+  expect(connection.tries).toBeGreaterThan(0.4 * (20 / LOOK_MS));
+  expect(connection.tries).toBeLessThanOrEqual(20 / LOOK_MS);
+  expect(yields()).toBeGreaterThan(0.9 * connection.tries);
+  expect(seen.length).toBeGreaterThan(10);
 });
 
 test('a loop that does not spin tries once, after the code that posted', async () => {
-  const { pause: spin, yields } = pause();
-  const loop = new ProgressLoop(0, spin);
+  const { pause: spin, now, yields } = pause();
+  const loop = new ProgressLoop(0, spin, now);
   const connection = new Waiting();
   loop.add(connection);
   loop.nudge();
@@ -84,8 +95,8 @@ test('a loop that does not spin tries once, after the code that posted', async (
 });
 
 test('connections that nobody waits for are left to the event loop', async () => {
-  const { pause: spin } = pause();
-  const loop = new ProgressLoop(0, spin);
+  const { pause: spin, now } = pause();
+  const loop = new ProgressLoop(0, spin, now);
   const [busy, quiet] = [new Waiting(), new Waiting()];
   quiet.awaited = false;
   loop.add(busy);
@@ -96,8 +107,8 @@ test('connections that nobody waits for are left to the event loop', async () =>
 });
 
 test('continuations come before the next look', async () => {
-  const { pause: spin } = pause();
-  const loop = new ProgressLoop(1000, spin);
+  const { pause: spin, now } = pause();
+  const loop = new ProgressLoop(1000, spin, now);
   const order: string[] = [];
   const { promise, resolve } = Promise.withResolvers<undefined>();
   const connection: Progressing = {
@@ -121,20 +132,21 @@ test('continuations come before the next look', async () => {
 });
 
 test('bytes that never end let the event loop turn', async () => {
-  const { pause: spin } = pause();
-  const loop = new ProgressLoop(1000, spin);
+  const { pause: spin, now } = pause();
+  const loop = new ProgressLoop(1000, spin, now);
   const connection = new Waiting();
   connection.moves = true;
   loop.add(connection);
   loop.nudge();
-  await vi.waitUntil(() => connection.tries > 1000);
+  // Without end while bytes come: one turn after another finds that it has been tried.
+  while (connection.tries <= 1000) await turns(1);
   connection.awaited = false;
   await rested(connection);
 });
 
 test('while Node sends the event loop turns between two looks', async () => {
-  const { pause: spin } = pause();
-  const loop = new ProgressLoop(1000, spin);
+  const { pause: spin, now } = pause();
+  const loop = new ProgressLoop(1000, spin, now);
   const connection = new Waiting();
   connection.flushing = true;
   loop.add(connection);
@@ -154,27 +166,29 @@ test('a rank whose messages come whenever it yields moves to its core, now and t
   caught.slow = true;
   const meet = (times: number): void => {
     for (let message = 0; message < times; message++) {
-      caught.pause.pause(performance.now());
-      caught.pause.moved(performance.now());
+      caught.pause.pause(caught.now());
+      caught.pause.moved(caught.now());
     }
   };
   meet(8);
   expect(caught.moves).toEqual([1]);
   meet(16);
   expect(caught.moves).toEqual([1]);
+  meet(10 / 0.04);
+  expect(caught.moves).toEqual([1, 1]);
 
   const alone = pause(1);
   for (let message = 0; message < 100; message++) {
-    alone.pause.pause(performance.now());
-    alone.pause.moved(performance.now());
+    alone.pause.pause(alone.now());
+    alone.pause.moved(alone.now());
   }
-  expect(alone.moves.length).toBeLessThan(2);
+  expect(alone.moves).toEqual([]);
 
   const crowded = pause(undefined);
   crowded.slow = true;
   for (let message = 0; message < 20; message++) {
-    crowded.pause.pause(performance.now());
-    crowded.pause.moved(performance.now());
+    crowded.pause.pause(crowded.now());
+    crowded.pause.moved(crowded.now());
   }
   expect(crowded.moves).toEqual([]);
 });
