@@ -16,7 +16,7 @@ import {
 } from '../../../src/agent/transport/message-frame.ts';
 import type { MeshTransport } from '../../../src/agent/transport/mesh-transport.ts';
 import { listenTcp } from '../../../src/agent/transport/tcp-listener.ts';
-import { liveMemory } from './live-memory.ts';
+import { liveMemory } from '../../harness/live-memory.ts';
 import { generator } from './run-collective.ts';
 import { CARRIERS, HOST, meshOf, openSockets, type WorldOptions } from './world.ts';
 

@@ -13,7 +13,7 @@ import {
   type TcpListener,
 } from '../../../src/agent/transport/tcp-listener.ts';
 import type { MeshTransport } from '../../../src/agent/transport/mesh-transport.ts';
-import { liveMemory } from './live-memory.ts';
+import { liveMemory } from '../../harness/live-memory.ts';
 import { generator } from './run-collective.ts';
 import { HOST, meshOf, openSockets, TRANSPORT_KINDS } from './world.ts';
 
