@@ -1,7 +1,7 @@
 /** Main's end of a port: closed once, whichever side does it. */
 import { EventEmitter } from 'node:events';
 import type { MessagePortMain } from 'electron';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { portChannel } from '../../../src/main/electron/port-channel.ts';
 import { Sessions } from '../../../src/main/rpc/session.ts';
 import { SmallCore } from './small-core.ts';
@@ -36,7 +36,7 @@ describe('a session over a port', () => {
     const { port } = serve();
     expect(port.started).toBe(true);
     port.emit('message', { data: '{"t":"q","i":"1","m":"presets","a":[]}' });
-    await vi.waitFor(() => expect(port.posted).toEqual(['{"t":"s","i":"1","r":[]}']));
+    await expect.poll(() => port.posted).toEqual(['{"t":"s","i":"1","r":[]}']);
   });
 
   it.each([

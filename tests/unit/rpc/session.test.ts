@@ -108,7 +108,7 @@ describe('a call', () => {
       const answers: unknown[] = [];
       page.onMessage((text) => answers.push(JSON.parse(text as string)));
       page.post(JSON.stringify({ t: 'q', i: '1', m: name, a: [] }));
-      await vi.waitFor(() => expect(answers).toHaveLength(1));
+      await expect.poll(() => answers).toHaveLength(1);
       expect(answers[0]).toMatchObject({ i: '1', e: { code: 'RPC_UNKNOWN_CALL' } });
       expect(core.calls).toEqual([]);
     },
@@ -128,7 +128,7 @@ describe('a call', () => {
     const { host, page } = channelPair();
     new Sessions(core).serve(host);
     page.post(text);
-    await vi.waitFor(() => expect(page.closedFor).toBe('refused'));
+    await expect.poll(() => page.closedFor).toBe('refused');
     expect(core.listening).toBe(0);
     expect(core.calls).toEqual([]);
   });
@@ -149,7 +149,7 @@ describe('a push', () => {
     core.emit('records', 'run-1', [ENTRY]);
     core.emit('records', 'run-2', [ENTRY]);
     core.emit('notice', { code: 'X', kind: 'failure', message: 'm' });
-    await vi.waitFor(() => expect(unseen).toHaveBeenCalledOnce());
+    await expect.poll(() => unseen).toHaveBeenCalledOnce();
     expect(seen.mock.calls).toEqual([['run-1', [ENTRY]]]);
     expect(unseen.mock.calls).toEqual([[{ code: 'X', kind: 'failure', message: 'm' }]]);
   });
@@ -164,7 +164,7 @@ describe('a push', () => {
     await one.connection.api.unwatch('run-1');
     expect(core.named('unwatch')).toEqual([]);
     two.connection.close();
-    await vi.waitFor(() => expect(core.named('unwatch')).toEqual([['run-1']]));
+    await expect.poll(() => core.named('unwatch')).toEqual([['run-1']]);
     expect(sessions.size).toBe(1);
     expect(core.listening).toBe(1);
   });
@@ -187,10 +187,10 @@ describe('a push', () => {
     expect(page.waiting).toBe(fitting);
     page.held = false;
     page.drain();
-    await vi.waitFor(() => expect(resync).toHaveBeenCalledOnce());
+    await expect.poll(() => resync).toHaveBeenCalledOnce();
     expect(records).toHaveBeenCalledTimes(fitting);
     core.emit('records', 'run-1', [ENTRY]);
-    await vi.waitFor(() => expect(records).toHaveBeenCalledTimes(fitting + 1));
+    await expect.poll(() => records).toHaveBeenCalledTimes(fitting + 1);
     expect(resync).toHaveBeenCalledOnce();
   });
 
@@ -202,7 +202,7 @@ describe('a push', () => {
     connection.on('records', records);
     const batch = Array.from({ length: MAX_RECORDS_IN_FLIGHT + 1 }, () => ENTRY);
     core.emit('records', 'run-1', batch);
-    await vi.waitFor(() => expect(records).toHaveBeenCalledOnce());
+    await expect.poll(() => records).toHaveBeenCalledOnce();
   });
 });
 
@@ -219,12 +219,12 @@ describe('a line that breaks', () => {
     await connection.api.watch('run-1');
     line().host.close('done');
     expect(connection.status).toBe('reconnecting');
-    await vi.waitFor(() => expect(resync).toHaveBeenCalledOnce());
+    await expect.poll(() => resync).toHaveBeenCalledOnce();
     expect(lines).toHaveLength(2);
     expect(status.mock.calls).toEqual([['reconnecting'], ['connected']]);
     expect(core.named('watch')).toEqual([['run-1'], ['run-1']]);
     core.emit('records', 'run-1', [ENTRY]);
-    await vi.waitFor(() => expect(records).toHaveBeenCalledOnce());
+    await expect.poll(() => records).toHaveBeenCalledOnce();
   });
 
   it('rejects the calls under way and those made meanwhile', async () => {
@@ -246,7 +246,7 @@ describe('a line that breaks', () => {
     const rejected = expect(call).rejects.toMatchObject(lost);
     pairs[0]!.page.close();
     await rejected;
-    await vi.waitFor(() => expect(connection.status).toBe('refused'));
+    await expect.poll(() => connection.status).toBe('refused');
     await expect(connection.api.info()).rejects.toMatchObject(lost);
     expect(tries).toBe(2);
   });
