@@ -1,33 +1,33 @@
-import { defineConfig } from 'vitest/config';
+import { availableParallelism } from 'node:os';
+import { defineConfig, type ViteUserConfig } from 'vitest/config';
+
+type Test = NonNullable<ViteUserConfig['test']>;
+
+/** What every suite has. Time limits end what hangs; no test is to run into them. */
+export const common: Test = {
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
+  expect: { poll: { timeout: 240_000, interval: 20 } },
+  setupFiles: ['tests/harness/property-runs.ts'],
+};
+
+/**
+ * Files run side by side, one more than there are cores, as many of them wait most of the
+ * time: for processes to start, for deadlines to pass. Vitest begins with the projects of
+ * long files; those of `unit`, short ones, fill what is left.
+ */
+const sideBySide: Test = { ...common, maxWorkers: availableParallelism() + 1 };
 
 /**
  * unit: one process, no sockets. integration: real processes, sockets and files, run
  * from the built bundles. e2e: the app in a real Chromium. gpu: WebGPU, on SwiftShader
- * where there is no GPU. Files of the last three run one at a time: each of them starts
- * as many processes as the machine has cores.
+ * where there is no GPU. docs/testing.md has the rules.
  */
-const serial = { fileParallelism: false, testTimeout: 60_000, hookTimeout: 60_000 };
-
 export default defineConfig({
   test: {
     reporters: ['default'],
-    projects: [
-      {
-        test: {
-          name: 'unit',
-          include: ['tests/unit/**/*.test.ts'],
-          testTimeout: 20_000,
-        },
-      },
-      {
-        test: {
-          name: 'integration',
-          include: ['tests/integration/**/*.test.ts'],
-          ...serial,
-        },
-      },
-      { test: { name: 'e2e', include: ['tests/e2e/**/*.test.ts'], ...serial } },
-      { test: { name: 'gpu', include: ['tests/gpu/**/*.test.ts'], ...serial } },
-    ],
+    projects: ['e2e', 'gpu', 'integration', 'unit'].map((name) => ({
+      test: { ...sideBySide, name, include: [`tests/${name}/**/*.test.ts`] },
+    })),
   },
 });

@@ -8,11 +8,12 @@ import { WebGpuBackend } from '../../src/agent/compression/device/webgpu-backend
 import type { TensorSlice } from '../../src/agent/compression/method.ts';
 import { loadWasmKernels } from '../../src/agent/kernels/wasm/load.ts';
 import type { JsonObject } from '../../src/shared/json.ts';
+import { effort } from '../harness/effort.ts';
 import {
   SimulatedWorld,
   type WorldOptions,
 } from '../unit/compression/simulated-world.ts';
-import { bellShaped, INPUTS } from '../unit/kernels/adversarial-inputs.ts';
+import { bellShaped, INPUTS, TELLING } from '../unit/kernels/adversarial-inputs.ts';
 import { expectSameBits, openWay, WAYS } from './device-pair.ts';
 import { hasVulkan } from './vulkan.ts';
 
@@ -55,6 +56,8 @@ const LARGE: readonly Case[] = [
 ];
 const RANKS = 3;
 const ON_DEVICE = 1;
+
+const NAMES = effort<readonly string[]>({ quick: TELLING, soak: Object.keys(INPUTS) });
 
 describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
   let gpu: WebGpuBackend;
@@ -121,7 +124,7 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
       for (const world of pair) world[Symbol.dispose]();
     });
 
-    const inputs = way.subgroups && !way.split ? Object.keys(INPUTS) : [];
+    const inputs = way.subgroups && !way.split ? NAMES : [];
     test.each(inputs)('%s', async (name) => {
       const pair = worlds(of, [[30, 31], [103]]);
       const x = INPUTS[name]!(1033);

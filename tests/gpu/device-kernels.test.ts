@@ -4,8 +4,9 @@
  * selections; the same numbers to 1e-6 from reductions.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { effort } from '../harness/effort.ts';
 import { backends, type Backend } from '../unit/kernels/backends.ts';
-import { bellShaped, INPUTS } from '../unit/kernels/adversarial-inputs.ts';
+import { bellShaped, INPUTS, TELLING } from '../unit/kernels/adversarial-inputs.ts';
 import {
   expectNear,
   expectSameBits,
@@ -15,7 +16,10 @@ import {
 } from './device-pair.ts';
 import { hasVulkan } from './vulkan.ts';
 
-const SIZES = [0, 1, 2, 31, 511, 512, 513, 10_007];
+const SIZES = effort({
+  quick: [0, 1, 513, 10_007],
+  soak: [0, 1, 2, 31, 511, 512, 513, 10_007],
+});
 
 /** No entry, one, a share, all but one, more than all; a share alone where others did. */
 function counts(n: number, way: Way): Set<number> {
@@ -71,8 +75,12 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
   });
 
   describe.each(SIZES)('n = %i', (n) => {
-    // Thirty parts of every input tell no more than three of them, and take a minute.
-    const names = Object.keys(INPUTS).slice(0, way.split && n > 1000 ? 2 : undefined);
+    // Thirty parts of every input tell no more than of three, and take a minute.
+    const all = effort<readonly string[]>({
+      quick: TELLING,
+      soak: Object.keys(INPUTS),
+    });
+    const names = way.split && n > 1000 ? all.slice(0, 2) : all;
     test.each(names)('%s', async (name) => {
       const x = INPUTS[name]!(n);
       const reference = backends.reference();

@@ -5,7 +5,8 @@
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { WebGpuBackend } from '../../src/agent/compression/device/webgpu-backend.ts';
 import type { JsonObject } from '../../src/shared/json.ts';
-import { bellShaped, INPUTS } from '../unit/kernels/adversarial-inputs.ts';
+import { effort } from '../harness/effort.ts';
+import { bellShaped, INPUTS, TELLING } from '../unit/kernels/adversarial-inputs.ts';
 import { openWay, WAYS } from './device-pair.ts';
 import { combine, compareRanks, expectSamePayload, Rank } from './device-rank.ts';
 import { hasVulkan } from './vulkan.ts';
@@ -41,6 +42,8 @@ const SHAPES: readonly (readonly number[])[] = [
   [511, 2, 9_494],
 ];
 
+const NAMES = effort<readonly string[]>({ quick: TELLING, soak: Object.keys(INPUTS) });
+
 describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
   let gpu: WebGpuBackend;
   beforeAll(async () => {
@@ -61,7 +64,7 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
       await compareRanks(gpu, id, parameters, tensors, (seed) => bellShaped(n, seed));
     });
 
-    test.each(usual ? Object.keys(INPUTS) : [])('%s', async (name) => {
+    test.each(usual ? NAMES : [])('%s', async (name) => {
       await compareRanks(gpu, id, parameters, [700, 333], () => INPUTS[name]!(1033), 1);
     });
   });

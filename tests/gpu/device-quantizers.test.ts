@@ -5,7 +5,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebGpuBackend } from '../../src/agent/compression/device/webgpu-backend.ts';
 import type { JsonObject } from '../../src/shared/json.ts';
-import { bellShaped, INPUTS } from '../unit/kernels/adversarial-inputs.ts';
+import { effort } from '../harness/effort.ts';
+import { bellShaped, INPUTS, TELLING } from '../unit/kernels/adversarial-inputs.ts';
 import { openWay, WAYS } from './device-pair.ts';
 import { compareRanks, expectSamePayload, Rank } from './device-rank.ts';
 import { hasVulkan } from './vulkan.ts';
@@ -28,6 +29,8 @@ const VARIANTS: readonly [string, JsonObject][] = [
 /** Tensors whose borders fall on nothing. */
 const SHAPES = [[], [0], [1], [2], [31], [512], [3, 510], [511, 2, 9_494]];
 
+const NAMES = effort<readonly string[]>({ quick: TELLING, soak: Object.keys(INPUTS) });
+
 describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
   let gpu: WebGpuBackend;
   beforeAll(async () => {
@@ -47,7 +50,7 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
     });
 
     const isKind = KINDS.some(([, own]) => own === parameters);
-    test.each(usual && isKind ? Object.keys(INPUTS) : [])('%s', async (name) => {
+    test.each(usual && isKind ? NAMES : [])('%s', async (name) => {
       const x = INPUTS[name]!(1033);
       await compareRanks(gpu, id, parameters, [700, 333], () => x, 1);
     });

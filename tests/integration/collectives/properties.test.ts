@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { collectives } from '../../../src/agent/collectives/registry.ts';
+import { runs } from '../../harness/effort.ts';
 import { collectiveCases } from './collective-cases.ts';
 import { delayed } from './delayed-transport.ts';
 import {
@@ -70,7 +71,7 @@ test.each(Object.keys(collectiveCases))(
           }
         },
       ),
-      { numRuns: 20 },
+      { numRuns: runs(20) },
     );
   },
 );

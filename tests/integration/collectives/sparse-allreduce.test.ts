@@ -10,6 +10,7 @@ import {
   REDUCE_OPERATIONS,
   type ReduceOperation,
 } from '../../../src/agent/kernels/reduction.ts';
+import { runs } from '../../harness/effort.ts';
 import { collectiveCases } from './collective-cases.ts';
 import {
   floats,
@@ -245,6 +246,6 @@ test('any P, N, k and form give the sums of the dense ring, to the rounding of f
         }
       },
     ),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });

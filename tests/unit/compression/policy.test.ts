@@ -15,6 +15,7 @@ import {
 import type { JsonObject } from '../../../src/shared/json.ts';
 import { bellShaped } from '../kernels/adversarial-inputs.ts';
 import { backends } from '../kernels/backends.ts';
+import { runs } from '../../harness/effort.ts';
 import { SimulatedWorld } from './simulated-world.ts';
 
 describe('the ratio', () => {
@@ -90,7 +91,7 @@ describe('a pattern of names', () => {
         const expression = new RegExp(`^${pattern.replaceAll('*', '.*')}$`);
         expect(fitsName(pattern, name)).toBe(expression.test(name));
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 });

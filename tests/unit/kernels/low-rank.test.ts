@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Matrix } from '../../../src/agent/kernels/low-rank.ts';
+import { runs } from '../../harness/effort.ts';
 import { bellShaped } from './adversarial-inputs.ts';
 import { backends, bytes, type Backend } from './backends.ts';
 
@@ -104,6 +105,6 @@ it('backends agree on every shape, bit for bit where sums have one order', () =>
         expect(Math.abs(value - expected.left[i]!)).toBeLessThan(1e-5 * scale);
       });
     }),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   );
 });

@@ -16,6 +16,7 @@ import {
   valueBytesOf,
   type ValueType,
 } from '../../../src/agent/memory/value-type.ts';
+import { runs } from '../../harness/effort.ts';
 import { backends } from './backends.ts';
 
 const round: Record<ValueType, (x: number) => number> = {
@@ -193,7 +194,7 @@ describe.each(
           expect(forth).toEqual(pairsOf(expected));
           expect(back).toEqual(forth);
         }),
-        { numRuns: 150 },
+        { numRuns: runs(150) },
       );
     });
 
@@ -237,7 +238,7 @@ describe.each(
           expect(memory.pairs(merged)).toEqual(expected);
           expect(memory.backend.arena.u32(room.offset + bytes, 1)[0]).toBe(0xdecafbad);
         }),
-        { numRuns: 60 },
+        { numRuns: runs(60) },
       );
     });
 

@@ -1,6 +1,7 @@
 /** Exact top-k, above all where the fast path samples: its result must never show it. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../harness/effort.ts';
 import { bellShaped } from './adversarial-inputs.ts';
 import { backends } from './backends.ts';
 
@@ -46,7 +47,7 @@ describe.each(Object.entries(backends))('selectTopK of %s', (_, make) => {
           expect([...selected]).toEqual(expected.map((index) => x[index]));
         },
       ),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

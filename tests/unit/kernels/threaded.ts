@@ -81,7 +81,7 @@ function awaitOthers(threads: number): (board: JobBoard) => boolean {
 }
 
 export function waitUntil(condition: () => boolean): void {
-  const deadline = performance.now() + 10_000;
+  const deadline = performance.now() + 60_000;
   const pause = new Int32Array(new SharedArrayBuffer(4));
   while (!condition()) {
     if (performance.now() > deadline) throw new Error('the threads did not come');

@@ -14,13 +14,18 @@ import { closeStream, roomBytes } from '../../../src/agent/kernels/sparsificatio
 import { SLICE } from '../../../src/agent/kernels/wasm/job-board.ts';
 import { SHARED_LENGTH } from '../../../src/agent/kernels/wasm/kernel-threads.ts';
 import type { JsonObject } from '../../../src/shared/json.ts';
-import { bellShaped, INPUTS } from './adversarial-inputs.ts';
+import { effort } from '../../harness/effort.ts';
+import { bellShaped, INPUTS, TELLING } from './adversarial-inputs.ts';
 import { backends, bytes, type Backend } from './backends.ts';
 import { threaded, type Threaded } from './threaded.ts';
 
 const SIZES = [SHARED_LENGTH, 300_007];
 const LARGE = 1_000_003;
-const LARGE_INPUTS = ['bellShaped', 'heavyTailed', 'few distinct values'];
+const LARGE_INPUTS = effort({
+  quick: ['heavyTailed'],
+  soak: ['bellShaped', 'heavyTailed', 'few distinct values'],
+});
+const NAMES = effort<readonly string[]>({ quick: TELLING, soak: Object.keys(INPUTS) });
 const ROOM = 128 * 2 ** 20;
 
 describe.each([2, 3])('%i threads', (count) => {
@@ -76,7 +81,7 @@ describe.each([2, 3])('%i threads', (count) => {
   }
 
   describe.each([...SIZES, LARGE])('n = %i', (n) => {
-    const names = n === LARGE ? LARGE_INPUTS : Object.keys(INPUTS);
+    const names = n === LARGE ? LARGE_INPUTS : NAMES;
     describe.each(names)('%s', (name) => {
       const x = INPUTS[name]!(n);
 

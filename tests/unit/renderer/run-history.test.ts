@@ -5,6 +5,7 @@ import {
   meanOf,
   RunHistory,
 } from '../../../src/renderer/state/run-history.ts';
+import { runs } from '../../harness/effort.ts';
 import { iterationRecord } from './records.ts';
 
 /** Loss i·10 + rank and compute time i % 7 + rank: means have closed forms. */
@@ -61,7 +62,7 @@ describe('run history', () => {
           expect(bins.at(-1)!.to).toBeGreaterThanOrEqual(length);
         },
       ),
-      { numRuns: 12 },
+      { numRuns: runs(12) },
     );
   });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { BatchSampler } from '../../../src/agent/training/datasets/batch-sampler.ts';
+import { runs } from '../../harness/effort.ts';
 
 const batches = (sampler: BatchSampler, iterations: readonly number[]) =>
   iterations.map((iteration) => {
@@ -28,7 +29,7 @@ test('every epoch sees every sample once, for any size and batch', () => {
         }
       },
     ),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
 });
 

@@ -10,6 +10,7 @@ import {
   FRAME_HEADER_BYTES,
   type FrameHeader,
 } from '../../../src/agent/transport/message-frame.ts';
+import { runs } from '../../harness/effort.ts';
 
 interface Read {
   readonly header: FrameHeader;
@@ -119,7 +120,7 @@ describe('frames', () => {
           }
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 });

@@ -11,6 +11,7 @@ import {
 } from '../../../src/agent/transport/frame-seal.ts';
 import { SealedReader } from '../../../src/agent/transport/sealed-reader.ts';
 import { SealedWriter } from '../../../src/agent/transport/sealed-writer.ts';
+import { runs } from '../../harness/effort.ts';
 
 const KEY = Buffer.alloc(32, 5);
 const KEYS = { send: KEY, receive: KEY };
@@ -92,7 +93,7 @@ test('bodies of all lengths arrive whole, however the bytes are cut', () => {
       expect(bodies.map((one) => one.length)).toEqual(LENGTHS);
       expect(bodies.every((one, index) => one.equals(sent[index]!))).toBe(true);
     }),
-    { numRuns: 50 },
+    { numRuns: runs(50) },
   );
 });
 
@@ -131,7 +132,7 @@ describe('what does not open', () => {
           expect(length).toBe(sent[index]!.length);
         });
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
