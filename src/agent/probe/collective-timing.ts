@@ -6,7 +6,7 @@
  *
  * Every rank runs the same schedule. Shapes grow until an exchange takes long, and a shape
  * has its time, so that a slow link does not take minutes. About 40 seconds for four
- * ranks on loopback.
+ * ranks on loopback; a quick measurement, of small vectors and few repetitions, about 4.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CollectiveDefinition } from '../collectives/collective.ts';
@@ -62,11 +62,26 @@ const TURN = { fewest: 2, most: 12, unheededSeconds: 0.02, timed: 2 } as const;
  * what never sleeps where it is, be it two to a core.
  */
 const REST_MS = 5;
-/** Of each collective, until V8 has compiled what it runs most. */
-const WARM_UP_SECONDS = 0.2;
-/** What the turns of one shape may take, but for the fewest. */
-const SHAPE_SECONDS = 2;
-const FEWEST_TURNS = 3;
+/** How much is measured: enough to choose collectives by, or to see that it works. */
+export type ProbeEffort = 'full' | 'quick';
+
+interface Budget {
+  /** Of a dense vector of the largest shapes. */
+  readonly largestBytes: number;
+  /** Of each collective, until V8 has compiled what it runs most. */
+  readonly warmUpSeconds: number;
+  /** What the turns of one shape may take, but for the fewest. */
+  readonly shapeSeconds: number;
+  readonly fewestTurns: number;
+}
+
+const BUDGETS: Readonly<Record<ProbeEffort, Budget>> = {
+  full: { largestBytes: 2 ** 25, warmUpSeconds: 0.2, shapeSeconds: 2, fewestTurns: 3 },
+  quick: {
+    ...{ largestBytes: 2 ** 19, warmUpSeconds: 0.02 },
+    ...{ shapeSeconds: 0.05, fewestTurns: 1 },
+  },
+};
 /** Where the slowest exchange of a shape takes longer, no larger shape follows. */
 const LONG_SECONDS = 0.1;
 const MEETING_STREAM = 1_000_000;
@@ -76,13 +91,16 @@ const streamOf = ({ code }: CollectiveDefinition): number => MEETING_STREAM + co
 /** @throws GradwireError of the transport */
 export async function timeCollectives(
   world: TimedWorld,
+  effort: ProbeEffort = 'full',
 ): Promise<readonly CollectiveTiming[]> {
   if (world.transport.size === 1) return [];
-  const ranks = new TimedRanks(world);
+  const budget = BUDGETS[effort];
+  const ranks = new TimedRanks(world, budget);
+  const fits = (bytes: number): boolean => bytes <= budget.largestBytes;
   const families = [
-    DENSE_BYTES.map((bytes) => ({ length: bytes / 4 })),
+    DENSE_BYTES.filter(fits).map((bytes) => ({ length: bytes / 4 })),
     ...DENSITIES.map((density) =>
-      SPARSE_BYTES.map((bytes) => ({
+      SPARSE_BYTES.filter(fits).map((bytes) => ({
         length: bytes / 4,
         nnz: Math.ceil((density * bytes) / 4),
       })),
@@ -102,11 +120,13 @@ export async function timeCollectives(
 
 class TimedRanks {
   readonly #world: TimedWorld;
+  readonly #budget: Budget;
   readonly #meeting: TransportCommunicator;
   readonly #warm = new Set<string>();
 
-  constructor(world: TimedWorld) {
+  constructor(world: TimedWorld, budget: Budget) {
     this.#world = world;
+    this.#budget = budget;
     this.#meeting = this.#communicator(MEETING_STREAM);
   }
 
@@ -122,6 +142,7 @@ class TimedRanks {
   /** All that take vectors of this shape, in turns. */
   async time(shape: TimedShape): Promise<readonly CollectiveTiming[]> {
     const { length, nnz } = shape;
+    const { warmUpSeconds, shapeSeconds, fewestTurns } = this.#budget;
     const kind = nnz === undefined ? 'dense' : 'sparse';
     const effort = EFFORTS.find(({ bytes }) => 4 * length <= bytes)!;
     const { batch, turns } = effort;
@@ -150,7 +171,7 @@ class TimedRanks {
     for (const contestant of contestants) {
       const { id } = contestant.collective;
       const begun = performance.now();
-      while (!this.#warm.has(id) && !(await this.#passed(begun, WARM_UP_SECONDS))) {
+      while (!this.#warm.has(id) && !(await this.#passed(begun, warmUpSeconds))) {
         for (let time = 0; time < batch; time++) await run(contestant, 1);
       }
       this.#warm.add(id);
@@ -160,7 +181,7 @@ class TimedRanks {
     }
     const begun = performance.now();
     for (let turn = 0; turn < turns; turn++) {
-      if (turn >= FEWEST_TURNS && (await this.#passed(begun, SHAPE_SECONDS))) break;
+      if (turn >= fewestTurns && (await this.#passed(begun, shapeSeconds))) break;
       for (const contestant of contestants) {
         // All have what they wait for: who sleeps sends nothing.
         await this.largest(0);

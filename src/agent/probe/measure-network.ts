@@ -18,6 +18,7 @@ import { bundledFile } from '../bundle/bundled-file.ts';
 import { findCollective } from '../collectives/registry.ts';
 import { sparseBytes } from '../memory/entries.ts';
 import type { TransportKind } from '../transport/transport-choice.ts';
+import type { ProbeEffort } from './collective-timing.ts';
 import type { KernelTimings } from './kernel-timing.ts';
 import type { RankTimings } from './probe-rank.ts';
 import type { FromRank, Listening, Probed, ToRank } from './rank-protocol.ts';
@@ -33,6 +34,7 @@ const START_LIMIT_MS = 600_000;
 export async function measureNetwork(
   ranks: number,
   transport: TransportKind | 'auto' = 'auto',
+  effort: ProbeEffort = 'full',
 ): Promise<NetworkProfile> {
   await using world = new RankWorld<ToRank, FromRank>({
     size: ranks,
@@ -50,6 +52,7 @@ export async function measureNetwork(
     run: 'network',
     secret,
     transport,
+    effort,
   }));
   const node = hostname();
   return profileOf(

@@ -7,7 +7,11 @@ import { connectMesh } from '../transport/mesh.ts';
 import { MeshSeat } from '../transport/mesh-seat.ts';
 import { chooseTransport, type TransportKind } from '../transport/transport-choice.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
-import { timeCollectives, type CollectiveTiming } from './collective-timing.ts';
+import {
+  timeCollectives,
+  type CollectiveTiming,
+  type ProbeEffort,
+} from './collective-timing.ts';
 import { timeKernels, type KernelTimings } from './kernel-timing.ts';
 import { timeLinks, type LinkTimings } from './link-timing.ts';
 
@@ -27,6 +31,7 @@ export interface ProbeOrder {
   readonly run: string;
   readonly secret: Uint8Array;
   readonly transport: TransportKind | 'auto';
+  readonly effort: ProbeEffort;
 }
 
 /** How long a peer that lives may send nothing: a slow link's largest messages, and their repetitions. */
@@ -52,6 +57,7 @@ export class ProbeRank {
     run,
     secret,
     transport: wanted,
+    effort,
   }: ProbeOrder): Promise<Probe> {
     const arena = new Arena();
     const loaded = loadWasmKernels(arena);
@@ -73,7 +79,10 @@ export class ProbeRank {
     const meet = (): Promise<unknown> =>
       smallAllreduce(communicator, Float64Array.of(1), ['max']);
     const kernels = await timeKernels(arena, loaded, meet);
-    const collectives = await timeCollectives({ arena, kernels: loaded, transport });
+    const collectives = await timeCollectives(
+      { arena, kernels: loaded, transport },
+      effort,
+    );
     await transport.close();
     return { timings: { ...links, kernels, collectives }, transport: kind };
   }

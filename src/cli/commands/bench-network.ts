@@ -19,6 +19,7 @@ interface BenchNetworkOptions {
   readonly ranks: number;
   readonly transport: 'auto' | 'tcp' | 'native';
   readonly out?: string;
+  readonly quick: boolean;
   readonly json: boolean;
 }
 
@@ -46,17 +47,19 @@ export function addBenchNetworkCommand(bench: Command): void {
         .default('auto'),
     )
     .option('--out <file>', 'write the profile there and leave the home as it is')
+    .option('--quick', 'small vectors, few repetitions: a rough profile', false)
     .option('--json', 'print the profile as one line of JSON', false)
     .action(benchNetwork);
 }
 
 async function benchNetwork(options: BenchNetworkOptions): Promise<void> {
-  const { ranks, transport, out, json } = options;
+  const { ranks, transport, out, quick, json } = options;
   const file = out ?? (await openHome()).networkProfile;
   // Loaded here: no other command needs the engine.
   const { measureNetwork } = await import('../../agent/engine.ts');
-  process.stderr.write(`measuring ${ranks} ranks: some ${25 + 5 * ranks} seconds\n`);
-  const profile = await measureNetwork(ranks, transport);
+  const seconds = quick ? 4 + 2 * ranks : 25 + 5 * ranks;
+  process.stderr.write(`measuring ${ranks} ranks: some ${seconds} seconds\n`);
+  const profile = await measureNetwork(ranks, transport, quick ? 'quick' : 'full');
   await saveNetworkProfile(file, profile);
   process.stdout.write(
     json

