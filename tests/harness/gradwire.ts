@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { RunRecord } from '../../src/shared/records.ts';
-import { processesMatching, until } from './processes.ts';
+import { processesOf, until, type ProcessEntry } from './processes.ts';
 
 const command = path.join(import.meta.dirname, '../../dist/cli/cli.js');
 
@@ -74,6 +74,12 @@ export class RunningCommand {
   }
 }
 
+export interface StartOptions {
+  /** What a shell does before it becomes the command. */
+  readonly shell?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
 export class GradwireHome implements AsyncDisposable {
   readonly directory: string;
 
@@ -86,8 +92,12 @@ export class GradwireHome implements AsyncDisposable {
     return path.join(this.directory, 'supervisor.sock');
   }
 
-  start(args: readonly string[], options: { shell?: string } = {}): RunningCommand {
-    const env = { ...process.env, GRADWIRE_HOME: this.directory, NO_COLOR: '1' };
+  start(args: readonly string[], options: StartOptions = {}): RunningCommand {
+    const env = {
+      ...process.env,
+      ...options.environment,
+      ...{ GRADWIRE_HOME: this.directory, NO_COLOR: '1' },
+    };
     const argv = [process.execPath, command, ...args];
     const child =
       options.shell === undefined
@@ -101,7 +111,7 @@ export class GradwireHome implements AsyncDisposable {
   /** The quickstart with other settings, its records as JSON. */
   startQuickstart(
     settings: readonly string[],
-    options: { shell?: string } = {},
+    options: StartOptions = {},
   ): RunningCommand {
     const set = settings.flatMap((setting) => ['--set', setting]);
     return this.start(['run', 'quickstart', '--json', ...set], options);
@@ -111,24 +121,36 @@ export class GradwireHome implements AsyncDisposable {
     return await this.start(args).finished;
   }
 
-  /** Supervisors of this home, and the workers of a run. */
-  supervisors(): readonly { pid: number }[] {
-    return processesMatching(`gradwire supervisor ${this.directory}`);
+  /** Those of this home, of a title that contains the text. */
+  processes(title = ''): readonly ProcessEntry[] {
+    return processesOf(this.directory, title);
+  }
+
+  supervisors(): readonly ProcessEntry[] {
+    return this.processes('gradwire supervisor');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const { pid } of this.supervisors()) {
-      try {
-        process.kill(pid, 'SIGTERM');
-      } catch {
-        // It ended by itself in between.
-      }
+    signal(this.supervisors(), 'SIGTERM');
+    try {
+      await until(
+        () => this.processes(),
+        (left) => left.length === 0,
+        `the processes of ${this.directory} to end`,
+      );
+    } finally {
+      signal(this.processes(), 'SIGKILL');
     }
-    await until(
-      () => this.supervisors(),
-      (left) => left.length === 0,
-      'supervisors to end',
-    );
     rmSync(this.directory, { recursive: true, force: true });
+  }
+}
+
+function signal(processes: readonly ProcessEntry[], name: NodeJS.Signals): void {
+  for (const { pid } of processes) {
+    try {
+      process.kill(pid, name);
+    } catch {
+      // It ended by itself in between.
+    }
   }
 }

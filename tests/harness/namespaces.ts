@@ -23,7 +23,15 @@ const LEAST_BURST = 128 * 2 ** 10;
 /** The queue before a shaper, in seconds at its rate: a full window of several streams. */
 const QUEUE_SECONDS = 0.05;
 
+/** In 10.240.0.0/12. */
+const SUBNETS = 2 ** 12;
+
 let made = 0;
+
+/** What the names of a process's namespaces begin with; an interface's has 15 characters. */
+export function namespaceStem(pid: number): string {
+  return `gw${(pid % 2 ** 20).toString(36)}`;
+}
 
 export class RankNamespaces implements Disposable {
   /** By rank: names for `ip netns exec`. */
@@ -42,17 +50,15 @@ export class RankNamespaces implements Disposable {
   constructor({ ranks, rate }: NamespaceOptions) {
     const missing = namespacesMissing();
     if (missing !== undefined) throw new Error(missing);
-    // Interface names have at most 15 characters.
-    const stem = `gw${(process.pid % 2 ** 20).toString(36)}x${(made++).toString(36)}`;
-    const prefix = freeSubnet();
+    const stem = `${namespaceStem(process.pid)}x${(made++).toString(36)}`;
+    const { bridge, prefix } = claimSubnet();
+    this.#bridge = bridge;
     this.subnet = `${prefix}.0/24`;
     this.gateway = `${prefix}.254`;
     this.hosts = Array.from({ length: ranks }, (_, rank) => `${prefix}.${rank + 1}`);
     this.names = this.hosts.map((_, rank) => `${stem}r${rank}`);
-    this.#bridge = `${stem}b`;
     process.on('exit', this.#takeDown);
     try {
-      ip('link', 'add', this.#bridge, 'type', 'bridge');
       ip('address', 'add', `${this.gateway}/24`, 'dev', this.#bridge);
       ip('link', 'set', this.#bridge, 'up');
       for (const rank of this.names.keys()) this.#join(rank, rate);
@@ -137,13 +143,24 @@ function shape(command: readonly string[], device: string, rate: number): void {
   ]);
 }
 
-/** The first three numbers of a /24 of 10.0.0.0/8 that no interface here has. */
-function freeSubnet(): string {
+/**
+ * A /24 of 10.240.0.0/12 that nothing here has, the first three of its numbers, and its
+ * bridge. The bridge has the subnet's number for a name: there can be but one, whoever else
+ * makes namespaces at this moment.
+ */
+function claimSubnet(): { readonly bridge: string; readonly prefix: string } {
   const taken = run(['ip', '-4', '-o', 'address', 'show']);
-  for (let offset = 0; offset < 2 ** 12; offset++) {
-    const number = (process.pid + made * 977 + offset) % 2 ** 12;
+  for (let offset = 0; offset < SUBNETS; offset++) {
+    const number = (process.pid + made * 977 + offset) % SUBNETS;
     const prefix = `10.${240 + (number >> 8)}.${number & 255}`;
-    if (!taken.includes(` ${prefix}.`)) return prefix;
+    const bridge = `gwbridge${number}`;
+    if (taken.includes(` ${prefix}.`)) continue;
+    try {
+      ip('link', 'add', bridge, 'type', 'bridge');
+      return { bridge, prefix };
+    } catch (error) {
+      if (!/File exists/.test(String(error))) throw error;
+    }
   }
   throw new Error('no subnet of 10.240.0.0/12 is free');
 }

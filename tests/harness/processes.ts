@@ -1,36 +1,86 @@
-/** The processes of Gradwire on this machine, as `ps` would show them. Linux's /proc. */
+/**
+ * The processes of one home, whoever their parents are by now: they have it in their
+ * environment, which a process keeps whatever it calls itself. Linux's /proc.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 
 export interface ProcessEntry {
   readonly pid: number;
+  readonly parent: number;
+  /** In ticks since the machine started: with the pid it names one process for good. */
+  readonly startedAt: number;
+  /** What `ps` shows: its arguments, or what it calls itself. */
   readonly title: string;
 }
 
-export function processesMatching(text: string): readonly ProcessEntry[] {
+/** Those of a home whose title contains the text. */
+export function processesOf(home: string, text = ''): readonly ProcessEntry[] {
+  const owned = `GRADWIRE_HOME=${home}`;
+  return grown(
+    livingProcesses().filter(
+      ({ pid, title }) =>
+        pid !== process.pid &&
+        title.includes(text) &&
+        read(pid, 'environ')?.split('\0').includes(owned) === true,
+    ),
+  );
+}
+
+/** The children of a process whose title contains the text. */
+export function childrenOf(parent: number, text = ''): readonly ProcessEntry[] {
+  return livingProcesses().filter(
+    (entry) => entry.parent === parent && entry.title.includes(text),
+  );
+}
+
+/** Whether that very process still runs: a zombie does not, nor does who has its pid now. */
+export function isAlive({ pid, startedAt }: ProcessEntry): boolean {
+  return processEntry(pid)?.startedAt === startedAt;
+}
+
+/**
+ * Without children that have not begun yet: between fork and exec a child is its parent,
+ * its title included.
+ */
+function grown(entries: readonly ProcessEntry[]): readonly ProcessEntry[] {
+  const byPid = new Map(entries.map((entry) => [entry.pid, entry]));
+  return entries.filter(({ parent, title }) => byPid.get(parent)?.title !== title);
+}
+
+function livingProcesses(): readonly ProcessEntry[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => {
-      try {
-        const title = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll(
-          '\0',
-          ' ',
-        );
-        // A zombie has no command line; it is not a process that still runs.
-        return title.includes(text) && Number(name) !== process.pid
-          ? [{ pid: Number(name), title: title.trim() }]
-          : [];
-      } catch {
-        return []; // it ended while we looked
-      }
-    });
+    .flatMap((name) => processEntry(Number(name)) ?? []);
 }
+
+function processEntry(pid: number): ProcessEntry | undefined {
+  const stat = read(pid, 'stat');
+  const title = read(pid, 'cmdline')?.replaceAll('\0', ' ').trim();
+  // A zombie has no command line, nor has a thread of the kernel.
+  if (stat === undefined || title === undefined || title === '') return undefined;
+  // The name may contain anything, parentheses too; behind it are numbers: proc(5).
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return { pid, title, parent: Number(fields[1]), startedAt: Number(fields[19]) };
+}
+
+/** A file of a process; undefined where the process has ended, or is another user's. */
+function read(pid: number, file: 'stat' | 'cmdline' | 'environ'): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+/** As long as a busy machine may need: time limits are there for what hangs. */
+const PATIENCE_MS = 240_000;
 
 /** Poll until the condition holds; fails with what it last saw. */
 export async function untilAsync<T>(
   look: () => Promise<T>,
   holds: (seen: T) => boolean,
   what: string,
-  timeoutMs = 10_000,
+  timeoutMs = PATIENCE_MS,
 ): Promise<T> {
   const end = performance.now() + timeoutMs;
   for (;;) {
@@ -41,7 +91,7 @@ export async function untilAsync<T>(
         `waited ${timeoutMs} ms for ${what}, last: ${JSON.stringify(seen)}`,
       );
     }
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 
@@ -49,7 +99,7 @@ export async function until<T>(
   look: () => T,
   holds: (seen: T) => boolean,
   what: string,
-  timeoutMs = 10_000,
+  timeoutMs = PATIENCE_MS,
 ): Promise<T> {
   return await untilAsync(() => Promise.resolve(look()), holds, what, timeoutMs);
 }

@@ -1,13 +1,16 @@
 /** `gradwire bench collectives`: what it prints, and that it leaves nothing behind. */
-import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
 import { afterAll, expect, test } from 'vitest';
 import { collectives } from '../../../src/agent/collectives/registry.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
-import { namespacesMissing } from '../../harness/namespaces.ts';
-import { processesMatching, until } from '../../harness/processes.ts';
+import { namespacesMissing, namespaceStem } from '../../harness/namespaces.ts';
+import { until } from '../../harness/processes.ts';
 
 const home = new GradwireHome();
 afterAll(() => home[Symbol.asyncDispose]());
+
+/** Where `ip` keeps their names. */
+const NAMESPACES = '/run/netns';
 
 interface Line {
   readonly type: string;
@@ -88,7 +91,7 @@ test('every collective on its kind of vectors, and which of them auto takes', as
     medianPredictionError: expect.any(Number),
   });
   // Ranks end with the world that they were started for.
-  expect(processesMatching('bench/collectives/rank-main.ts')).toEqual([]);
+  expect(home.processes()).toEqual([]);
 });
 
 test("SparCML's data sets, the exchange of FNN-3 and the arena's peak", async () => {
@@ -153,29 +156,29 @@ test.each([
 test.skipIf(namespacesMissing() !== undefined)(
   'an interrupted benchmark takes its shaped links down',
   async () => {
-    const namespaces = (): string =>
-      execFileSync('ip', ['netns', 'list'], { encoding: 'utf8' });
-    const before = namespaces();
     const command = home.start([
       ...['bench', 'collectives', '--sweep', '--links', '1gbit', '--ranks', '2'],
     ]);
-    const benches = (): readonly { pid: number }[] =>
-      processesMatching('bench/collectives.ts --sweep --links 1gbit');
-    try {
-      await until(
-        () => namespaces().length,
-        (length) => length > before.length,
-        'namespaces to stand',
-        30_000,
+    const [bench] = await until(
+      () => home.processes('bench/collectives.ts'),
+      (found) => found.length === 1,
+      'the benchmark to start',
+    );
+    /** Links have the pid of the process that makes them in their names. */
+    const namespaces = (): readonly string[] =>
+      (existsSync(NAMESPACES) ? readdirSync(NAMESPACES) : []).filter((name) =>
+        name.startsWith(`${namespaceStem(bench!.pid)}x`),
       );
-      expect(benches()).toHaveLength(1);
+    try {
+      await until(namespaces, (names) => names.length === 2, 'namespaces to stand');
+      expect(home.processes('bench/collectives.ts')).toEqual([bench]);
     } finally {
-      for (const { pid } of benches()) process.kill(pid, 'SIGINT');
+      process.kill(bench!.pid, 'SIGINT');
     }
     expect(await command.finished).toMatchObject({ code: 130 });
-    expect(namespaces()).toBe(before);
+    expect(namespaces()).toEqual([]);
     await until(
-      () => processesMatching('bench/collectives/rank-main.ts'),
+      () => home.processes(),
       (left) => left.length === 0,
       'ranks to end',
     );

@@ -2,8 +2,9 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { effort } from '../../harness/effort.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
-import { processesMatching, until } from '../../harness/processes.ts';
+import { until } from '../../harness/processes.ts';
 import { collectiveCases } from './collective-cases.ts';
 import { floats, integers, sameBits, sumOf } from './run-collective.ts';
 import { TopSumOracle } from './top-sum-oracle.ts';
@@ -55,7 +56,10 @@ async function reduce(ranks: number, ...more: string[]): Promise<Report> {
 const total = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0);
 
-const some = ['ring', 'ssar-recursive-doubling', 'dsar-split-allgather'];
+const some = effort({
+  quick: ['ssar-recursive-doubling'],
+  soak: ['ring', 'ssar-recursive-doubling', 'dsar-split-allgather'],
+});
 
 describe.each([
   { ranks: 1, ids: some },
@@ -285,12 +289,12 @@ describe('wrong input is one line, exit code 2, and nothing is written', () => {
     expect(finished.code).toBe(2);
     expect(finished.stdout).toBe('');
     expect(readdirSync(folder).filter((name) => !name.startsWith('in'))).toEqual([]);
-    expect(processesMatching('gradwire worker allreduce')).toEqual([]);
+    expect(home.processes()).toEqual([]);
   });
 });
 
 describe('processes', () => {
-  const ranksOf = () => processesMatching('gradwire worker allreduce');
+  const ranksOf = () => home.processes('gradwire worker allreduce');
   /** Large enough that the ranks are at work for a while. */
   const start = async () => {
     put(Array.from({ length: 3 }, (_, rank) => new Float32Array(6_000_000).fill(rank)));

@@ -5,7 +5,8 @@ import type {
   StartedRecord,
 } from '../../../src/shared/records.ts';
 import { GradwireHome, type RunningCommand } from '../../harness/gradwire.ts';
-import { processesMatching, until } from '../../harness/processes.ts';
+import { effort } from '../../harness/effort.ts';
+import { until } from '../../harness/processes.ts';
 
 const isStarted = (record: RunRecord): record is StartedRecord =>
   record.type === 'started';
@@ -16,9 +17,25 @@ function failureOf(command: RunningCommand): FailedRecord['error'] {
   return failed.error;
 }
 
-function alive(pid: number): boolean {
-  return processesMatching('gradwire worker').some((entry) => entry.pid === pid);
+const isIteration = (
+  record: RunRecord,
+): record is Extract<RunRecord, { type: 'iteration' }> => record.type === 'iteration';
+
+/** Of a home that has one run. */
+const workersOf = (home: GradwireHome): readonly number[] =>
+  home.processes('gradwire worker').map(({ pid }) => pid);
+
+/** Every process of the run leaves, and those of the home. */
+async function everyProcessEnds(home: GradwireHome): Promise<void> {
+  await until(
+    () => home.processes(),
+    (left) => left.length === 0,
+    'all processes of the run to end',
+  );
 }
+
+/** More in the soak, and at random moments there. */
+const KILLS = effort({ quick: 6, soak: 40 });
 
 /** One line, coded, no stack. */
 function expectOneLine(stderr: string, code: string): void {
@@ -28,8 +45,8 @@ function expectOneLine(stderr: string, code: string): void {
 }
 
 describe('a run that goes wrong', () => {
-  it('ends within 3 s, naming the rank, when a worker is killed at any moment', async () => {
-    for (let round = 0; round < 20; round++) {
+  it('ends, naming the rank, when a worker is killed at any moment', async () => {
+    for (let round = 0; round < KILLS; round++) {
       await using home = new GradwireHome();
       const command = home.startQuickstart([
         'iterations=100000',
@@ -39,28 +56,22 @@ describe('a run that goes wrong', () => {
       // Another iteration each time: in the middle of compute, of exchange, of apply.
       await command.record(
         (record): record is Extract<RunRecord, { type: 'iteration' }> =>
-          record.type === 'iteration' && record.iteration >= (round * 7) % 40,
+          isIteration(record) && record.iteration >= (round * 7) % 40,
       );
       const victim = processes[round % processes.length]!;
-      const killedAt = performance.now();
       process.kill(victim.pid, 'SIGKILL');
       const { code, stderr } = await command.finished;
-      expect(performance.now() - killedAt).toBeLessThan(3000);
-      expect(code).toBe(1);
+      // Not by the limits on silence, which name another reason.
       expectOneLine(stderr, 'WORKER_DIED');
+      expect(code).toBe(1);
       expect(failureOf(command)).toMatchObject({
         code: 'WORKER_DIED',
         rank: victim.rank,
       });
-      expect(processes.filter(({ pid }) => alive(pid))).toEqual([]);
-      await until(
-        () => home.supervisors(),
-        (left) => left.length === 0,
-        'the supervisor to leave',
-        3000,
-      );
+      expect(workersOf(home)).toEqual([]);
+      await everyProcessEnds(home);
     }
-  }, 180_000);
+  });
 
   it('names the rank that hangs, not one that gave up waiting for it', async () => {
     await using home = new GradwireHome();
@@ -75,7 +86,7 @@ describe('a run that goes wrong', () => {
     expect(stderr).toMatch(
       new RegExp(`rank ${victim.rank} gave rank \\d no sign of life within 1 s`),
     );
-    expect(processes.filter(({ pid }) => alive(pid))).toEqual([]);
+    expect(workersOf(home)).toEqual([]);
   });
 
   it('names tensor, rank and iteration of a gradient that is not finite', async () => {
@@ -105,27 +116,19 @@ describe('a run that goes wrong', () => {
       command.records.filter((record) => record.type === 'iteration').length,
     ).toBeGreaterThan(0);
     // Where the database was full first the run goes on until its journal is full too.
-    await until(
-      () => home.supervisors(),
-      (left) => left.length === 0,
-      'the supervisor to leave',
-      45_000,
-    );
+    await everyProcessEnds(home);
   });
 
+  const ITERATIONS = 150;
   it('loses nothing when the command is killed: the run goes on and is found again', async () => {
     await using home = new GradwireHome();
-    const command = home.startQuickstart(['iterations=400']);
+    const command = home.startQuickstart([`iterations=${ITERATIONS}`]);
     const { processes } = await command.record(isStarted);
     process.kill(command.child.pid!, 'SIGKILL');
     await command.finished;
-    expect(processes.every(({ pid }) => alive(pid))).toBe(true);
-    await until(
-      () => processes.filter(({ pid }) => alive(pid)),
-      (left) => left.length === 0,
-      'the run to end by itself',
-      30_000,
-    );
+    const pids = processes.map(({ pid }) => pid);
+    expect(workersOf(home).toSorted()).toEqual(pids.toSorted());
+    await everyProcessEnds(home);
     const list = await home.run(['runs', 'list', '--json']);
     expect(list.code).toBe(0);
     const [run] = list.stdout
@@ -134,10 +137,12 @@ describe('a run that goes wrong', () => {
       .map(
         (line) => JSON.parse(line) as { id: string; state: string; iterations: number },
       );
-    expect(run).toMatchObject({ state: 'completed', iterations: 400 });
+    expect(run).toMatchObject({
+      ...{ state: 'completed', iterations: ITERATIONS },
+    });
     const exported = await home.run(['runs', 'export', run!.id, '--format', 'json']);
     const { iterations } = JSON.parse(exported.stdout) as { iterations: unknown[] };
-    expect(iterations).toHaveLength(4 * 400);
+    expect(iterations).toHaveLength(4 * ITERATIONS);
   });
 
   it('takes its workers with it when the supervisor dies, and keeps what it journalled', async () => {
@@ -146,18 +151,14 @@ describe('a run that goes wrong', () => {
     const { processes } = await command.record(isStarted);
     await command.record(
       (record): record is Extract<RunRecord, { type: 'iteration' }> =>
-        record.type === 'iteration' && record.iteration === 20,
+        isIteration(record) && record.iteration === 20,
     );
+    expect(workersOf(home)).toHaveLength(processes.length);
     const [supervisor] = home.supervisors();
     process.kill(supervisor!.pid, 'SIGKILL');
     const { code, stderr } = await command.finished;
     expect(code).toBe(1);
     expect(stderr).toContain('SUPERVISOR_LOST');
-    await until(
-      () => processes.filter(({ pid }) => alive(pid)),
-      (left) => left.length === 0,
-      'workers to end',
-      3000,
-    );
+    await everyProcessEnds(home);
   });
 });
