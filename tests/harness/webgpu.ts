@@ -1,10 +1,14 @@
 /**
  * Where WebGPU runs in the tests: on this machine's GPU, else on SwiftShader, the CPU
- * driver that comes with Chromium; else nowhere, and the tests say so.
+ * driver that comes with Chromium; else nowhere, and the tests say so. Under CI, or with
+ * GRADWIRE_REQUIRE_GPU=1, they run all the same, and fail.
  */
 import { existsSync, readdirSync } from 'node:fs';
 
 export const swiftShader = '/usr/lib/chromium/vk_swiftshader_icd.json';
+
+const required =
+  process.env['GRADWIRE_REQUIRE_GPU'] === '1' || process.env['CI'] === 'true';
 
 export const hasGpu =
   process.platform !== 'linux' ||
@@ -12,7 +16,7 @@ export const hasGpu =
   (existsSync('/dev/dri') &&
     readdirSync('/dev/dri').some((name) => name.startsWith('renderD')));
 
-export const canRunWebGpu = hasGpu || existsSync(swiftShader);
+export const canRunWebGpu = hasGpu || existsSync(swiftShader) || required;
 
 /** What a process needs in its environment. */
 export const webGpuEnvironment: Readonly<Record<string, string>> = hasGpu
