@@ -86,12 +86,10 @@ describe('the quickstart, from click to switched bars', () => {
     await expectAccessible();
   });
 
-  it('trains four workers within ten seconds of one click', async () => {
-    const clickedAt = performance.now();
+  it('trains four workers after one click', async () => {
     await page.getByTestId('try-button').click();
     await untilAsync(iterationShown, (seen) => seen > 0, 'the first iteration');
-    expect(performance.now() - clickedAt).toBeLessThan(10_000);
-    await untilAsync(iterationShown, (seen) => seen >= 60, 'sixty iterations', 30_000);
+    await untilAsync(iterationShown, (seen) => seen >= 60, 'sixty iterations');
     for (const rank of [0, 1, 2, 3]) {
       expect(await page.getByTestId(`rank-${rank}`).count()).toBe(1);
     }
@@ -104,6 +102,7 @@ describe('the quickstart, from click to switched bars', () => {
       const phases = Object.entries(cells)
         .filter(([column]) => !/^(iteration|wall|overlapped)/.test(column))
         .reduce((sum, [, value]) => sum + Number(value), 0);
+      // What the table shows is rounded.
       expect(phases / Number(cells['wall ms'])).toBeCloseTo(1, 2);
       expect(Number(cells['compute ms'])).toBeGreaterThan(0);
     }
@@ -138,7 +137,7 @@ describe('the quickstart, from click to switched bars', () => {
       /iteration\s+([\d\s,.]+)/i.exec(status)![1]!.replaceAll(/\D/g, ''),
     );
     expect(await text('current-plan')).toContain('topk');
-    await untilAsync(iterationShown, (seen) => seen > fence + 60, 'bars after', 30_000);
+    await untilAsync(iterationShown, (seen) => seen > fence + 60, 'bars after');
     const bytes = await tableOf('bytes');
     const sent = (row: BarRow): number => {
       const column = Object.keys(row.cells).find((title) => /wire|sent/i.test(title))!;
@@ -210,7 +209,6 @@ describe('the quickstart, from click to switched bars', () => {
       () => text('run-state'),
       (seen) => /completed/i.test(seen),
       'the run to complete',
-      30_000,
     );
     expect(await iterationShown()).toBe(30);
   });

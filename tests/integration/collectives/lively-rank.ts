@@ -29,7 +29,7 @@ export type ToLively =
       readonly encrypt: boolean;
       readonly silenceMs?: number | undefined;
     }
-  /** Keep this thread from everything else. */
+  /** Keep this thread from everything else, as a computation would. */
   | { readonly do: 'compute'; readonly ms: number }
   | { readonly do: 'reduce'; readonly collective: string; readonly length: number }
   /** Small allreduces until one fails; told once after the first. */
@@ -86,8 +86,7 @@ async function obey(order: ToLively): Promise<FromLively> {
       return { did: 'join' };
     }
     case 'compute': {
-      const end = performance.now() + order.ms;
-      while (performance.now() < end);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, order.ms);
       return { did: 'compute' };
     }
     case 'reduce':

@@ -20,11 +20,6 @@ export interface LivelyOptions {
   readonly silenceMs?: number;
 }
 
-export interface Failure {
-  readonly error: ErrorData;
-  readonly ms: number;
-}
-
 export class LivelyWorld implements AsyncDisposable {
   readonly ranks: readonly ChildProcess[];
 
@@ -77,15 +72,14 @@ export class LivelyWorld implements AsyncDisposable {
 
   /**
    * All reduce until they fail, and are at it when the call returns: what each of them
-   * then ends with, and how long after it, ms.
+   * then ends with.
    */
-  async reduceForever(): Promise<readonly Promise<Failure>[]> {
+  async reduceForever(): Promise<readonly Promise<ErrorData>[]> {
     await this.all(() => ({ do: 'reduce for ever' }));
-    const begun = performance.now();
     return this.ranks.map(async (child) => {
       const [report] = (await once(child, 'message')) as [FromLively];
       if (report.did !== 'fail') throw new Error(JSON.stringify(report));
-      return { error: report.error, ms: performance.now() - begun };
+      return report.error;
     });
   }
 

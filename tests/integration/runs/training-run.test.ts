@@ -6,6 +6,7 @@ import type {
   RunRecord,
   SwitchRecord,
 } from '../../../src/shared/records.ts';
+import { effort } from '../../harness/effort.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
 
 interface Outcome {
@@ -87,10 +88,15 @@ describe('a run of real processes', () => {
         if (method === 'topk') expect(record.nnzLocal).toBeGreaterThan(0);
         else if (method === 'a2sgd') expect(record.nnzLocal).toBeUndefined();
       }
-      const off = records.map((record) =>
-        Math.abs(sumPhases(record.phases) / record.wall - 1),
+      // No moment is in two phases, of any iteration; few are in none that has a name.
+      for (const { phases, wall } of records) {
+        expect(sumPhases(phases)).toBeLessThanOrEqual(wall * (1 + 1e-9));
+      }
+      const total = (of: (record: IterationRecord) => number): number =>
+        records.reduce((sum, record) => sum + of(record), 0);
+      expect(total(({ phases }) => phases.other)).toBeLessThan(
+        total(({ wall }) => wall) / 2,
       );
-      expect(median(off)).toBeLessThan(0.02);
       if (method === 'a2sgd') expect(done.divergence).toBeGreaterThan(0);
       else expect(done.divergence).toBeUndefined();
     },
@@ -163,7 +169,8 @@ describe('a run of real processes', () => {
     }
   });
 
-  it('keeps replicas bit-identical through 200 random switches', async () => {
+  const CHANGES = effort({ quick: 80, soak: 200 });
+  it(`keeps replicas bit-identical through ${CHANGES} random switches`, async () => {
     // A fixed linear congruential sequence: the same switches in every run of the test.
     let state = 12_345;
     const random = (below: number): number => {
@@ -171,8 +178,8 @@ describe('a run of real processes', () => {
       return Math.floor((state / 2 ** 32) * below);
     };
     const pick = <T>(values: readonly T[]): T => values[random(values.length)]!;
-    const iterations = 450;
-    const schedule = Array.from({ length: 200 }, (_, index) => {
+    const iterations = 2 * CHANGES + 50;
+    const schedule = Array.from({ length: CHANGES }, (_, index) => {
       const at = 1 + index * 2 + random(40);
       const change = pick([
         () => `method=none,collective=${pick(['ring', 'recursive-doubling', 'auto'])}`,
@@ -188,7 +195,7 @@ describe('a run of real processes', () => {
       [`iterations=${iterations}`, 'evaluateEvery=0', 'optimizer.lr=0.01'],
       [...schedule, `${iterations - 5}:method=topk,ratio=0.01`],
     );
-    expect(switches).toHaveLength(201);
+    expect(switches).toHaveLength(CHANGES + 1);
     expect(troublesIn(records)).toEqual([]);
     expect(done).toMatchObject({ consistent: true, iterations });
     expect(done.divergence).toBeUndefined();
