@@ -1,6 +1,9 @@
 /**
  * `npm test`: fetches what the tests need, builds, runs every project and ends with the
  * totals alone on the last line: `N passed, N failed`. Arguments go to vitest.
+ *
+ * `npm run test:soak` (`--soak`) runs at length what that samples, and a thousand kills:
+ * GRADWIRE_SOAK_KILLS gives another number, GRADWIRE_SOAK_SEED the seed, which is printed.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
@@ -22,6 +25,9 @@ function node(args: readonly string[]): number {
   return spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' }).status ?? 1;
 }
 
+const given = process.argv.slice(2);
+const soaks = given[0] === '--soak';
+
 try {
   ensurePrerequisites();
   assertChromiumStarts();
@@ -32,6 +38,12 @@ try {
 
 if (node(['scripts/build.ts', '--quiet']) !== 0) process.exit(1);
 
+if (soaks) {
+  process.env['GRADWIRE_SOAK_SEED'] ??= String(Date.now() % 2 ** 31);
+  console.log(
+    `the soak's seed: GRADWIRE_SOAK_SEED=${process.env['GRADWIRE_SOAK_SEED']}`,
+  );
+}
 rmSync(reportFile, { force: true });
 mkdirSync(results, { recursive: true });
 const status = node([
@@ -40,7 +52,7 @@ const status = node([
   '--reporter=default',
   '--reporter=json',
   `--outputFile.json=${reportFile}`,
-  ...process.argv.slice(2),
+  ...(soaks ? ['--config', 'vitest.soak.config.ts', ...given.slice(1)] : given),
 ]);
 const report = JSON.parse(readFileSync(reportFile, 'utf8')) as Report;
 const skipped = report.numPendingTests > 0 ? `, ${report.numPendingTests} skipped` : '';
