@@ -52,7 +52,13 @@ test('a process that is killed between two orders fails the next', async () => {
 test('a rank that cannot obey says why, and its exit adds nothing', async () => {
   await using world = start(2);
   const probing = world.all(() => ({
-    ...{ type: 'probe', addresses: [], run: '', secret: Buffer.alloc(0) },
+    ...{
+      type: 'probe',
+      addresses: [],
+      run: '',
+      secret: Buffer.alloc(0),
+      effort: 'quick',
+    },
     transport: 'auto',
   }));
   await expect(probing).rejects.toMatchObject({
