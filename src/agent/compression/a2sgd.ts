@@ -59,6 +59,14 @@ export const a2sgd: MethodDefinition<typeof parameters> = {
   reducible: true,
   residual: 'none',
   replicas: 'drift',
+  messages: ({ mode, granularity }, { length, tensors }) => [
+    {
+      operation: mode === 'allgather' ? 'gather' : 'reduce',
+      kind: 'scalars',
+      length,
+      bytes: 8 * (granularity === 'tensor' ? tensors.length : 1),
+    },
+  ],
   create: (context) =>
     context.parameters.mode === 'allgather'
       ? new GatheredTwoMeans(context)

@@ -11,12 +11,14 @@ import { z } from 'zod';
 import type { Region, Vector } from '../memory/arena.ts';
 import type { SparseStream } from '../memory/entries.ts';
 import { closeStream } from '../kernels/sparsification.ts';
+import { estimated, sparseSum } from './expected-messages.ts';
 import { LivingThresholds } from './living-thresholds.ts';
 import type {
   CompressorContext,
   ExchangeStatistics,
   MethodDefinition,
 } from './method.ts';
+import { entriesSent } from './policy/ratio-schedule.ts';
 import { smallTensorParameters } from './policy/small-tensors.ts';
 import { warmUpParameters, withWarmUp } from './warm-up.ts';
 import { SparseFeedback, type Selection } from './sparse-feedback.ts';
@@ -57,6 +59,18 @@ export const dct: MethodDefinition<typeof parameters> = {
   reducible: true,
   residual: 'gradient',
   replicas: 'identical',
+  // k of each tensor at a refresh, and k/band to k·band until the next.
+  messages: ({ ratio }, { length, tensors }) => {
+    const entries = tensors.map((tensor) => entriesSent(tensor.length, { ratio }));
+    return [
+      estimated(
+        sparseSum(
+          length,
+          entries.reduce((sum, k) => sum + k, 0),
+        ),
+      ),
+    ];
+  },
   create: (context) =>
     withWarmUp(
       new SparseFeedback(dct.id, context, new ThresholdSelection(context)),

@@ -15,6 +15,7 @@
 import { z } from 'zod';
 import type { Region, Vector } from '../memory/arena.ts';
 import { normOf } from '../kernels/fixed-point.ts';
+import { sparseSum } from './expected-messages.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
 import type {
   Compressor,
@@ -22,7 +23,11 @@ import type {
   ExchangeStatistics,
   MethodDefinition,
 } from './method.ts';
-import { rampParameters, ratioParameters } from './policy/ratio-schedule.ts';
+import {
+  entriesSent,
+  rampParameters,
+  ratioParameters,
+} from './policy/ratio-schedule.ts';
 import { smallTensorParameters } from './policy/small-tensors.ts';
 import { packState, unpackState } from './saved-state.ts';
 import { SparseFeedback } from './sparse-feedback.ts';
@@ -58,6 +63,9 @@ export const dgc: MethodDefinition<typeof parameters> = {
   reducible: true,
   residual: 'gradient',
   replicas: 'identical',
+  messages: ({ ratio }, { length }) => [
+    sparseSum(length, entriesSent(length, { ratio })),
+  ],
   create: (context) => new MomentumCorrection(context),
 };
 

@@ -17,6 +17,7 @@ import { z } from 'zod';
 import type { Region, Vector } from '../memory/arena.ts';
 import type { SparseStream } from '../memory/entries.ts';
 import { closeStream, roomBytes, type StreamRoom } from '../kernels/sparsification.ts';
+import { estimated, sparseSum } from './expected-messages.ts';
 import type { CompressorContext, MethodDefinition } from './method.ts';
 import {
   entriesSent,
@@ -53,6 +54,10 @@ export const gaussiank: MethodDefinition<typeof parameters> = {
   reducible: true,
   residual: 'gradient',
   replicas: 'identical',
+  // The search ends at 3k/4 to 5k/4 entries, or at k.
+  messages: ({ ratio }, { length }) => [
+    estimated(sparseSum(length, entriesSent(length, { ratio }))),
+  ],
   create: (context) => {
     const selection = new GaussianSelection(context);
     return withWarmUp(new SparseFeedback(gaussiank.id, context, selection), context);

@@ -5,7 +5,16 @@
 import type { Arena } from '../memory/arena.ts';
 import { indexBytes, type IndexList } from '../kernels/sparsification.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
+import type { ExpectedMessage } from './method.ts';
 import { payloadInvalid, requireAscending, sentBy } from './payload-check.ts';
+
+/** So many indices of a vector of `length` elements. */
+export const indexMessage = (count: number, length: number): ExpectedMessage => ({
+  operation: 'broadcast',
+  kind: 'quantized',
+  length,
+  bytes: indexBytes(count),
+});
 
 /** To the broadcast: where the leader's indices lie, or go. */
 export function indexPayload({ offset, count }: IndexList, length: number): Payload {

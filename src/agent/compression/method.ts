@@ -1,7 +1,7 @@
 /**
  * A compression method: how one bucket's gradient becomes a payload, and how what the
- * collective made of all payloads becomes the averaged gradient. Adding one: one file
- * here, one line in `registry.ts`, one entry in the golden tests.
+ * collective made of all payloads becomes the averaged gradient. Adding one:
+ * `docs/extending.md`.
  */
 import type { z } from 'zod';
 import type { PayloadKind } from '../../shared/catalogue.ts';
@@ -124,6 +124,26 @@ export interface Compressor extends Disposable {
   restore(state: Uint8Array): void;
 }
 
+/** A bucket as a method's messages are foreseen for it. */
+export interface ExpectedBucket {
+  readonly length: number;
+  readonly tensors: readonly TensorSlice[];
+  readonly world: number;
+}
+
+/** A message that a rank is expected to say in an exchange, before any gradient is known. */
+export interface ExpectedMessage {
+  readonly operation: CommunicationRequest['operation'];
+  readonly kind: PayloadKind;
+  /** Of the payload: the vector's elements, of which a sparse payload has `entries`. */
+  readonly length: number;
+  readonly bytes: number;
+  /** k of a sparse payload. */
+  readonly entries?: number | undefined;
+  /** Whether the size depends on the gradient; `expected-messages.ts` says what is assumed. */
+  readonly estimated?: true | undefined;
+}
+
 /** What kind of payload travels, and whether a collective may sum it. */
 export type Carriage = Pick<MethodDefinition, 'payload' | 'reducible'>;
 
@@ -144,6 +164,15 @@ export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
    * depend on them. Ask `carriageOf`, which knows about its absence.
    */
   carriage?(parameters: z.infer<Schema>): Carriage;
+  /**
+   * The messages of an exchange of this bucket, in their order, once warm-up and ramp have
+   * ended. Pure; exact, unless a message says `estimated`. `auto`, `gradwire plan` and what
+   * they print rely on it.
+   */
+  messages(
+    parameters: z.infer<Schema>,
+    bucket: ExpectedBucket,
+  ): readonly ExpectedMessage[];
   /** The residual's units, if one is kept. Equal units: it survives a switch. */
   readonly residual: 'none' | 'gradient' | 'update';
   readonly replicas: 'identical' | 'drift';

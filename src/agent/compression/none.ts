@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import type { Region, Vector } from '../memory/arena.ts';
 import { writeAverage } from './average.ts';
+import { denseSum } from './expected-messages.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
 import type {
   Compressor,
@@ -27,6 +28,7 @@ export const none: MethodDefinition<typeof parameters> = {
   reducible: true,
   residual: 'none',
   replicas: 'identical',
+  messages: (_parameters, { length }) => [denseSum(length)],
   create: (context) => new NoCompression(context),
 };
 

@@ -19,7 +19,11 @@ import { packedBytes, runsOf } from '../kernels/quantization.ts';
 import type { CompressorContext, MethodDefinition } from './method.ts';
 import { payloadInvalid } from './payload-check.ts';
 import { warmUpParameters, withWarmUp } from './warm-up.ts';
-import { SectionedCompressor, type SectionCodec } from './sectioned-compressor.ts';
+import {
+  SectionedCompressor,
+  sectionsMessage,
+  type SectionCodec,
+} from './sectioned-compressor.ts';
 import { minElements } from './policy/small-tensors.ts';
 
 const parameters = z.strictObject({
@@ -43,12 +47,19 @@ export const onebit: MethodDefinition<typeof parameters> = {
   reducible: false,
   residual: 'gradient',
   replicas: 'identical',
+  messages: (parameters, bucket) => [
+    sectionsMessage(parameters, bucket, (n) => signBytes(n, parameters.bucket)),
+  ],
   create: (context) =>
     withWarmUp(
       new SectionedCompressor(onebit.id, context, new SignCodec(context)),
       context,
     ),
 };
+
+/** Bytes of a section of n elements. */
+const signBytes = (n: number, bucket: number): number =>
+  8 * runsOf(n, bucket) + packedBytes(n, 1);
 
 /**
  * The bytes of the section of n elements that begins where `data` does, checked.
@@ -82,7 +93,7 @@ class SignCodec implements SectionCodec {
   }
 
   capacity(n: number): number {
-    return this.#meanBytes(n) + packedBytes(n, 1);
+    return signBytes(n, this.#context.parameters.bucket);
   }
 
   encode(x: Vector, _section: number, _iteration: number, out: Region): number {

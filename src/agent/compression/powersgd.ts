@@ -15,6 +15,7 @@
 import { z } from 'zod';
 import type { Region, Vector } from '../memory/arena.ts';
 import type { Matrix } from '../kernels/low-rank.ts';
+import { denseSum } from './expected-messages.ts';
 import {
   layOut,
   prepareStart,
@@ -55,6 +56,12 @@ export const powersgd: MethodDefinition<typeof parameters> = {
   reducible: true,
   residual: 'gradient',
   replicas: 'identical',
+  messages: ({ rank }, { tensors }) => {
+    const { first, length } = layOut(tensors, rank);
+    return length === first
+      ? [denseSum(first)]
+      : [denseSum(first), denseSum(length - first)];
+  },
   create: (context) => withWarmUp(new PowerSgd(context), context),
 };
 

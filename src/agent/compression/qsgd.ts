@@ -14,11 +14,16 @@
  */
 import { z } from 'zod';
 import { MAXIMUM_LEVELS } from '../kernels/quantization.ts';
+import { estimated } from './expected-messages.ts';
 import type { MethodDefinition } from './method.ts';
 import { warmUpParameters, withWarmUp } from './warm-up.ts';
-import { SectionedCompressor } from './sectioned-compressor.ts';
+import { SectionedCompressor, sectionsMessage } from './sectioned-compressor.ts';
 import { minElements } from './policy/small-tensors.ts';
-import { StochasticCodec } from './stochastic-codec.ts';
+import {
+  StochasticCodec,
+  stochasticBytes,
+  type StochasticOptions,
+} from './stochastic-codec.ts';
 
 const parameters = z.strictObject({
   bits: z
@@ -66,17 +71,27 @@ export const qsgd: MethodDefinition<typeof parameters> = {
   reducible: false,
   residual: 'none',
   replicas: 'identical',
+  messages: (parameters, bucket) => {
+    const message = sectionsMessage(parameters, bucket, (n) =>
+      stochasticBytes(n, optionsOf(parameters)),
+    );
+    return [parameters.coding === 'packed' ? message : estimated(message)];
+  },
   create: (context) => {
-    const { scale, coding, form } = context.parameters;
-    const codec = new StochasticCodec(qsgd.id, context, {
-      levels: levelsOf(context.parameters),
-      bucket: bucketOf(context.parameters),
-      scale,
-      coding: coding === 'packed' ? 'packed' : form,
-    });
+    const codec = new StochasticCodec(qsgd.id, context, optionsOf(context.parameters));
     return withWarmUp(new SectionedCompressor(qsgd.id, context, codec), context);
   },
 };
+
+function optionsOf(parameters: Parameters): StochasticOptions {
+  const { scale, coding, form } = parameters;
+  return {
+    levels: levelsOf(parameters),
+    bucket: bucketOf(parameters),
+    scale,
+    coding: coding === 'packed' ? 'packed' : form,
+  };
+}
 
 /** s */
 export function levelsOf({

@@ -1,8 +1,15 @@
 /** Parameters by which a sparsifier's values are quantised, too, and the frame for them. */
 import { z } from 'zod';
 import type { Quantizer } from '../kernels/quantization.ts';
-import type { Carriage, Compressor, CompressorContext } from './method.ts';
+import { gatheredCodes, sparseSum } from './expected-messages.ts';
+import type {
+  Carriage,
+  Compressor,
+  CompressorContext,
+  ExpectedMessage,
+} from './method.ts';
 import { QuantizedFeedback } from './quantized-feedback.ts';
+import { quantizedBytes } from './quantized-stream.ts';
 import { SparseFeedback, type Selection } from './sparse-feedback.ts';
 
 export const valueParameters = {
@@ -34,6 +41,18 @@ export function carriageOfValues({ quantize }: ValueParameters): Carriage {
   return quantize.bits === 0
     ? { payload: 'sparse', reducible: true }
     : { payload: 'quantized', reducible: false };
+}
+
+/** What so many entries of a vector of `length` elements are sent as. */
+export function messageOfValues(
+  parameters: ValueParameters,
+  length: number,
+  entries: number,
+): ExpectedMessage {
+  const quantizer = valueQuantizer(parameters);
+  return quantizer === undefined
+    ? sparseSum(length, entries)
+    : gatheredCodes(length, quantizedBytes(entries, quantizer));
 }
 
 /** Error feedback around a selection, its values exact or quantised. */

@@ -8,6 +8,7 @@
 import { z } from 'zod';
 import type { Region, Vector } from '../memory/arena.ts';
 import type { StreamName } from '../kernels/random.ts';
+import { denseSum } from './expected-messages.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
 import type {
   Compressor,
@@ -52,6 +53,7 @@ export const randomk: MethodDefinition<typeof parameters> = {
   reducible: true,
   residual: 'gradient',
   replicas: 'identical',
+  messages: (parameters, { length }) => [denseSum(entriesSent(length, parameters))],
   create: (context) => withWarmUp(new RandomK(context), context),
 };
 

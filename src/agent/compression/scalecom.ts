@@ -15,7 +15,8 @@
 import { z } from 'zod';
 import type { Region, Vector } from '../memory/arena.ts';
 import { writeAverage } from './average.ts';
-import { adoptIndices, indexPayload } from './leader-indices.ts';
+import { denseSum } from './expected-messages.ts';
+import { adoptIndices, indexMessage, indexPayload } from './leader-indices.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
 import {
   unmeasured,
@@ -31,9 +32,9 @@ import { rampParameters, ratioParameters } from './policy/ratio-schedule.ts';
 import { smallTensorParameters } from './policy/small-tensors.ts';
 import { warmUpParameters, withWarmUp } from './warm-up.ts';
 import { SharedIndices } from './shared-indices.ts';
-import { SimilarityProbe } from './similarity.ts';
+import { SimilarityProbe, similarityMessages } from './similarity.ts';
 import { noState, requireNoState } from './stateless.ts';
-import { TopKSelection } from './topk-selection.ts';
+import { TopKSelection, topKEntries } from './topk-selection.ts';
 
 const parameters = z.strictObject({
   ...ratioParameters,
@@ -75,6 +76,14 @@ export const scalecom: MethodDefinition<typeof parameters> = {
   reducible: true,
   residual: 'gradient',
   replicas: 'identical',
+  messages: (parameters, { length }) => {
+    const bucket = chunkSize(parameters);
+    const entries = topKEntries(length, { ratio: parameters.ratio, k: 0, bucket });
+    // Rarer measures of how alike the ranks are do not belong to a usual exchange.
+    const measures =
+      parameters.diagnosticsEvery === 1 ? similarityMessages(length) : [];
+    return [indexMessage(entries, length), ...measures, denseSum(entries)];
+  },
   create: (context) => withWarmUp(new ScaleCom(context), context),
 };
 

@@ -9,8 +9,15 @@
  * values added in rank order, and divided by P once.
  */
 import type { Region, Vector } from '../memory/arena.ts';
+import { gatheredCodes } from './expected-messages.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
-import type { Compressor, CompressorContext, ExchangeStatistics } from './method.ts';
+import type {
+  Compressor,
+  CompressorContext,
+  ExchangeStatistics,
+  ExpectedBucket,
+  ExpectedMessage,
+} from './method.ts';
 import { payloadInvalid, sentBy } from './payload-check.ts';
 import { noState, requireNoState } from './stateless.ts';
 
@@ -31,6 +38,21 @@ export interface SectionCodec extends Partial<Disposable> {
   measure(data: Region, n: number): number;
   /** out ← out + values of the section measured last, or the values alone. */
   decode(data: Region, out: Vector, add: boolean): void;
+}
+
+/** @param codeBytes of a section of n elements that does not travel dense */
+export function sectionsMessage(
+  { minElements }: { readonly minElements: number },
+  { length, tensors }: ExpectedBucket,
+  codeBytes: (n: number) => number,
+): ExpectedMessage {
+  const bytes = tensors.map((tensor) =>
+    tensor.length < minElements ? 4 * tensor.length : codeBytes(tensor.length),
+  );
+  return gatheredCodes(
+    length,
+    bytes.reduce((sum, section) => sum + section, 0),
+  );
 }
 
 interface Section {

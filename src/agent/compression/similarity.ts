@@ -16,10 +16,12 @@
 import type { Region, Vector } from '../memory/arena.ts';
 import { sparseBytes } from '../memory/entries.ts';
 import type { IndexList } from '../kernels/sparsification.ts';
+import { denseSum } from './expected-messages.ts';
 import {
   unmeasured,
   type Communicate,
   type CompressorContext,
+  type ExpectedMessage,
   type Similarity,
 } from './method.ts';
 import { rankCorrelation } from './rank-correlation.ts';
@@ -27,6 +29,12 @@ import { rankCorrelation } from './rank-correlation.ts';
 const SAMPLES = 65_536;
 
 type ProbeContext = Pick<CompressorContext, 'arena' | 'kernels' | 'length' | 'measure'>;
+
+/** What `observe` sends, of vectors of `length` elements. */
+export const similarityMessages = (length: number): readonly ExpectedMessage[] => [
+  denseSum(length + 1),
+  denseSum(length),
+];
 
 export class SimilarityProbe implements Disposable {
   readonly #context: ProbeContext;

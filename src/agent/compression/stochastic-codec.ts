@@ -18,6 +18,7 @@ import {
   type EliasForm,
   type ScaleKind,
 } from '../kernels/quantization.ts';
+import { expectedEliasBytes } from './elias-estimate.ts';
 import type { CompressorContext } from './method.ts';
 import { payloadInvalid } from './payload-check.ts';
 import type { SectionCodec } from './sectioned-compressor.ts';
@@ -33,6 +34,21 @@ export interface StochasticOptions {
   /** A kind of scale, or the largest |v| after clipping at so many deviations. */
   readonly scale: ScaleKind | { readonly clip: number };
   readonly coding: 'packed' | EliasForm;
+}
+
+/** Bytes of a section of n elements: exact where codes are packed, else expected. */
+export function stochasticBytes(n: number, options: StochasticOptions): number {
+  const { bucket, coding, levels, scale } = options;
+  const codes =
+    coding === 'packed'
+      ? packedBytes(n, codeBits(levels))
+      : expectedEliasBytes(n, {
+          levels,
+          bucket,
+          scale: scale === 'l2' ? 'l2' : 'max',
+          form: coding,
+        });
+  return 4 * runsOf(n, bucket) + codes;
 }
 
 export class StochasticCodec implements SectionCodec {

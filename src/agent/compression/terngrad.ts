@@ -11,9 +11,13 @@
 import { z } from 'zod';
 import type { MethodDefinition } from './method.ts';
 import { warmUpParameters, withWarmUp } from './warm-up.ts';
-import { SectionedCompressor } from './sectioned-compressor.ts';
+import { SectionedCompressor, sectionsMessage } from './sectioned-compressor.ts';
 import { minElements } from './policy/small-tensors.ts';
-import { StochasticCodec } from './stochastic-codec.ts';
+import {
+  StochasticCodec,
+  stochasticBytes,
+  type StochasticOptions,
+} from './stochastic-codec.ts';
 
 const parameters = z.strictObject({
   clip: z
@@ -39,13 +43,18 @@ export const terngrad: MethodDefinition<typeof parameters> = {
   reducible: false,
   residual: 'none',
   replicas: 'identical',
+  messages: (parameters, bucket) => [
+    sectionsMessage(parameters, bucket, (n) =>
+      stochasticBytes(n, optionsOf(parameters)),
+    ),
+  ],
   create: (context) => {
-    const codec = new StochasticCodec(terngrad.id, context, {
-      levels: 1,
-      bucket: WHOLE_TENSOR,
-      scale: { clip: context.parameters.clip },
-      coding: 'packed',
-    });
+    const options = optionsOf(context.parameters);
+    const codec = new StochasticCodec(terngrad.id, context, options);
     return withWarmUp(new SectionedCompressor(terngrad.id, context, codec), context);
   },
 };
+
+function optionsOf({ clip }: z.infer<typeof parameters>): StochasticOptions {
+  return { levels: 1, bucket: WHOLE_TENSOR, scale: { clip }, coding: 'packed' };
+}

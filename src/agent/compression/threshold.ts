@@ -7,6 +7,7 @@
  */
 import { z } from 'zod';
 import { closeStream } from '../kernels/sparsification.ts';
+import { ASSUMED_DEVIATION, estimated, sparseSum } from './expected-messages.ts';
 import type { MethodDefinition } from './method.ts';
 import { smallTensorParameters } from './policy/small-tensors.ts';
 import { warmUpParameters, withWarmUp } from './warm-up.ts';
@@ -33,6 +34,11 @@ export const threshold: MethodDefinition<typeof parameters> = {
   reducible: true,
   residual: 'gradient',
   replicas: 'identical',
+  messages: ({ threshold: τ }, { length }) => [
+    estimated(
+      sparseSum(length, Math.round(length * shareReaching(τ / ASSUMED_DEVIATION))),
+    ),
+  ],
   create: (context) => {
     const { arena, kernels, length, parameters } = context;
     const selection: Selection = {
@@ -53,3 +59,15 @@ export const threshold: MethodDefinition<typeof parameters> = {
     return withWarmUp(new SparseFeedback(threshold.id, context, selection), context);
   },
 };
+
+/**
+ * The share of the entries that is sent in an iteration, once the residual has settled, of
+ * Gaussian gradients with a threshold of so many deviations. An entry of the residual walks
+ * from 0 until it reaches ±τ, which takes about 1 + 2ρ·a + a² steps (ρ = 0.583, the mean
+ * overshoot of a Gaussian walk), and is sent then.
+ *
+ * Source: Siegmund, "Sequential Analysis", 1985, chapter 10, for ρ.
+ */
+function shareReaching(deviations: number): number {
+  return 1 / (1 + 1.166 * deviations + deviations ** 2);
+}

@@ -18,6 +18,15 @@ export interface TopKParameters extends RatioSchedule {
   readonly bucket: number;
 }
 
+type Runs = Pick<TopKParameters, 'k' | 'bucket'> & { readonly ratio: number };
+
+/** Entries that are selected of `length`. */
+export function topKEntries(length: number, { bucket, ...given }: Runs): number {
+  const run = bucket > 0 ? bucket : Math.max(1, length);
+  const [k, tailK] = [entriesSent(run, given), entriesSent(length % run, given)];
+  return entriesPerRun(length, run, k, tailK);
+}
+
 /** Its size is known before it is made. */
 export class TopKSelection implements Selection {
   readonly capacity: number;
@@ -48,8 +57,9 @@ export class TopKSelection implements Selection {
   }
 
   #count(ratio: number): number {
-    const { length } = this.#context;
-    return entriesPerRun(length, this.#run, ...this.#entries(ratio));
+    const { length, parameters } = this.#context;
+    const { bucket, k } = parameters;
+    return topKEntries(length, { bucket, k, ratio });
   }
 
   #entries(ratio: number): [number, number] {

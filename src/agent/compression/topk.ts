@@ -10,8 +10,13 @@ import type { MethodDefinition } from './method.ts';
 import { rampParameters, ratioParameters } from './policy/ratio-schedule.ts';
 import { smallTensorParameters } from './policy/small-tensors.ts';
 import { warmUpParameters, withWarmUp } from './warm-up.ts';
-import { carriageOfValues, feedbackOf, valueParameters } from './quantized-values.ts';
-import { TopKSelection } from './topk-selection.ts';
+import {
+  carriageOfValues,
+  feedbackOf,
+  messageOfValues,
+  valueParameters,
+} from './quantized-values.ts';
+import { TopKSelection, topKEntries } from './topk-selection.ts';
 
 const parameters = z.strictObject({
   ...ratioParameters,
@@ -44,6 +49,9 @@ export const topk: MethodDefinition<typeof parameters> = {
   carriage: carriageOfValues,
   residual: 'gradient',
   replicas: 'identical',
+  messages: (parameters, { length }) => [
+    messageOfValues(parameters, length, topKEntries(length, parameters)),
+  ],
   create: (context) =>
     withWarmUp(feedbackOf(topk.id, context, new TopKSelection(context)), context),
 };

@@ -1,0 +1,40 @@
+/**
+ * The messages that methods expect to send, as their definitions state them. A size that
+ * depends on the gradient is an estimate: it is stated for Gaussian entries of this standard
+ * deviation, and a run corrects it by what its ranks have sent.
+ */
+import { sparseBytes } from '../memory/entries.ts';
+import type { ExpectedMessage } from './method.ts';
+
+/** What `gradwire plan` rehearses with, too. */
+export const ASSUMED_DEVIATION = 0.01;
+
+/** A sum of `length` elements. */
+export const denseSum = (length: number): ExpectedMessage => ({
+  operation: 'reduce',
+  kind: 'dense',
+  length,
+  bytes: 4 * length,
+});
+
+/** A sum of streams of `entries` pairs, of vectors of `length` elements. */
+export const sparseSum = (length: number, entries: number): ExpectedMessage => ({
+  operation: 'reduce',
+  kind: 'sparse',
+  length,
+  bytes: sparseBytes(entries),
+  entries,
+});
+
+/** Codes of `length` elements, gathered by every rank. */
+export const gatheredCodes = (length: number, bytes: number): ExpectedMessage => ({
+  operation: 'gather',
+  kind: 'quantized',
+  length,
+  bytes,
+});
+
+export const estimated = (message: ExpectedMessage): ExpectedMessage => ({
+  ...message,
+  estimated: true,
+});
