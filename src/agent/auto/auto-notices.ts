@@ -6,6 +6,7 @@ import type { ExchangeShape } from '../collectives/collective.ts';
 import type { Prediction } from '../collectives/prediction.ts';
 import type { BucketCarrier, CarrierChange } from './collective-choice.ts';
 import type { Observation } from './exchange-observation.ts';
+import { bytesOf, entriesOf, unionsOf } from './reduction-shapes.ts';
 
 const seconds = (time: number): string => formatDuration(time * 1000);
 const count = (entries: number): string => Math.round(entries).toLocaleString('en');
@@ -30,33 +31,53 @@ export function chosenNotice(
       code: 'COLLECTIVE_CHOSEN',
       message:
         `auto takes ${best.collective}: ${seconds(best.seconds)} predicted${others}, ` +
-        `${expectation(largest.shape, largest.expectedUnion)}${buckets}, ${origin}`,
+        `${expectation(largest, largest.shapes)}${buckets}, ${origin}`,
     };
   });
 }
 
-/** What a shape means, in the words of the papers. */
-function expectation(shape: ExchangeShape, union: number): string {
-  const { length, nnz, ranks } = shape;
-  return nnz === undefined
-    ? `N = ${count(length)}, P = ${ranks}`
-    : `N = ${count(length)}, k = ${count(nnz)}, K = ${count(union)}, P = ${ranks}`;
+/** What a bucket's sums are assumed to be, in the words of the papers. */
+function expectation(
+  { estimated, kind, length }: BucketCarrier,
+  shapes: readonly ExchangeShape[],
+): string {
+  const equals = estimated ? '≈' : '=';
+  const sums =
+    kind === 'sparse'
+      ? [
+          `k ${equals} ${count(entriesOf(shapes))}`,
+          `K ${equals} ${count(unionsOf(shapes))}`,
+        ]
+      : bytesOf(shapes) === 4 * length
+        ? []
+        : [bytesToSum(shapes, estimated)];
+  const { ranks } = shapes[0]!;
+  return [`N = ${count(length)}`, ...sums, `P = ${ranks}`].join(', ');
+}
+
+function bytesToSum(shapes: readonly ExchangeShape[], estimated = false): string {
+  const about = estimated ? 'about ' : '';
+  const messages = shapes.length === 1 ? '' : ` in ${shapes.length} messages`;
+  return `${about}${count(bytesOf(shapes))} bytes to sum${messages}`;
 }
 
 export function movedNotice(moved: {
   readonly index: number;
   readonly carrier: BucketCarrier;
   readonly change: CarrierChange;
-  /** What was assumed of K before. */
-  readonly expectedUnion: number;
+  /** The sums that were assumed before. */
+  readonly assumed: readonly ExchangeShape[];
   readonly correction: Correction;
 }): Notice {
-  const { index, carrier, change, correction, expectedUnion } = moved;
+  const { index, carrier, change, correction, assumed } = moved;
   const { from, to } = change;
-  const shape = carrier.shape;
   const before =
-    shape.nnz === undefined ? '' : ` (K = ${count(expectedUnion)} was assumed)`;
-  const seen = expectation(shape, carrier.expectedUnion) + before;
+    carrier.kind === 'sparse'
+      ? ` (K = ${count(unionsOf(assumed))} was assumed)`
+      : assumed === carrier.shapes
+        ? ''
+        : ` (${count(bytesOf(assumed))} bytes were assumed)`;
+  const seen = expectation(carrier, carrier.shapes) + before;
   return {
     level: 'info',
     code: 'COLLECTIVE_CHANGED',

@@ -1,7 +1,8 @@
 /**
  * Which collective carries a bucket: the one that the plan names or, for `auto`, the
- * cheapest by its own cost on this network. All ranks must choose the same, so the choice
- * goes by what the plan says and what all have agreed on, never by what one rank has.
+ * cheapest by its own cost on this network for the sums that the method's definition
+ * expects. All ranks must choose the same, so the choice depends on what the plan says and
+ * what all have agreed on, never on what one rank has.
  */
 import type { PayloadKind } from '../../shared/catalogue.ts';
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
@@ -11,19 +12,16 @@ import type {
   ExchangeShape,
   Quantization,
 } from '../collectives/collective.ts';
-import { unionOf } from '../collectives/fill-in.ts';
-import { predictAll, type Prediction } from '../collectives/prediction.ts';
+import { predictAll, predictSums, type Prediction } from '../collectives/prediction.ts';
 import { chooseCollective, findCollective } from '../collectives/registry.ts';
-import type { Payload } from '../memory/payload.ts';
-import type { Carriage } from '../compression/method.ts';
-import { entriesSent } from '../compression/policy/ratio-schedule.ts';
+import { carriageOf, type ExpectedMessage } from '../compression/method.ts';
 import type { Bucket } from '../plan/buckets.ts';
+import { shapeOf } from './reduction-shapes.ts';
+import { planOf } from '../plan/tensor-policy.ts';
 
-/** Of a method that does not say how much it sends: corrected once it has been seen. */
-const UNKNOWN_RATIO = 0.01;
 /**
- * Another collective has to be predicted so much cheaper to be moved to: what is gained by
- * less is not worth what a wrong prediction costs.
+ * Another collective must be predicted at least 10 % cheaper before a bucket moves to it:
+ * what is gained by less is not worth what a wrong prediction costs.
  */
 const WORTH_MOVING = 0.9;
 
@@ -33,36 +31,50 @@ export interface CarrierChange {
   readonly to: Prediction;
 }
 
+/** What travels: its kind, and of what size. */
+export type Carried = Pick<ExpectedMessage, 'kind' | 'length' | 'bytes'>;
+
 export class BucketCarrier {
   /** Whether the choice is ours. */
   readonly automatic: boolean;
   readonly length: number;
+  /** Of the payloads that the plan is about. */
   readonly kind: PayloadKind;
+  /** What the method's definition expects of an exchange, what is not summed included. */
+  readonly messages: readonly ExpectedMessage[];
   readonly #ranks: number;
-  readonly #reducible: boolean;
   #network: NetworkCost;
-  #shape: ExchangeShape;
+  #shapes: readonly ExchangeShape[];
+  #estimated: boolean;
   #collective: CollectiveDefinition | undefined;
 
-  /** @param plan of the bucket's tensors, whose collective can carry them */
+  /** @param plan of the whole, whose collective may not fit this bucket's method */
   constructor(
     plan: ExchangePlan,
-    { payload, reducible }: Carriage,
-    bucket: Pick<Bucket, 'length'>,
+    bucket: Pick<Bucket, 'length' | 'policy' | 'tensors'>,
     ranks: number,
     network: NetworkCost,
   ) {
-    this.automatic = reducible && isAutomatic(plan.collective);
-    this.length = bucket.length;
+    const { length, policy, tensors } = bucket;
+    const { method, parameters } = policy;
+    const { payload, reducible } = carriageOf(method, parameters);
+    const own = planOf(plan, policy);
+    this.length = length;
     this.kind = payload;
+    this.messages = method.messages(parameters, { length, tensors, world: ranks });
     this.#ranks = ranks;
-    this.#reducible = reducible;
     this.#network = network;
-    this.#shape = expectedShape(plan, payload, bucket.length, ranks);
-    if (!reducible) return;
-    this.#collective = this.automatic
-      ? chooseCollective(payload, this.#shape, network)
-      : findCollective(plan.collective);
+    const sums = this.messages.filter(
+      ({ kind, operation }) => operation === 'reduce' && kind === payload,
+    );
+    this.#shapes = sums.map((message) => shapeOf(message, ranks));
+    this.#estimated = sums.some(({ estimated }) => estimated === true);
+    const summed = reducible && sums.length > 0;
+    this.automatic = summed && isAutomatic(own.collective);
+    if (summed) {
+      const id = this.automatic ? this.#predictions(network)[0]?.collective : undefined;
+      this.#collective = findCollective(id ?? own.collective);
+    }
   }
 
   /** Undefined where the payloads are gathered and no collective sums them. */
@@ -70,30 +82,40 @@ export class BucketCarrier {
     return this.#collective;
   }
 
-  /** What the choice assumes of an exchange. */
-  get shape(): ExchangeShape {
-    return this.#shape;
+  /** The sums of an exchange as the choice assumes them. */
+  get shapes(): readonly ExchangeShape[] {
+    return this.#shapes;
   }
 
-  /** K as it is assumed. */
-  get expectedUnion(): number {
-    return unionOf(this.#shape, this.#ranks);
+  /** Whether these depend on gradients that nobody has seen yet. */
+  get estimated(): boolean {
+    return this.#estimated;
   }
 
   /** What could carry it, cheapest first; empty where the choice is not ours. */
   get ranking(): readonly Prediction[] {
-    return this.automatic ? predictAll(this.kind, this.#shape, this.#network) : [];
+    return this.automatic ? this.#predictions(this.#network) : [];
   }
 
   /**
-   * The bucket's collective, or the cheapest for a payload that it cannot take: the dense
-   * part of a method that mostly sends something else.
+   * The collective for a payload that is to be summed: the bucket's, or the cheapest for one
+   * that it cannot take or, where the choice is ours, that it was not chosen for.
    */
-  of({ kind, length, data }: Payload): CollectiveDefinition {
+  of(payload: Carried): CollectiveDefinition {
     const collective = this.#collective;
-    if (collective?.takes.includes(kind) === true) return collective;
-    const shape = { ranks: this.#ranks, length, payloadBytes: data.bytes };
-    return chooseCollective(kind, shape, this.#network);
+    const usual = !this.automatic || !this.isUnusual(payload);
+    if (usual && collective?.takes.includes(payload.kind) === true) return collective;
+    return chooseCollective(payload.kind, shapeOf(payload, this.#ranks), this.#network);
+  }
+
+  /**
+   * Whether this sum is not what the plan is about: a warm-up, or the whole bucket of a
+   * method that usually sends less. The same on all ranks.
+   */
+  isUnusual({ kind, length }: Carried): boolean {
+    if (kind !== this.kind) return true;
+    const whole = kind === 'dense' && length >= this.length;
+    return whole && !this.#shapes.some((shape) => shape.length >= this.length);
   }
 
   /** Seconds of the best dense exchange of this bucket. */
@@ -105,36 +127,29 @@ export class BucketCarrier {
 
   /** What these constants would have it move to; undefined: it is well where it is. */
   advice(network: NetworkCost): CarrierChange | undefined {
-    if (!this.automatic || !this.#reducible) return undefined;
-    const ranking = predictAll(this.kind, this.#shape, network);
+    if (!this.automatic) return undefined;
+    const ranking = this.#predictions(network);
     const to = ranking[0]!;
     const from = ranking.find(({ collective }) => collective === this.#collective?.id)!;
     return to.seconds >= WORTH_MOVING * from.seconds ? undefined : { from, to };
   }
 
-  /** Goes by these numbers from now on; what has changed by it, if anything. */
-  reconsider(shape: ExchangeShape, network: NetworkCost): CarrierChange | undefined {
-    this.#shape = shape;
+  /** Assumes these sums from now on, and chooses again; what has changed, if anything. */
+  reconsider(
+    shapes: readonly ExchangeShape[],
+    network: NetworkCost,
+  ): CarrierChange | undefined {
+    this.#estimated &&= shapes === this.#shapes;
+    this.#shapes = shapes;
     this.#network = network;
     const change = this.advice(network);
     if (change !== undefined) this.#collective = findCollective(change.to.collective);
     return change;
   }
-}
 
-/** By what the plan says: how much a method with a ratio or a count will send. */
-function expectedShape(
-  { parameters }: ExchangePlan,
-  payload: PayloadKind,
-  length: number,
-  ranks: number,
-): ExchangeShape {
-  if (payload === 'scalars') return { ranks, length, payloadBytes: 8 };
-  if (payload !== 'sparse') return { ranks, length, payloadBytes: 4 * length };
-  const ratio = typeof parameters.ratio === 'number' ? parameters.ratio : UNKNOWN_RATIO;
-  const k = typeof parameters.k === 'number' ? parameters.k : 0;
-  const nnz = entriesSent(length, { ratio, k });
-  return { ranks, length, payloadBytes: 8 * nnz, nnz };
+  #predictions(network: NetworkCost): readonly Prediction[] {
+    return predictSums(this.kind, this.#shapes, network);
+  }
 }
 
 /** What the plan's own collective sends is quantised, and nothing else. */

@@ -1,8 +1,8 @@
 /**
  * What one exchange showed, as a few numbers that travel with the control message of the
  * next: how long it took, what the cost model says of the messages that it consisted of,
- * and, of buckets whose collective is ours to choose, how much was sent and how much the
- * result filled in. Combined over ranks, so that all ranks know the same:
+ * and, of buckets whose collective is ours to choose, the bytes that a rank gave to be summed
+ * and how far a sparse result has filled in. Combined over ranks, so that all know the same:
  *
  * - the time of the exchange is the least of any rank: who comes last waits for nobody, and
  *   what the others waited for it is no property of the network;
@@ -14,10 +14,12 @@ import type { CostTerms } from '../../shared/cost-model/cost-terms.ts';
 import { addTerms, NO_COST } from '../../shared/cost-model/cost-terms.ts';
 import type { SmallOperation } from '../collectives/small-allreduce.ts';
 
-/** Of a bucket: entries that a rank sent, entries of the reduced result. */
-export interface Sparsity {
-  readonly nnz: number;
-  readonly nnzReduced: number;
+/** Of a bucket: what a rank gave to be summed in an exchange. */
+export interface Sums {
+  /** Of all its payloads. */
+  readonly bytes: number;
+  /** Entries of the reduced results, where payloads are sparse. */
+  readonly nnzReduced?: number | undefined;
 }
 
 export interface Observation {
@@ -27,8 +29,8 @@ export interface Observation {
   readonly overhead: number;
   /** Of all messages, by the constants before any correction. */
   readonly terms: CostTerms;
-  /** By place among the watched buckets; undefined where nothing sparse was seen. */
-  readonly sparsity: readonly (Sparsity | undefined)[];
+  /** By place among the watched buckets; undefined where nothing was summed. */
+  readonly sums: readonly (Sums | undefined)[];
 }
 
 /** Nothing was observed: less than any observation. */
@@ -38,14 +40,14 @@ const FIXED = ['min', 'max', 'max', 'max', 'max'] as const;
 export class ExchangeRecorder {
   readonly #watched: number;
   #terms: CostTerms = NO_COST;
-  #sparsity: (Sparsity | undefined)[];
+  #sums: (Sums | undefined)[];
   #usable = true;
   #finished: Observation | undefined;
 
   /** @param watched buckets */
   constructor(watched: number) {
     this.#watched = watched;
-    this.#sparsity = new Array<undefined>(watched).fill(undefined);
+    this.#sums = new Array<undefined>(watched).fill(undefined);
   }
 
   /** How the numbers of `report` combine over ranks. */
@@ -64,9 +66,9 @@ export class ExchangeRecorder {
       latency,
       bandwidth,
       reduction,
-      ...seen.sparsity.flatMap((sparsity) => [
-        sparsity?.nnz ?? ABSENT,
-        sparsity?.nnzReduced ?? ABSENT,
+      ...seen.sums.flatMap((sums) => [
+        sums?.bytes ?? ABSENT,
+        sums?.nnzReduced ?? ABSENT,
       ]),
     ];
   }
@@ -76,8 +78,16 @@ export class ExchangeRecorder {
     this.#terms = addTerms(this.#terms, terms);
   }
 
-  sparse(watched: number, sparsity: Sparsity): void {
-    this.#sparsity[watched] = sparsity;
+  /** A sum of a watched bucket. */
+  summed(watched: number, { bytes, nnzReduced }: Sums): void {
+    const before = this.#sums[watched];
+    this.#sums[watched] = {
+      bytes: bytes + (before?.bytes ?? 0),
+      nnzReduced:
+        nnzReduced === undefined
+          ? before?.nnzReduced
+          : nnzReduced + (before?.nnzReduced ?? 0),
+    };
   }
 
   /** This exchange is not what the plan is about: a warm-up, for example. */
@@ -91,10 +101,10 @@ export class ExchangeRecorder {
     const communicated = latency + bandwidth + reduction > 0;
     this.#finished =
       this.#usable && communicated
-        ? { seconds, overhead, terms: this.#terms, sparsity: this.#sparsity }
+        ? { seconds, overhead, terms: this.#terms, sums: this.#sums }
         : undefined;
     this.#terms = NO_COST;
-    this.#sparsity = new Array<undefined>(this.#watched).fill(undefined);
+    this.#sums = new Array<undefined>(this.#watched).fill(undefined);
     this.#usable = true;
   }
 }
@@ -104,11 +114,15 @@ export function observationOf(agreed: readonly number[]): Observation | undefine
   const [seconds, overhead, latency, bandwidth, reduction, ...rest] =
     agreed as readonly [number, number, number, number, number, ...number[]];
   if (seconds < 0) return undefined;
-  const sparsity: (Sparsity | undefined)[] = [];
+  const sums: (Sums | undefined)[] = [];
   for (let at = 0; at < rest.length; at += 2) {
-    const nnz = rest[at]!;
+    const bytes = rest[at]!;
     const nnzReduced = rest[at + 1]!;
-    sparsity.push(nnz < 0 ? undefined : { nnz, nnzReduced });
+    sums.push(
+      bytes < 0
+        ? undefined
+        : { bytes, nnzReduced: nnzReduced < 0 ? undefined : nnzReduced },
+    );
   }
-  return { seconds, overhead, terms: { latency, bandwidth, reduction }, sparsity };
+  return { seconds, overhead, terms: { latency, bandwidth, reduction }, sums };
 }

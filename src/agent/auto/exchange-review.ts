@@ -1,8 +1,8 @@
 /**
  * Whether the collectives of a plan are still the right ones: every `WINDOW` exchanges the
  * medians of what all ranks have agreed on are held against what was assumed. What is off
- * by more than 20 % is assumed from then on: entries sent and fill-in of a bucket, or a
- * constant of the network. Buckets whose choice is `auto` then move to what is cheapest,
+ * by more than 20 % is assumed from then on: what a bucket sends and how far it fills in, or
+ * a constant of the network. Buckets whose choice is `auto` then move to what is cheapest,
  * where that is worth it, and wait twice as long before they may move again, so that
  * they come to rest. Times are never the same twice: unless the plan says `adaptive`, they
  * move nothing, so that a run can be repeated to the bit, and are told as advice.
@@ -25,8 +25,9 @@ import {
   notPayingNotice,
 } from './auto-notices.ts';
 import type { BucketCarrier } from './collective-choice.ts';
-import type { Observation, Sparsity } from './exchange-observation.ts';
+import type { Observation, Sums } from './exchange-observation.ts';
 import type { NetworkKnowledge } from './network-knowledge.ts';
+import { asSeen, bytesOf, unionsOf } from './reduction-shapes.ts';
 
 /** Exchanges that a median is of. */
 export const WINDOW = 8;
@@ -48,7 +49,7 @@ export interface ReviewOptions {
 
 export class ExchangeReview {
   readonly #options: ReviewOptions;
-  /** Positions of the buckets whose sparsity is watched. */
+  /** Positions of the buckets whose sums are watched. */
   readonly watched: readonly number[];
   #window: Observation[] = [];
   #settling = SETTLING;
@@ -61,8 +62,8 @@ export class ExchangeReview {
 
   constructor(options: ReviewOptions) {
     this.#options = options;
-    this.watched = options.carriers.flatMap(({ automatic, kind }, index) =>
-      automatic && kind === 'sparse' ? [index] : [],
+    this.watched = options.carriers.flatMap(({ automatic }, index) =>
+      automatic ? [index] : [],
     );
     this.#judged = !options.compresses;
   }
@@ -117,15 +118,14 @@ export class ExchangeReview {
     knowledge.correction = correction;
     const cost = knowledge.costBy(heedsTimes);
     const notices = carriers.flatMap((carrier, index) => {
-      const sparsity = seen.sparsity[this.watched.indexOf(index)];
-      const shape = shapeAfter(carrier, sparsity);
+      const assumed = carrier.shapes;
+      const shapes = shapesAfter(assumed, seen.sums[this.watched.indexOf(index)]);
       const told = heedsTimes && correction !== before;
-      if (shape === carrier.shape && !told) return [];
-      const { expectedUnion } = carrier;
-      const change = carrier.reconsider(shape, cost);
+      if (shapes === assumed && !told) return [];
+      const change = carrier.reconsider(shapes, cost);
       if (change === undefined) return [];
       const off = heedsTimes ? correction : UNCORRECTED;
-      return [movedNotice({ index, carrier, change, expectedUnion, correction: off })];
+      return [movedNotice({ index, carrier, change, assumed, correction: off })];
     });
     if (notices.length > 0) {
       this.#lastPause = Math.max(1, 2 * this.#lastPause);
@@ -159,18 +159,16 @@ export class ExchangeReview {
   }
 }
 
-/** The shape that is assumed from now on: the same object where nothing is off. */
-function shapeAfter(
-  carrier: BucketCarrier,
-  sparsity: Sparsity | undefined,
-): BucketCarrier['shape'] {
-  const { shape } = carrier;
-  if (sparsity === undefined) return shape;
-  const { nnz, nnzReduced } = sparsity;
-  if (!isOff(nnz, shape.nnz ?? 0) && !isOff(nnzReduced, carrier.expectedUnion)) {
-    return shape;
-  }
-  return { ...shape, nnz, payloadBytes: 8 * nnz, nnzReduced };
+/** The sums that are assumed from now on: the same object where nothing is off. */
+function shapesAfter(
+  assumed: BucketCarrier['shapes'],
+  seen: Sums | undefined,
+): BucketCarrier['shapes'] {
+  if (seen === undefined) return assumed;
+  const { bytes, nnzReduced } = seen;
+  const unionIsOff = nnzReduced !== undefined && isOff(nnzReduced, unionsOf(assumed));
+  if (!isOff(bytes, bytesOf(assumed)) && !unionIsOff) return assumed;
+  return asSeen(assumed, seen);
 }
 
 function medians(window: readonly Observation[]): Observation {
@@ -185,13 +183,12 @@ function medians(window: readonly Observation[]): Observation {
       bandwidth: term('bandwidth'),
       reduction: term('reduction'),
     },
-    sparsity: window[0]!.sparsity.map((_, place) => {
-      const seen = window.flatMap(({ sparsity }) => sparsity[place] ?? []);
-      if (seen.length === 0) return undefined;
-      return {
-        nnz: median(seen.map(({ nnz }) => nnz))!,
-        nnzReduced: median(seen.map(({ nnzReduced }) => nnzReduced))!,
-      };
+    sums: window[0]!.sums.map((_, place) => {
+      const seen = window.flatMap(({ sums }) => sums[place] ?? []);
+      const bytes = median(seen.map((sums) => sums.bytes));
+      if (bytes === undefined) return undefined;
+      const unions = seen.flatMap(({ nnzReduced }) => nnzReduced ?? []);
+      return { bytes, nnzReduced: median(unions) };
     }),
   };
 }

@@ -25,6 +25,7 @@ import { quantizationOf, type BucketCarrier } from './collective-choice.ts';
 import { ExchangeRecorder, observationOf } from './exchange-observation.ts';
 import { ExchangeReview } from './exchange-review.ts';
 import type { NetworkKnowledge } from './network-knowledge.ts';
+import { shapeOf } from './reduction-shapes.ts';
 
 export interface WatchOptions {
   readonly plan: ExchangePlan;
@@ -86,11 +87,8 @@ export class ExchangeWatch {
     combined: Combined,
   ): void {
     const { carriers } = this.#options;
-    const { automatic, kind } = carriers[index]!;
-    // A warm-up, or what a method sends dense now and then: not what the plan is about.
-    if (operation === 'reduce' && kind === 'sparse' && payload.kind !== kind) {
-      this.#recorder.disregard();
-    }
+    const { automatic } = carriers[index]!;
+    const { kind, length, data } = payload;
     const nnzReduced =
       automatic && payload.kind === 'sparse'
         ? this.#union(payload, combined)
@@ -98,9 +96,14 @@ export class ExchangeWatch {
     this.#recorder.message(
       this.#foresee(index, operation, payload, carrier, nnzReduced),
     );
+    if (operation !== 'reduce') return;
+    if (carriers[index]!.isUnusual({ kind, length, bytes: data.bytes })) {
+      this.#recorder.disregard();
+      return;
+    }
     const watched = this.#review.watched.indexOf(index);
-    if (watched < 0 || payload.kind !== 'sparse' || nnzReduced === undefined) return;
-    this.#recorder.sparse(watched, { nnz: payload.count, nnzReduced });
+    if (watched < 0) return;
+    this.#recorder.summed(watched, { bytes: data.bytes, nnzReduced });
   }
 
   /** The exchange has ended, with this profile. */
@@ -140,11 +143,11 @@ export class ExchangeWatch {
     }
     const { plan, ranks, knowledge } = this.#options;
     const { constants } = knowledge;
+    const { kind, length } = payload;
+    const entries = payload.kind === 'sparse' ? payload.count : undefined;
     const shape: ExchangeShape = {
-      ranks,
-      length: payload.length,
-      payloadBytes: bytes,
-      ...(payload.kind === 'sparse' ? { nnz: payload.count, nnzReduced: union } : {}),
+      ...shapeOf({ kind, length, bytes, entries }, ranks),
+      nnzReduced: union,
       quantization: carrier && quantizationOf(plan, carrier),
     };
     const terms =

@@ -5,7 +5,9 @@
  */
 import type { PayloadKind } from '../../shared/catalogue.ts';
 import {
+  addTerms,
   costTerms,
+  NO_COST,
   totalSeconds,
   type CostTerms,
 } from '../../shared/cost-model/cost-terms.ts';
@@ -38,12 +40,7 @@ export function predict(
     (constants) => factor * collective.cost(shape, constants),
     network,
   );
-  return {
-    collective: collective.id,
-    seconds: totalSeconds(terms),
-    ...terms,
-    wireBytes: collective.wireBytes(shape),
-  };
+  return messages(collective.id, terms, collective.wireBytes(shape));
 }
 
 /** All that `auto` may take for this kind, cheapest first, equals in registry order. */
@@ -52,8 +49,22 @@ export function predictAll(
   shape: ExchangeShape,
   network: NetworkCost,
 ): readonly Prediction[] {
+  return predictSums(kind, [shape], network);
+}
+
+/** The same of several sums, one after the other, all by one collective. */
+export function predictSums(
+  kind: PayloadKind,
+  shapes: readonly ExchangeShape[],
+  network: NetworkCost,
+): readonly Prediction[] {
   return wholeSumsFor(kind)
-    .map((collective) => predict(collective, shape, network))
+    .map((collective) => {
+      const each = shapes.map((shape) => predict(collective, shape, network));
+      const terms = each.reduce<CostTerms>(addTerms, NO_COST);
+      const wireBytes = each.reduce((sum, one) => sum + one.wireBytes, 0);
+      return messages(collective.id, terms, wireBytes);
+    })
     .sort((a, b) => a.seconds - b.seconds);
 }
 
@@ -87,6 +98,9 @@ export function predictBroadcast(
 
 const messages = (
   collective: string,
-  terms: CostTerms,
+  { latency, bandwidth, reduction }: CostTerms,
   wireBytes: number,
-): Prediction => ({ collective, seconds: totalSeconds(terms), ...terms, wireBytes });
+): Prediction => {
+  const terms = { latency, bandwidth, reduction };
+  return { collective, seconds: totalSeconds(terms), ...terms, wireBytes };
+};

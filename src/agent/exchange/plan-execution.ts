@@ -20,7 +20,12 @@ import { NotFiniteInput } from '../compression/not-finite-input.ts';
 import type { Arena } from '../memory/arena.ts';
 import { awaitedLater } from './awaited-later.ts';
 import type { PhaseClock } from '../profile/phase-clock.ts';
-import { planBuckets, type Bucket, type FlatTensor } from '../plan/buckets.ts';
+import {
+  largestOf,
+  planBuckets,
+  type Bucket,
+  type FlatTensor,
+} from '../plan/buckets.ts';
 import { BucketCarrier, quantizationOf } from '../auto/collective-choice.ts';
 import type { CollectiveGroup } from './collective-group.ts';
 import { addStatistics, type ExchangeSummary } from './exchange-statistics.ts';
@@ -34,7 +39,6 @@ import type {
 import type { NetworkKnowledge } from '../auto/network-knowledge.ts';
 import { notFiniteError } from './not-finite.ts';
 import { bucketStream } from './streams.ts';
-import { planOf } from '../plan/tensor-policy.ts';
 
 export interface ExecutionOptions {
   readonly clock: PhaseClock;
@@ -56,11 +60,19 @@ interface BucketExchange {
   readonly carrier: BucketCarrier;
 }
 
+/** What carried the most bytes of a bucket in an exchange. */
+interface Carried {
+  readonly bytes: number;
+  readonly by: string;
+}
+
 export class PlanExecution implements Disposable {
   /** What becomes of the choices that `auto` has made. */
   readonly watch: ExchangeWatch;
   readonly #options: ExecutionOptions;
   readonly #exchanges: readonly BucketExchange[];
+  /** By place among the buckets, in the last exchange. */
+  #carried: Carried[] = [];
   #payloadBytes = 0;
 
   constructor(options: ExecutionOptions) {
@@ -71,11 +83,10 @@ export class PlanExecution implements Disposable {
     this.#exchanges = planBuckets(tensors, plan).map((bucket) => {
       const { method, parameters } = bucket.policy;
       const carriage = carriageOf(method, parameters);
-      const own = planOf(plan, bucket.policy);
       return {
         bucket,
         carriage,
-        carrier: new BucketCarrier(own, carriage, bucket, world, network),
+        carrier: new BucketCarrier(plan, bucket, world, network),
         part: site.open({ bucket, method, parameters, seed, rank, world }),
       };
     });
@@ -93,15 +104,10 @@ export class PlanExecution implements Disposable {
     return this.#payloadBytes;
   }
 
-  /** The collective that carries the largest bucket. */
+  /** The collective that carried the largest bucket in the last exchange. */
   get largestCollective(): string {
-    let largest: BucketExchange | undefined;
-    for (const exchange of this.#exchanges) {
-      if (largest === undefined || exchange.bucket.length > largest.bucket.length) {
-        largest = exchange;
-      }
-    }
-    return largest?.carrier.collective?.id ?? 'allgather';
+    const { index } = largestOf(this.#exchanges.map(({ bucket }) => bucket));
+    return this.#carried[index]?.by ?? 'allgather';
   }
 
   /**
@@ -110,6 +116,7 @@ export class PlanExecution implements Disposable {
    */
   async run(iteration: number): Promise<ExchangeSummary> {
     this.#payloadBytes = 0;
+    this.#carried = [];
     const running: Promise<ExchangeStatistics>[] = [];
     for (const [index, exchange] of this.#exchanges.entries()) {
       // Let sockets make progress between the compression of one bucket and the next.
@@ -235,7 +242,18 @@ export class PlanExecution implements Disposable {
   ): Promise<Combined> {
     const { payload, operation } = request;
     this.#payloadBytes += payloadRegion(payload).bytes;
-    const collective = operation === 'reduce' ? carrier.of(payload) : undefined;
+    const { kind, length, data } = payload;
+    const collective =
+      operation === 'reduce'
+        ? carrier.of({ kind, length, bytes: data.bytes })
+        : undefined;
+    if (operation !== 'broadcast') {
+      const by = collective?.id ?? 'allgather';
+      const { index } = bucket;
+      if (data.bytes >= (this.#carried[index]?.bytes ?? 0)) {
+        this.#carried[index] = { bytes: data.bytes, by };
+      }
+    }
     const combined = await this.#send(bucketStream(bucket.index), request, collective);
     this.watch.answered(bucket.index, request, collective, combined);
     return combined;

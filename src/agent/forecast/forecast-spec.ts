@@ -10,13 +10,17 @@ import {
 } from '../../shared/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { methods } from '../compression/registry.ts';
-import type { FlatTensor } from '../plan/buckets.ts';
+import { planBuckets, type FlatTensor } from '../plan/buckets.ts';
 import { resolvePlan } from '../plan/resolve-plan.ts';
 import { validateLaunch } from '../launch/validate-launch.ts';
 import { tensorLength } from '../training/models/model.ts';
 import { findWorkload } from '../training/workload.ts';
-import { rehearse, type Rehearsal } from './rehearsal.ts';
-import { collectivesOf, forecastStep, type StepForecast } from './step-forecast.ts';
+import { rehearse } from './rehearsal.ts';
+import {
+  forecastPlan,
+  type RehearsedPlan,
+  type StepForecast,
+} from './step-forecast.ts';
 
 export interface SpecForecastOptions {
   readonly spec: ExperimentSpec;
@@ -36,9 +40,6 @@ export interface Candidate extends StepForecast {
   readonly speedup: number;
 }
 
-/** A rehearsal is of the last iterations: past warm-ups and ramps. */
-const REHEARSED = 8;
-
 /**
  * Fastest first, by number of ranks.
  * @throws GradwireError of what is wrong with the spec
@@ -51,20 +52,19 @@ export async function forecastSpec({
 }: SpecForecastOptions): Promise<readonly Candidate[]> {
   const { plan, spec } = validateLaunch(raw);
   const tensors = tensorsOf(spec);
-  const iteration = Math.max(0, spec.iterations - REHEARSED);
-  const rehearsed: { plan: ExchangePlan; own: boolean; rehearsal: Rehearsal }[] = [];
+  const rehearsed: RehearsedPlan[] = [];
   for (const candidate of plansOf(plan)) {
-    const rehearsal = await rehearse(candidate, tensors, iteration);
-    rehearsed.push({ plan: candidate, own: candidate === plan, rehearsal });
+    const buckets = planBuckets(tensors, candidate);
+    rehearsed.push({ plan: candidate, buckets, ...(await rehearse(buckets)) });
   }
   return ranks.flatMap((count) => {
     const setting = { ranks: count, network: networkOf(count), compute };
-    const steps = rehearsed.flatMap(({ plan, own, rehearsal }) =>
-      collectivesOf(plan, rehearsal).map((collective) => ({
-        ...forecastStep(plan, rehearsal, collective, setting),
+    const steps = rehearsed.flatMap((one) =>
+      forecastPlan(one, setting).map(({ partial, ...step }) => ({
+        ...step,
         // What leaves entries out is never taken unasked.
-        own: own && (!isAutomatic(plan.collective) || collective?.partial !== true),
-        uncompressed: !compresses(plan),
+        own: one.plan === plan && !(partial && isAutomatic(plan.collective)),
+        uncompressed: !compresses(one.plan),
       })),
     );
     const dense = Math.min(

@@ -1,9 +1,10 @@
 /**
  * What a training step would take: the model's computation, which is given, the method's
  * compression as it was rehearsed on this machine, and the exchange as the cost model
- * predicts it, for every method, every collective that can carry it, and any number of
- * ranks. Nothing is assumed to overlap. With more ranks α, β and γ stay as they were
- * measured; entries fill in as E[K] for uniform indices.
+ * predicts it for the messages that the method's definition states, for every method, every
+ * collective that can carry it, and any number of ranks. Buckets are carried as in a run, so
+ * what `auto` takes here is what it takes there. Nothing is assumed to overlap. With more
+ * ranks α, β and γ stay as they were measured; entries fill in as E[K] for uniform indices.
  */
 import {
   addTerms,
@@ -20,19 +21,23 @@ import {
 } from '../../shared/cost-model/network-cost.ts';
 import { isAutomatic, type ExchangePlan } from '../../shared/exchange-plan.ts';
 import type { CollectiveDefinition, ExchangeShape } from '../collectives/collective.ts';
-import { predict, predictBroadcast, predictGather } from '../collectives/prediction.ts';
 import {
-  chooseCollective,
-  collectivesFor,
-  findCollective,
-} from '../collectives/registry.ts';
-import { quantizationOf } from '../auto/collective-choice.ts';
-import type { Rehearsal, RehearsedMessage } from './rehearsal.ts';
+  predict,
+  predictBroadcast,
+  predictGather,
+  type Prediction,
+} from '../collectives/prediction.ts';
+import { collectivesFor, findCollective } from '../collectives/registry.ts';
+import type { ExpectedMessage } from '../compression/method.ts';
+import { largestOf, type Bucket } from '../plan/buckets.ts';
+import { BucketCarrier, quantizationOf } from '../auto/collective-choice.ts';
+import { shapeOf } from '../auto/reduction-shapes.ts';
+import type { Rehearsal } from './rehearsal.ts';
 
 export interface StepForecast {
   readonly ranks: number;
   readonly method: string;
-  /** What carries most of its bytes; `allgather` or `broadcast` where nothing is summed. */
+  /** What carries the largest bucket; `allgather` where nothing is summed. */
   readonly collective: string;
   /** Seconds. */
   readonly compute: number;
@@ -47,6 +52,12 @@ export interface StepForecast {
   readonly bound: StepBound;
 }
 
+/** A plan, what it makes of a model's tensors, and what compressing them took. */
+export interface RehearsedPlan extends Rehearsal {
+  readonly plan: ExchangePlan;
+  readonly buckets: readonly Bucket[];
+}
+
 export interface ForecastSetting {
   readonly ranks: number;
   readonly network: NetworkCost;
@@ -54,59 +65,81 @@ export interface ForecastSetting {
   readonly compute: number;
 }
 
-/** Every collective that can carry the plan's payloads, or the one that it names. */
-export function collectivesOf(
-  plan: ExchangePlan,
-  { messages }: Rehearsal,
-): readonly (CollectiveDefinition | undefined)[] {
-  if (!isAutomatic(plan.collective)) return [findCollective(plan.collective)];
-  const summed = messages.filter(({ operation }) => operation === 'reduce');
-  const largest = heaviest(summed);
-  return largest === undefined ? [undefined] : collectivesFor(largest.kind);
+export interface ForecastOfPlan extends StepForecast {
+  /** Whether entries are left out of the sum. */
+  readonly partial: boolean;
 }
 
-/** @param collective for the payloads that it takes; others go by the cheapest */
+/**
+ * The plan by the collective that it names, or as `auto` would carry it and then by every
+ * other collective that can carry its largest bucket.
+ */
+export function forecastPlan(
+  rehearsed: RehearsedPlan,
+  setting: ForecastSetting,
+): readonly ForecastOfPlan[] {
+  const { plan } = rehearsed;
+  const carriers = carriersOf(rehearsed, plan.collective, setting);
+  const own = forecastOf(rehearsed, carriers, setting);
+  if (!isAutomatic(plan.collective)) {
+    const { partial } = findCollective(plan.collective);
+    return [{ ...own, partial: partial === true }];
+  }
+  const { kind, messages } = largestOf(carriers);
+  const summed = messages.some(({ operation }) => operation === 'reduce');
+  const others = summed
+    ? collectivesFor(kind).filter(({ id }) => id !== own.collective)
+    : [];
+  return [
+    { ...own, partial: false },
+    ...others.map(({ id, partial }) => ({
+      ...forecastStep(rehearsed, id, setting),
+      partial: partial === true,
+    })),
+  ];
+}
+
+/** @param collective for the buckets that it can carry; `auto` chooses for the others */
 export function forecastStep(
-  plan: ExchangePlan,
-  rehearsal: Rehearsal,
-  collective: CollectiveDefinition | undefined,
+  rehearsed: RehearsedPlan,
+  collective: string,
+  setting: ForecastSetting,
+): StepForecast {
+  return forecastOf(rehearsed, carriersOf(rehearsed, collective, setting), setting);
+}
+
+function carriersOf(
+  { plan, buckets }: RehearsedPlan,
+  collective: string,
+  { ranks, network }: ForecastSetting,
+): readonly BucketCarrier[] {
+  const named = { ...plan, collective };
+  return buckets.map((bucket) => new BucketCarrier(named, bucket, ranks, network));
+}
+
+function forecastOf(
+  { plan, ...rehearsal }: RehearsedPlan,
+  carriers: readonly BucketCarrier[],
   { ranks, network, compute }: ForecastSetting,
 ): StepForecast {
+  const all = carriers.reduce((sum, { messages }) => sum + messages.length, 0);
   let terms: CostTerms = NO_COST;
   let wireBytes = 0;
   let payloadBytes = 0;
   let decompress = rehearsal.decompress;
-  for (const message of rehearsal.messages) {
-    const shape = shapeOf(message, ranks);
-    payloadBytes += message.bytes;
-    if (collective?.partial !== true) {
-      decompress += moreToDecode(message, shape, network);
-    }
-    switch (message.operation) {
-      case 'reduce': {
-        const carrier = carrierOf(message, shape, collective, network);
-        const sent = { ...shape, quantization: quantizationOf(plan, carrier) };
-        const prediction = predict(carrier, sent, network);
-        terms = addTerms(terms, prediction);
-        wireBytes += prediction.wireBytes;
-        break;
+  for (const carrier of carriers) {
+    for (const message of carrier.messages) {
+      const shape = shapeOf(message, ranks);
+      const prediction = predictMessage(message, shape, carrier, plan, network);
+      terms = addTerms(terms, prediction);
+      wireBytes += prediction.wireBytes;
+      payloadBytes += message.bytes;
+      // Every rank's payload is decoded; the rehearsal had one.
+      if (message.operation === 'gather') {
+        decompress += ((ranks - 1) * rehearsal.decompress) / all;
+      } else if (carrier.collective?.partial !== true) {
+        decompress += moreToDecode(message, shape, network);
       }
-      case 'gather': {
-        const prediction = predictGather(shape, network);
-        terms = addTerms(terms, prediction);
-        wireBytes += prediction.wireBytes;
-        // Every rank's payload is decoded; the rehearsal had one.
-        decompress += ((ranks - 1) * rehearsal.decompress) / rehearsal.messages.length;
-        break;
-      }
-      case 'broadcast': {
-        const prediction = predictBroadcast(shape, network);
-        terms = addTerms(terms, prediction);
-        wireBytes += prediction.wireBytes;
-        break;
-      }
-      default:
-        message.operation satisfies never;
     }
   }
   const { compress } = rehearsal;
@@ -115,7 +148,7 @@ export function forecastStep(
   return {
     ranks,
     method: plan.method,
-    collective: carriedBy(rehearsal, ranks, collective, network),
+    collective: largestOf(carriers).collective?.id ?? 'allgather',
     compute,
     compress,
     exchange,
@@ -127,21 +160,26 @@ export function forecastStep(
   };
 }
 
-function shapeOf(
-  { length, bytes, nnz }: RehearsedMessage,
-  ranks: number,
-): ExchangeShape {
-  return { ranks, length, payloadBytes: bytes, nnz };
-}
-
-function carrierOf(
-  { kind }: RehearsedMessage,
+function predictMessage(
+  message: ExpectedMessage,
   shape: ExchangeShape,
-  collective: CollectiveDefinition | undefined,
+  carrier: BucketCarrier,
+  plan: ExchangePlan,
   network: NetworkCost,
-): CollectiveDefinition {
-  if (collective?.takes.includes(kind) === true) return collective;
-  return chooseCollective(kind, shape, network);
+): Prediction {
+  switch (message.operation) {
+    case 'reduce': {
+      const collective: CollectiveDefinition = carrier.of(message);
+      const quantization = quantizationOf(plan, collective);
+      return predict(collective, { ...shape, quantization }, network);
+    }
+    case 'gather':
+      return predictGather(shape, network);
+    case 'broadcast':
+      return predictBroadcast(shape, network);
+    default:
+      return message.operation satisfies never;
+  }
 }
 
 /**
@@ -149,32 +187,11 @@ function carrierOf(
  * be copied and scaled, where that is less.
  */
 function moreToDecode(
-  { operation, nnz }: RehearsedMessage,
+  { operation, entries }: ExpectedMessage,
   { length, ranks }: ExchangeShape,
   network: NetworkCost,
 ): number {
-  if (operation !== 'reduce' || nnz === undefined) return 0;
-  const more = expectedUnion(length, nnz, ranks) - nnz;
+  if (operation !== 'reduce' || entries === undefined) return 0;
+  const more = expectedUnion(length, entries, ranks) - entries;
   return Math.min(more * scatterSeconds(network), 2 * length * network.gamma);
-}
-
-function carriedBy(
-  { messages }: Rehearsal,
-  ranks: number,
-  collective: CollectiveDefinition | undefined,
-  network: NetworkCost,
-): string {
-  const largest = heaviest(messages);
-  if (largest === undefined) return '–';
-  if (largest.operation === 'gather') return 'allgather';
-  if (largest.operation === 'broadcast') return 'broadcast';
-  return carrierOf(largest, shapeOf(largest, ranks), collective, network).id;
-}
-
-function heaviest(messages: readonly RehearsedMessage[]): RehearsedMessage | undefined {
-  return messages.reduce<RehearsedMessage | undefined>(
-    (most, message) =>
-      most === undefined || message.bytes > most.bytes ? message : most,
-    undefined,
-  );
 }

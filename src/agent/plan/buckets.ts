@@ -63,6 +63,12 @@ export function planBuckets(
   return buckets;
 }
 
+/** The first of the longest; there is at least one. */
+export const largestOf = <B extends Pick<Bucket, 'length'>>(buckets: readonly B[]): B =>
+  buckets.reduce((largest, bucket) =>
+    bucket.length > largest.length ? bucket : largest,
+  );
+
 function close({ policy, tensors, bytes }: OpenBucket, index: number): Bucket {
   const runs: BucketRun[] = [];
   const slices: TensorSlice[] = [];

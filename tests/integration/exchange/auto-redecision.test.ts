@@ -84,7 +84,7 @@ test('indices that are the same on all ranks: moves once, all ranks together', a
   expect(told?.message).toMatch(/k = 4,500, K = 4,[45]\d\d, P = 8 \(K = 26,4\d\d was/);
 });
 
-test('a threshold that sends everything, not the little that was assumed', async () => {
+test('a threshold that sends everything, not the little that was estimated', async () => {
   const results = await run(
     { method: 'threshold', threshold: 0.5 },
     FIRST_MOVE + 2,
@@ -93,6 +93,40 @@ test('a threshold that sends everything, not the little that was assumed', async
   expect(moves(results)).toEqual([FIRST_MOVE]);
   const [, changed] = results.flatMap(([first]) => first!.notices);
   expect(changed?.message).toContain('k = 50,000, K = 50,000, P = 8');
+});
+
+test('values that are more than their method will send: moves once, says by what', async () => {
+  // At the start of its ramp a rank sends half of the entries; 5 are what is left in the end.
+  const results = await run(
+    { method: 'randomk', ratio: 1e-4, rampIterations: 100_000, rampFrom: 0.5 },
+    FIRST_MOVE + 2,
+    (rank, i) => ((i + rank) % 10) + 1,
+  );
+  expect(results[0]![0]!.notices[0]!.message).toContain(
+    'N = 50,000, 20 bytes to sum, P = 8',
+  );
+  expect(results[0]![0]!.collective).toBe('recursive-doubling');
+  expect(moves(results)).toEqual([FIRST_MOVE]);
+  const [, changed] = results.flatMap(([first]) => first!.notices);
+  expect(changed?.message).toMatch(
+    /^auto moves bucket 0 from recursive-doubling to .* as observed N = 50,000, 99,9\d\d bytes to sum, P = 8 \(20 bytes were assumed\)/,
+  );
+});
+
+test('a warm-up goes by what it sends itself, and changes no assumption', async () => {
+  const warmupIterations = 2 + WINDOW + 4;
+  const results = await run(
+    { method: 'randomk', ratio: 1e-4, warmupIterations },
+    warmupIterations + WINDOW + 4,
+    (rank, i) => ((i + rank) % 10) + 1,
+  );
+  const [first] = results[0]!;
+  // 200 kB are bound by bandwidth, 20 bytes by latency.
+  expect(first!.collective).not.toBe('recursive-doubling');
+  expect(first!.bytes.payload).toBe(4 * N);
+  expect(moves(results)).toEqual([warmupIterations]);
+  expect(results.at(-1)![0]!.collective).toBe('recursive-doubling');
+  expect(codes(results)).toEqual(['COLLECTIVE_CHOSEN']);
 });
 
 test('a collective that was named is left alone', async () => {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { carriageOf } from '../../../src/agent/compression/method.ts';
+import { unionOf } from '../../../src/agent/collectives/fill-in.ts';
 import { findMethod } from '../../../src/agent/compression/registry.ts';
 import { BucketCarrier } from '../../../src/agent/auto/collective-choice.ts';
 import {
   ExchangeRecorder,
   observationOf,
   type Observation,
-  type Sparsity,
+  type Sums,
 } from '../../../src/agent/auto/exchange-observation.ts';
 import { ExchangeReview, WINDOW } from '../../../src/agent/auto/exchange-review.ts';
 import { NetworkKnowledge } from '../../../src/agent/auto/network-knowledge.ts';
@@ -21,8 +21,13 @@ const NETWORK = { alpha: 50e-6, beta: 8e-9, gamma: 0.3e-9 };
 function reviewed(exchange: Record<string, unknown>, network = NETWORK) {
   const knowledge = new NetworkKnowledge(network);
   const plan = resolvePlan(exchange);
-  const carriage = carriageOf(findMethod(plan.method), plan.parameters);
-  const carrier = new BucketCarrier(plan, carriage, { length: N }, RANKS, network);
+  const { parameters } = plan;
+  const bucket = {
+    length: N,
+    tensors: [{ name: 'w', start: 0, length: N, shape: [1000, N / 1000] }],
+    policy: { method: findMethod(plan.method), parameters },
+  };
+  const carrier = new BucketCarrier(plan, bucket, RANKS, network);
   const review = new ExchangeReview({
     carriers: [carrier],
     knowledge,
@@ -32,19 +37,26 @@ function reviewed(exchange: Record<string, unknown>, network = NETWORK) {
   });
   /** An exchange that took what is predicted, times `slower`. */
   const observation = (
-    sparsity: Sparsity | undefined,
+    sums: Sums | undefined,
     { slower = 1, overhead = 0 } = {},
   ): Observation => {
+    const [assumed] = carrier.shapes;
     const shape =
-      sparsity === undefined
-        ? carrier.shape
-        : { ...carrier.shape, ...sparsity, payloadBytes: 8 * sparsity.nnz };
+      sums === undefined
+        ? assumed!
+        : {
+            ...assumed!,
+            payloadBytes: sums.bytes,
+            ...(sums.nnzReduced === undefined
+              ? {}
+              : { nnz: sums.bytes / 8, nnzReduced: sums.nnzReduced }),
+          };
     const terms = costTerms((c) => carrier.collective!.cost(shape, c), network);
     return {
       seconds: slower * totalSeconds(terms),
       overhead,
       terms,
-      sparsity: carrier.kind === 'sparse' ? [sparsity] : [],
+      sums: carrier.automatic ? [sums] : [],
     };
   };
   /** So many windows of what `make` gives; the codes told, and when. */
@@ -57,7 +69,9 @@ function reviewed(exchange: Record<string, unknown>, network = NETWORK) {
 
 const topk = { method: 'topk', ratio: 0.02 };
 /** All ranks select the same: the result does not fill in. */
-const same = { nnz: 20_000, nnzReduced: 20_000 };
+const same = { bytes: 160_000, nnzReduced: 20_000 };
+
+const assumedUnion = ({ shapes }: BucketCarrier): number => unionOf(shapes[0]!, RANKS);
 
 describe('the review of a plan', () => {
   test('says at first what it chose, and what it expects', () => {
@@ -73,7 +87,7 @@ describe('the review of a plan', () => {
     const named = { ...topk, collective: 'sparse-ring' };
     const { review, watch, observation, carrier } = reviewed(named);
     expect(review.opening()).toEqual([]);
-    watch(3, () => ({ ...observation(undefined), sparsity: [] }));
+    watch(3, () => observation(undefined));
     expect(carrier.collective?.id).toBe('sparse-ring');
   });
 
@@ -85,15 +99,15 @@ describe('the review of a plan', () => {
     // Two exchanges to settle, then a window.
     expect(moves).toEqual([[2 + WINDOW - 1, 'COLLECTIVE_CHANGED']]);
     expect(carrier.collective?.id).toBe('ssar-split-allgather');
-    expect(carrier.expectedUnion).toBe(20_000);
+    expect(assumedUnion(carrier)).toBe(20_000);
   });
 
   test('stays where what was observed is within a fifth', () => {
     const { carrier, watch, observation } = reviewed(topk);
-    const expected = { nnz: 18_000, nnzReduced: 0.85 * carrier.expectedUnion };
+    const expected = { bytes: 8 * 18_000, nnzReduced: 0.85 * assumedUnion(carrier) };
     const told = watch(5, () => observation(expected, { slower: 1.1 }));
     expect(told.filter(([, code]) => code === 'COLLECTIVE_CHANGED')).toEqual([]);
-    expect(carrier.shape.nnz).toBe(20_000);
+    expect(carrier.shapes[0]!.nnz).toBe(20_000);
   });
 
   test('learns the network where times are not what was predicted', () => {
@@ -129,7 +143,7 @@ describe('the review of a plan', () => {
 
   test('comes to rest although what it sees swings to and fro', () => {
     const { watch, observation, carrier } = reviewed(topk);
-    const few = { nnz: 20, nnzReduced: 20 };
+    const few = { bytes: 160, nnzReduced: 20 };
     let exchanges = 0;
     const told = watch(200, () =>
       observation(Math.floor(exchanges++ / (WINDOW + 2)) % 2 === 0 ? same : few),
@@ -144,9 +158,71 @@ describe('the review of a plan', () => {
   test('one exchange that stalls is no reason for anything', () => {
     const { watch, observation, knowledge } = reviewed(topk);
     let exchanges = 0;
-    const expected = { nnz: 20_000, nnzReduced: 725_548 };
+    const expected = { bytes: 160_000, nnzReduced: 725_548 };
     watch(5, () => observation(expected, { slower: exchanges++ % 4 === 0 ? 50 : 1 }));
     expect(knowledge.correction).toEqual({ latency: 1, bandwidth: 1, reduction: 1 });
+  });
+});
+
+describe('what is summed in another way than as pairs', () => {
+  const values = { method: 'randomk', ratio: 1e-4 };
+
+  test('is said in bytes, of all messages', () => {
+    const message = (exchange: Record<string, unknown>) =>
+      reviewed(exchange).review.opening()[0]!.message;
+    expect(message(values)).toContain('N = 1,000,000, 400 bytes to sum, P = 64');
+    expect(message({ method: 'none' })).toContain('N = 1,000,000, P = 64');
+    // Of a matrix of 1000 × 1000.
+    expect(message({ method: 'powersgd', rank: 3 })).toContain(
+      'N = 1,000,000, 24,000 bytes to sum in 2 messages, P = 64',
+    );
+    expect(message({ method: 'threshold' })).toContain('k ≈ 887,626, K ≈ 1,000,000');
+  });
+
+  test('is assumed as it was seen, where that is off by more than a fifth', () => {
+    const { carrier, review, observation, watch } = reviewed(values);
+    const small = carrier.collective?.id;
+    expect(review.watched).toEqual([0]);
+    watch(3, () => observation({ bytes: 460 }));
+    expect(carrier.shapes).toMatchObject([{ length: 100, payloadBytes: 400 }]);
+    const told = watch(3, () => observation({ bytes: 4_000_000 }));
+    expect(carrier.shapes).toMatchObject([{ length: 1e6, payloadBytes: 4e6 }]);
+    expect(told.filter(([, code]) => code === 'COLLECTIVE_CHANGED')).toHaveLength(1);
+    expect(carrier.collective?.id).not.toBe(small);
+  });
+
+  test('keeps the proportions of its messages', () => {
+    const { carrier, observation, watch } = reviewed({ method: 'powersgd', rank: 3 });
+    watch(3, () => observation({ bytes: 240_000 }));
+    expect(carrier.shapes).toMatchObject([
+      { length: 30_000, payloadBytes: 120_000 },
+      { length: 30_000, payloadBytes: 120_000 },
+    ]);
+  });
+
+  test('goes by a collective of its own where it is the whole bucket for once', () => {
+    const { carrier } = reviewed(values);
+    const usual = { kind: 'dense', length: 100, bytes: 400 } as const;
+    const whole = { kind: 'dense', length: N, bytes: 4 * N } as const;
+    expect(carrier.of(usual).id).toBe('recursive-doubling');
+    expect(carrier.isUnusual(usual)).toBe(false);
+    expect(carrier.of(whole).id).not.toBe('recursive-doubling');
+    expect(carrier.isUnusual(whole)).toBe(true);
+    const named = reviewed({ ...values, collective: 'recursive-doubling' }).carrier;
+    expect(named.of(whole).id).toBe('recursive-doubling');
+    expect(reviewed({ method: 'none' }).carrier.isUnusual(whole)).toBe(false);
+  });
+
+  test('is nothing of a method whose payloads are gathered', () => {
+    for (const exchange of [
+      { method: 'qsgd' },
+      { method: 'a2sgd', mode: 'allgather' },
+    ]) {
+      const { carrier, review } = reviewed(exchange);
+      expect(carrier.collective).toBeUndefined();
+      expect(review.opening()).toEqual([]);
+      expect(review.watched).toEqual([]);
+    }
   });
 });
 
@@ -162,7 +238,7 @@ describe('the verdict on compression', () => {
   test('is not given where compression pays', () => {
     const slow = { ...NETWORK, beta: 8e-7 };
     const { watch, observation } = reviewed({ method: 'topk', ratio: 0.0001 }, slow);
-    const told = watch(8, () => observation({ nnz: 100, nnzReduced: 6380 }));
+    const told = watch(8, () => observation({ bytes: 800, nnzReduced: 6380 }));
     expect(told.map(([, code]) => code)).not.toContain('COMPRESSION_DOES_NOT_PAY');
   });
 
@@ -196,15 +272,26 @@ describe('what is told with the control message', () => {
     expect(observationOf(recorder.report)).toBeUndefined();
     recorder.message(terms);
     recorder.message(terms);
-    recorder.sparse(1, { nnz: 5, nnzReduced: 7 });
+    recorder.summed(1, { bytes: 40, nnzReduced: 7 });
     recorder.finish(10, 20);
     expect(observationOf(recorder.report)).toEqual({
       seconds: 10,
       overhead: 20,
       terms: { latency: 2, bandwidth: 4, reduction: 6 },
-      sparsity: [undefined, { nnz: 5, nnzReduced: 7 }],
+      sums: [undefined, { bytes: 40, nnzReduced: 7 }],
     });
     expect(recorder.operations).toEqual(['min', ...new Array(8).fill('max')]);
+  });
+
+  test('adds the sums of a bucket up; dense ones have no fill-in', () => {
+    const recorder = new ExchangeRecorder(1);
+    recorder.message(terms);
+    recorder.summed(0, { bytes: 400 });
+    recorder.summed(0, { bytes: 80 });
+    recorder.finish(1, 1);
+    expect(observationOf(recorder.report)?.sums).toEqual([
+      { bytes: 480, nnzReduced: undefined },
+    ]);
   });
 
   test('is nothing of an exchange that does not count, or that moved nothing', () => {

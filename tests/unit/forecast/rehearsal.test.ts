@@ -1,21 +1,20 @@
 import { describe, expect, test } from 'vitest';
+import { rehearse } from '../../../src/agent/forecast/rehearsal.ts';
 import {
-  rehearse,
-  type RehearsedMessage,
-  type Rehearsal,
-} from '../../../src/agent/forecast/rehearsal.ts';
-import {
-  collectivesOf,
+  forecastPlan,
   forecastStep,
   type ForecastSetting,
+  type RehearsedPlan,
   type StepForecast,
 } from '../../../src/agent/forecast/step-forecast.ts';
 import { findCollective } from '../../../src/agent/collectives/registry.ts';
+import type { MethodDefinition } from '../../../src/agent/compression/method.ts';
+import { none } from '../../../src/agent/compression/none.ts';
 import { methods } from '../../../src/agent/compression/registry.ts';
+import { planBuckets } from '../../../src/agent/plan/buckets.ts';
 import { resolvePlan } from '../../../src/agent/plan/resolve-plan.ts';
 import { expectedUnion } from '../../../src/shared/cost-model/fill-in.ts';
 import { LOOPBACK } from '../../../src/shared/cost-model/network-cost.ts';
-import { messagesOf } from './lone-execution.ts';
 
 const TENSORS = [
   { name: 'w1', shape: [200, 100], start: 0, length: 20_000 },
@@ -24,80 +23,63 @@ const TENSORS = [
 const N = 20_100;
 const setting = { ranks: 4, network: LOOPBACK, compute: 0.005 };
 
-function bestForecast(
-  plan: ReturnType<typeof resolvePlan>,
-  rehearsal: Rehearsal,
-  given: ForecastSetting,
-): StepForecast {
-  return collectivesOf(plan, rehearsal)
-    .map((collective) => forecastStep(plan, rehearsal, collective, given))
-    .reduce((best, other) => (other.step < best.step ? other : best));
+/** Of one tensor, unless told. */
+function rehearsed(
+  exchange: Record<string, unknown>,
+  length?: number,
+  times = { compress: 1e-3, decompress: 2e-3 },
+): RehearsedPlan {
+  const plan = resolvePlan(exchange);
+  const tensors =
+    length === undefined ? TENSORS : [{ name: 'w', shape: [length], start: 0, length }];
+  return { plan, buckets: planBuckets(tensors, plan), ...times };
+}
+
+function bestForecast(subject: RehearsedPlan, given: ForecastSetting): StepForecast {
+  return forecastPlan(subject, given).reduce((best, other) =>
+    other.step < best.step ? other : best,
+  );
 }
 
 describe('a rehearsal', () => {
-  test.each([...methods.keys()])('of %s says what an exchange says', async (method) => {
-    const plan = resolvePlan({ method });
-    const { messages, compress, decompress } = await rehearse(plan, TENSORS, 100);
-    const said = await messagesOf(plan, TENSORS, 100, 4);
-    const roundOf = ({ operation, kind, length }: RehearsedMessage): object => ({
-      ...{ operation, kind, length },
-    });
-    expect(messages.map(roundOf)).toEqual(said.map(roundOf));
-    for (const [round, { bytes }] of messages.entries()) {
-      // Two methods send what exceeds a threshold: about as much of other noise.
-      const apart = /^(threshold|gaussiank)$/.test(method) ? 0.5 : 0;
-      expect(Math.abs(bytes / said[round]!.bytes - 1)).toBeLessThanOrEqual(apart);
-    }
+  test.each([...methods.keys()])('of %s takes time', async (method) => {
+    const { compress, decompress } = await rehearse(rehearsed({ method }).buckets);
     expect(compress).toBeGreaterThan(0);
     expect(decompress).toBeGreaterThan(0);
   });
 
-  test('knows what a method sends', async () => {
-    const topk = await rehearse(
-      resolvePlan({ method: 'topk', ratio: 0.01 }),
-      TENSORS,
-      0,
+  test('is of iterations after the longest warm-up and the longest ramp', async () => {
+    const { buckets } = rehearsed({ method: 'none' });
+    const seen: number[] = [];
+    const method: MethodDefinition = {
+      ...none,
+      create: (context) => {
+        const compressor = none.create({ ...context, parameters: {} });
+        const encode = compressor.encode.bind(compressor);
+        compressor.encode = (gradient, iteration) => {
+          seen.push(iteration);
+          return encode(gradient, iteration);
+        };
+        return compressor;
+      },
+    };
+    await rehearse(
+      buckets.map((bucket) => ({ ...bucket, policy: { method, parameters: {} } })),
     );
-    expect(topk.messages).toEqual([
-      { operation: 'reduce', kind: 'sparse', length: N, bytes: 8 * 201, nnz: 201 },
-    ]);
-    const scalecom = await rehearse(resolvePlan({ method: 'scalecom' }), TENSORS, 0);
-    expect(scalecom.messages.map(({ operation }) => operation)).toEqual([
-      'broadcast',
-      'reduce',
-    ]);
-    const qsgd = await rehearse(resolvePlan({ method: 'qsgd' }), TENSORS, 0);
-    expect(qsgd.messages.map(({ operation }) => operation)).toEqual(['gather']);
-  });
-
-  test('is of the iteration that is asked for: after a warm-up, sparse', async () => {
-    const plan = resolvePlan({ method: 'topk', warmupIterations: 50 });
-    const [early] = (await rehearse(plan, TENSORS, 0)).messages;
-    const [late] = (await rehearse(plan, TENSORS, 60)).messages;
-    expect([early!.kind, late!.kind]).toEqual(['dense', 'sparse']);
-  });
-
-  test('goes by buckets', async () => {
-    const plan = resolvePlan({ method: 'none', bucketBytes: 100 });
-    const { messages } = await rehearse(plan, TENSORS, 0);
-    expect(messages.map(({ length }) => length)).toEqual([100, 20_000]);
+    expect(seen.length).toBeGreaterThan(0);
+    const late = { warmupIterations: 1e9, rampIterations: 1e9 };
+    expect(() => resolvePlan({ method: 'topk', ...late })).not.toThrow();
+    expect(() => resolvePlan({ method: 'topk', warmupIterations: 1e9 + 1 })).toThrow();
+    expect(Math.min(...seen)).toBeGreaterThanOrEqual(2e9);
   });
 });
 
 describe('the forecast of a step', () => {
-  const topk = resolvePlan({ method: 'topk', ratio: 0.01 });
-  const message = {
-    operation: 'reduce',
-    kind: 'sparse',
-    length: N,
-    bytes: 8 * 201,
-    nnz: 201,
-  } as const;
-  const rehearsal = { messages: [message], compress: 1e-3, decompress: 2e-3 };
+  const topk = { method: 'topk', ratio: 0.01 };
 
   test('is what computes, compresses, travels and decompresses', () => {
     const collective = findCollective('ssar-split-allgather');
-    const step = forecastStep(topk, rehearsal, collective, setting);
+    const step = forecastStep(rehearsed(topk), collective.id, setting);
     const shape = { ranks: 4, length: N, payloadBytes: 8 * 201, nnz: 201 };
     expect(step.exchange).toBeCloseTo(collective.cost(shape, LOOPBACK), 12);
     expect(step.compress).toBe(1e-3);
@@ -117,59 +99,80 @@ describe('the forecast of a step', () => {
     });
   });
 
-  test('is bound by what takes longest', () => {
-    const bound = (more: object): string =>
-      bestForecast(topk, { ...rehearsal, ...more }, { ...setting, compute: 0 }).bound;
-    expect(bound({})).toBe('compression');
-    const nothing = { compress: 0, decompress: 0 };
-    expect(bound(nothing)).toBe('latency');
-    const large = { ...message, length: 1e9, bytes: 8e7, nnz: 1e7 };
-    const slow = { ...LOOPBACK, beta: 1e-7 };
-    const wide = { ranks: 4, network: slow, compute: 0 };
-    const { bound: of } = bestForecast(topk, { ...rehearsal, messages: [large] }, wide);
-    expect(of).toBe('bandwidth');
+  test('is of both rounds of a method that talks twice', () => {
+    const step = forecastStep(
+      rehearsed({ method: 'powersgd', rank: 2 }),
+      'recursive-doubling',
+      setting,
+    );
+    // The bias and P of 200 × 2, then Q of 100 × 2: each to two partners.
+    expect(step).toMatchObject({
+      payloadBytes: 4 * (100 + 400) + 4 * 200,
+      wireBytes: 2 * (4 * (100 + 400) + 4 * 200),
+    });
+    const { alpha, beta, gamma } = LOOPBACK;
+    const seconds = 2 * (2 * alpha + 2800 * beta + 700 * gamma);
+    expect(step.exchange).toBeCloseTo(seconds, 12);
   });
 
-  test('takes the best of the collectives, or the one that is named', () => {
-    const best = bestForecast(topk, rehearsal, setting);
-    for (const collective of collectivesOf(topk, rehearsal)) {
-      const other = forecastStep(topk, rehearsal, collective, setting);
-      expect(best.step).toBeLessThanOrEqual(other.step);
+  test('is bound by what takes longest', () => {
+    const idle = { ...setting, compute: 0 };
+    expect(bestForecast(rehearsed(topk), idle).bound).toBe('compression');
+    const nothing = { compress: 0, decompress: 0 };
+    expect(bestForecast(rehearsed(topk, N, nothing), idle).bound).toBe('latency');
+    const slow = { ...LOOPBACK, beta: 1e-7 };
+    const wide = { ranks: 4, network: slow, compute: 0 };
+    expect(bestForecast(rehearsed(topk, 1e9), wide).bound).toBe('bandwidth');
+  });
+
+  test('begins with what auto takes, the cheapest, or has the one that is named', () => {
+    const [auto, ...others] = forecastPlan(rehearsed(topk), setting);
+    expect(others.map(({ collective }) => collective)).not.toContain(auto!.collective);
+    expect(others.map(({ collective }) => collective)).toContain('ok-topk');
+    for (const other of others) {
+      if (other.partial) continue;
+      expect(auto!.step).toBeLessThanOrEqual(other.step);
     }
-    const named = { ...topk, collective: 'sparse-ring' };
-    expect(bestForecast(named, rehearsal, setting).collective).toBe('sparse-ring');
+    const named = rehearsed({ ...topk, collective: 'sparse-ring' });
+    expect(forecastPlan(named, setting).map(({ collective }) => collective)).toEqual([
+      'sparse-ring',
+    ]);
+  });
+
+  test('carries each bucket by its own cheapest under auto', () => {
+    // A large bucket, whose bytes cost most, and a small one, whose messages do.
+    const tensors = [
+      { name: 'small', shape: [100], start: 0, length: 100 },
+      { name: 'large', shape: [1e6], start: 100, length: 1e6 },
+    ];
+    const plan = resolvePlan({ method: 'none', bucketBytes: 1 });
+    const subject = { plan, buckets: planBuckets(tensors, plan), ...NO_TIME };
+    const [auto, ...others] = forecastPlan(subject, { ...setting, ranks: 16 });
+    for (const { exchange } of others) expect(auto!.exchange).toBeLessThan(exchange);
   });
 
   test('decodes the payload of every rank where they are gathered', () => {
-    const qsgd = resolvePlan({ method: 'qsgd' });
-    const gathered = {
-      messages: [{ operation: 'gather', kind: 'quantized', length: N, bytes: 1e4 }],
-      compress: 1e-3,
-      decompress: 2e-3,
-    } as const;
-    const step = bestForecast(qsgd, gathered, setting);
+    const qsgd = rehearsed({ method: 'qsgd', bits: 4, bucket: 512, minElements: 0 }, N);
+    const step = bestForecast(qsgd, setting);
     expect(step.decompress).toBeCloseTo(4 * 2e-3, 12);
-    expect(step.wireBytes).toBe(3e4);
+    expect(step.wireBytes).toBe(3 * (4 * Math.ceil(N / 512) + N / 2 + 2));
     expect(step.collective).toBe('allgather');
   });
 
   test('counts sums that are quantised on their way as such', () => {
     const collective = 'dsar-split-allgather';
-    const carrier = findCollective(collective);
-    const as = (change: object): number => {
-      const plan = resolvePlan({ method: 'topk', ratio: 0.01, collective, ...change });
-      return forecastStep(plan, rehearsal, carrier, setting).wireBytes;
-    };
+    const as = (change: object): number =>
+      forecastStep(rehearsed({ ...topk, collective, ...change }), collective, setting)
+        .wireBytes;
     expect(as({ quantizeSums: { bits: 4 } })).toBeLessThan(as({}) / 4);
   });
 
   test('of a hundred thousand ranks is finite', () => {
-    for (const collective of collectivesOf(topk, rehearsal)) {
-      const step = forecastStep(topk, rehearsal, collective, {
-        ...setting,
-        ranks: 100_000,
-      });
+    const many = { ...setting, ranks: 100_000 };
+    for (const step of forecastPlan(rehearsed(topk), many)) {
       expect(Number.isFinite(step.step) && Number.isFinite(step.wireBytes)).toBe(true);
     }
   });
 });
+
+const NO_TIME = { compress: 0, decompress: 0 };

@@ -1,9 +1,10 @@
 /**
  * A plan as a run executes it, by one rank alone, noting what is said to the other ranks.
- * The gradient is noise of the deviation that a rehearsal has, drawn in another way.
+ * The gradient is Gaussian noise.
  */
 import type { CollectiveDefinition } from '../../../src/agent/collectives/collective.ts';
 import { payloadRegion } from '../../../src/agent/collectives/payload-region.ts';
+import type { ExpectedMessage } from '../../../src/agent/compression/method.ts';
 import type { Combined, Payload } from '../../../src/agent/memory/payload.ts';
 import { ArenaSite } from '../../../src/agent/sites/arena-site.ts';
 import type { FlatTensor } from '../../../src/agent/plan/buckets.ts';
@@ -13,7 +14,6 @@ import {
 } from '../../../src/agent/exchange/collective-group.ts';
 import { NetworkKnowledge } from '../../../src/agent/auto/network-knowledge.ts';
 import { PlanExecution } from '../../../src/agent/exchange/plan-execution.ts';
-import type { RehearsedMessage } from '../../../src/agent/forecast/rehearsal.ts';
 import { Arena } from '../../../src/agent/memory/arena.ts';
 import { loadWasmKernels } from '../../../src/agent/kernels/wasm/load.ts';
 import { ByteLedger } from '../../../src/agent/profile/byte-ledger.ts';
@@ -24,7 +24,7 @@ import type { ExchangePlan } from '../../../src/shared/exchange-plan.ts';
 const DEVIATION = 0.01;
 
 class NotingGroup extends CollectiveGroup {
-  readonly messages: RehearsedMessage[] = [];
+  readonly messages: ExpectedMessage[] = [];
 
   override reduce(
     stream: number,
@@ -49,12 +49,12 @@ class NotingGroup extends CollectiveGroup {
     return super.broadcast(stream, payload, root);
   }
 
-  #note(operation: RehearsedMessage['operation'], payload: Payload): void {
+  #note(operation: ExpectedMessage['operation'], payload: Payload): void {
     const { kind, length } = payload;
-    const nnz = payload.kind === 'sparse' ? payload.count : undefined;
+    const entries = payload.kind === 'sparse' ? payload.count : undefined;
     this.messages.push({
       ...{ operation, kind, length, bytes: payloadRegion(payload).bytes },
-      ...(nnz === undefined ? {} : { nnz }),
+      ...(entries === undefined ? {} : { entries }),
     });
   }
 }
@@ -65,7 +65,7 @@ export async function messagesOf(
   tensors: readonly FlatTensor[],
   iteration: number,
   exchanges: number,
-): Promise<readonly RehearsedMessage[]> {
+): Promise<readonly ExpectedMessage[]> {
   const arena = new Arena();
   const kernels = loadWasmKernels(arena);
   const clock = new PhaseClock();

@@ -1,0 +1,60 @@
+/**
+ * The sums of a bucket as the cost model sees them: at first what the method's definition
+ * expects, later what the ranks have seen.
+ */
+import { unionOf } from '../collectives/fill-in.ts';
+import type { ExchangeShape } from '../collectives/collective.ts';
+import type { ExpectedMessage } from '../compression/method.ts';
+import { sparseBytes } from '../memory/entries.ts';
+import type { Sums } from './exchange-observation.ts';
+
+/** What the cost of a message is computed from. */
+export function shapeOf(
+  { kind, length, bytes, entries }: Omit<ExpectedMessage, 'operation'>,
+  ranks: number,
+): ExchangeShape {
+  return {
+    ranks,
+    // Scalars stand for a vector that does not travel.
+    length: kind === 'scalars' ? bytes / 4 : length,
+    payloadBytes: bytes,
+    ...(kind === 'sparse' ? { nnz: entries } : {}),
+  };
+}
+
+export const bytesOf = (shapes: readonly ExchangeShape[]): number =>
+  total(shapes, ({ payloadBytes }) => payloadBytes);
+
+export const entriesOf = (shapes: readonly ExchangeShape[]): number =>
+  total(shapes, ({ nnz = 0 }) => nnz);
+
+/** K, of sparse sums. */
+export const unionsOf = (shapes: readonly ExchangeShape[]): number =>
+  total(shapes, (shape) => unionOf(shape, shape.ranks));
+
+/** The shapes with the bytes and the fill-in that were seen, shared out as they were. */
+export function asSeen(
+  shapes: readonly ExchangeShape[],
+  { bytes, nnzReduced }: Sums,
+): readonly ExchangeShape[] {
+  const before = bytesOf(shapes);
+  return shapes.map((shape) => {
+    const share = before === 0 ? 1 / shapes.length : shape.payloadBytes / before;
+    if (shape.nnz === undefined) {
+      const length = Math.round((share * bytes) / 4);
+      return { ...shape, length, payloadBytes: 4 * length };
+    }
+    const nnz = Math.round((share * bytes) / sparseBytes(1));
+    return {
+      ...shape,
+      nnz,
+      payloadBytes: sparseBytes(nnz),
+      nnzReduced: nnzReduced === undefined ? undefined : share * nnzReduced,
+    };
+  });
+}
+
+const total = (
+  shapes: readonly ExchangeShape[],
+  of: (shape: ExchangeShape) => number,
+): number => shapes.reduce((sum, shape) => sum + of(shape), 0);
