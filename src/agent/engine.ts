@@ -9,6 +9,7 @@ export {
   describeMethods,
   findMethod,
   methods as compressors,
+  registerMethod,
   validateParameters,
 } from './compression/registry.ts';
 export type { Combined, Payload } from './memory/payload.ts';
@@ -20,6 +21,8 @@ export {
   type Compressor,
   type CompressorContext,
   type ExchangeStatistics,
+  type ExpectedBucket,
+  type ExpectedMessage,
   type MeasureWork,
   type MethodDefinition,
   type TensorSlice,
@@ -58,8 +61,17 @@ export {
   type StreamOptions,
 } from './allreduce/rank-group.ts';
 export type { SavedMemory } from './collectives/collective-memory.ts';
-export type { Quantization } from './collectives/collective.ts';
-export { collectives, describeCollectives } from './collectives/registry.ts';
+export type {
+  CollectiveDefinition,
+  Communicator,
+  ExchangeShape,
+  Quantization,
+} from './collectives/collective.ts';
+export {
+  collectives,
+  describeCollectives,
+  registerCollective,
+} from './collectives/registry.ts';
 export type { RankAddress } from '../shared/protocol/supervisor.ts';
 export type { ReduceOperation, ReductionKernels } from './kernels/reduction.ts';
 export { VALUE_TYPES, type ValueBytes, type ValueType } from './memory/value-type.ts';

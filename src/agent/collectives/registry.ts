@@ -1,11 +1,13 @@
 /**
- * All collectives. Adding one is one file and one line here: the order is that of lists,
- * and decides between equal costs.
+ * All collectives. Ours have a line each; others are registered by whoever brings them, in
+ * each process that is to know them. The order is that of lists, and decides between equal
+ * costs.
  */
 import type { CollectiveEntry, PayloadKind } from '../../shared/catalogue.ts';
 import { LOOPBACK } from '../../shared/cost-model/network-cost.ts';
 import { inputError } from '../../shared/errors.ts';
 import { nearest } from '../../shared/nearest.ts';
+import { invalidDefinition, register } from '../../shared/registry.ts';
 import type { ReduceOperation } from '../kernels/reduction.ts';
 import type { ValueType } from '../memory/value-type.ts';
 import type { CollectiveDefinition, ExchangeShape, NetworkCost } from './collective.ts';
@@ -21,7 +23,7 @@ import { ssarRecursiveDoubling } from './ssar-recursive-doubling.ts';
 import { ssarSplitAllgather } from './ssar-split-allgather.ts';
 import { expectedSeconds } from './timed-factor.ts';
 
-const all: readonly CollectiveDefinition[] = [
+const ours: readonly CollectiveDefinition[] = [
   recursiveDoubling,
   rabenseifner,
   // Its chunks are more frames than Rabenseifner's halves, which cost the same by the model.
@@ -35,27 +37,56 @@ const all: readonly CollectiveDefinition[] = [
   okTopk,
 ];
 
-export const collectives: ReadonlyMap<string, CollectiveDefinition> = new Map(
-  all.map((collective) => [collective.id, collective]),
-);
+const known = new Map(ours.map((collective) => [collective.id, collective]));
+export const collectives: ReadonlyMap<string, CollectiveDefinition> = known;
+
+const KIND = { code: 'COLLECTIVE', noun: 'collective' };
+/** What stands where a collective's id does, in plans and in records. */
+const RESERVED = ['auto', 'adaptive', 'allgather', 'broadcast'];
+/** Codes from here on are those of other messages. */
+const CODES_END = 1000;
+
+/**
+ * Makes a collective known to this process. All ranks of a world must know the same.
+ * @throws GradwireError `COLLECTIVE_DUPLICATE`; `COLLECTIVE_INVALID` for a code that is taken
+ * or out of range, and for one that takes nothing
+ */
+export function registerCollective(definition: CollectiveDefinition): void {
+  const { code, id, takes } = definition;
+  if (!Number.isInteger(code) || code < 1 || code >= CODES_END) {
+    throw invalidDefinition(
+      KIND,
+      id,
+      `its code ${code} is not in 1 … ${CODES_END - 1}`,
+    );
+  }
+  const other = collectivesInOrder().find((collective) => collective.code === code);
+  if (other !== undefined && other.id !== id) {
+    throw invalidDefinition(KIND, id, `its code ${code} is that of ${other.id}`);
+  }
+  if (takes.length === 0) throw invalidDefinition(KIND, id, 'it takes no payloads');
+  register(known, definition, KIND, RESERVED);
+}
+
+const collectivesInOrder = (): readonly CollectiveDefinition[] => [...known.values()];
 
 /** @throws GradwireError `COLLECTIVE_UNKNOWN` */
 export function findCollective(id: string): CollectiveDefinition {
   const found = collectives.get(id);
   if (found !== undefined) return found;
-  const known = [...collectives.keys(), 'auto', 'adaptive'];
-  const suggestion = nearest(id, known);
+  const ids = [...collectives.keys(), 'auto', 'adaptive'];
+  const suggestion = nearest(id, ids);
   throw inputError('COLLECTIVE_UNKNOWN', `there is no collective "${id}"`, {
     next:
       suggestion === undefined
-        ? `Known collectives: ${known.join(', ')}.`
+        ? `Known collectives: ${ids.join(', ')}.`
         : `Did you mean "${suggestion}"?`,
   });
 }
 
 /** The collectives that take payloads of this kind. */
 export function collectivesFor(kind: PayloadKind): readonly CollectiveDefinition[] {
-  return all.filter((collective) => collective.takes.includes(kind));
+  return collectivesInOrder().filter(({ takes }) => takes.includes(kind));
 }
 
 /** Of those the ones that leave nothing out of the sum. */
@@ -100,7 +131,9 @@ export function quantizingFor(kind: PayloadKind): CollectiveDefinition {
 /** @throws GradwireError `QUANTIZE_MISFIT`: says which collectives do quantise */
 export function assertQuantizes(collective: CollectiveDefinition): void {
   if (collective.quantizes === true) return;
-  const able = all.filter(({ quantizes }) => quantizes === true).map(({ id }) => id);
+  const able = collectivesInOrder()
+    .filter(({ quantizes }) => quantizes === true)
+    .map(({ id }) => id);
   throw inputError('QUANTIZE_MISFIT', `${collective.id} sends values as they are`, {
     next: `What can quantise: ${able.join(', ')}.`,
   });
@@ -135,7 +168,7 @@ export function assertFits(
 }
 
 export function describeCollectives(): readonly CollectiveEntry[] {
-  return all.map(({ id, title, summary, source, takes }) => ({
+  return collectivesInOrder().map(({ id, title, summary, source, takes }) => ({
     id,
     title,
     summary,

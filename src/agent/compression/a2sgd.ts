@@ -59,6 +59,10 @@ export const a2sgd: MethodDefinition<typeof parameters> = {
   reducible: true,
   residual: 'none',
   replicas: 'drift',
+  drift: ({ divergenceEvery, resyncEvery }) => ({
+    measureEvery: divergenceEvery,
+    resyncEvery,
+  }),
   messages: ({ mode, granularity }, { length, tensors }) => [
     {
       operation: mode === 'allgather' ? 'gather' : 'reduce',

@@ -147,6 +147,14 @@ export interface ExpectedMessage {
 /** What kind of payload travels, and whether a collective may sum it. */
 export type Carriage = Pick<MethodDefinition, 'payload' | 'reducible'>;
 
+/** Both in iterations; 0: never. */
+export interface DriftSchedule {
+  /** Between two records of how far the replicas are apart. */
+  readonly measureEvery: number;
+  /** Between two averages of their weights. */
+  readonly resyncEvery: number;
+}
+
 export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
   readonly id: string;
   readonly title: string;
@@ -176,6 +184,8 @@ export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
   /** The residual's units, if one is kept. Equal units: it survives a switch. */
   readonly residual: 'none' | 'gradient' | 'update';
   readonly replicas: 'identical' | 'drift';
+  /** What the training loop does about replicas that drift; where they do. */
+  drift?(parameters: z.infer<Schema>): DriftSchedule;
   create(context: CompressorContext<z.infer<Schema>>): Compressor;
 }
 

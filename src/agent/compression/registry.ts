@@ -1,9 +1,15 @@
-/** The compression methods, by id. One line each; the order is that of lists and forms. */
-import type { MethodEntry } from '../../shared/catalogue.ts';
+/**
+ * The compression methods, by id. Ours have a line each; others are registered by whoever
+ * brings them, in each process that is to know them. The order is that of lists and forms.
+ */
+import type { z } from 'zod';
+import type { MethodEntry, ParameterEntry } from '../../shared/catalogue.ts';
 import { inputError } from '../../shared/errors.ts';
+import { PLAN_KEYS } from '../../shared/exchange-plan.ts';
 import { explainIssue } from '../../shared/experiment-spec.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { nearest } from '../../shared/nearest.ts';
+import { invalidDefinition, register } from '../../shared/registry.ts';
 import { a2sgd } from './a2sgd.ts';
 import { dct } from './dct.ts';
 import { dgc } from './dgc.ts';
@@ -21,7 +27,7 @@ import { terngrad } from './terngrad.ts';
 import { threshold } from './threshold.ts';
 import { topk } from './topk.ts';
 
-export const methods: ReadonlyMap<string, MethodDefinition> = byId([
+const known = byId([
   none,
   topk,
   randomk,
@@ -36,6 +42,36 @@ export const methods: ReadonlyMap<string, MethodDefinition> = byId([
   onebit,
   a2sgd,
 ]);
+export const methods: ReadonlyMap<string, MethodDefinition> = known;
+
+const KIND = { code: 'METHOD', noun: 'compression method' };
+/** Names beside which parameters are written, in specs, layers and switches. */
+const TAKEN: ReadonlySet<string> = new Set([...PLAN_KEYS, 'match', 'residual']);
+
+/**
+ * Makes a method known to this process.
+ * @throws GradwireError `METHOD_DUPLICATE`; `METHOD_INVALID` for parameters that cannot be
+ * written beside the plan's keys, shown in a form or left out
+ */
+export function registerMethod<Schema extends z.ZodObject>(
+  definition: MethodDefinition<Schema>,
+): void {
+  const { id, parameters } = definition;
+  const clash = Object.keys(parameters.shape).find((name) => TAKEN.has(name));
+  if (clash !== undefined) {
+    throw invalidDefinition(KIND, id, `the name of its parameter "${clash}" is taken`);
+  }
+  const bare = shownEntries(id, parameters).find(
+    ({ description }) => description === '',
+  );
+  if (bare !== undefined) {
+    throw invalidDefinition(KIND, id, `its parameter "${bare.key}" is not described`);
+  }
+  if (!parameters.safeParse({}).success) {
+    throw invalidDefinition(KIND, id, 'a parameter has no default');
+  }
+  register<MethodDefinition>(known, definition, KIND);
+}
 
 /** @throws GradwireError `METHOD_UNKNOWN` */
 export function findMethod(id: string): MethodDefinition {
@@ -83,8 +119,16 @@ export function describeMethods(): Omit<MethodEntry, 'collectives'>[] {
   }));
 }
 
-function byId(
-  definitions: readonly MethodDefinition[],
-): ReadonlyMap<string, MethodDefinition> {
+/** @throws GradwireError `METHOD_INVALID` where no form can show them */
+function shownEntries(id: string, parameters: z.ZodObject): readonly ParameterEntry[] {
+  try {
+    return parameterEntries(parameters);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw invalidDefinition(KIND, id, why);
+  }
+}
+
+function byId(definitions: readonly MethodDefinition[]): Map<string, MethodDefinition> {
   return new Map(definitions.map((definition) => [definition.id, definition]));
 }

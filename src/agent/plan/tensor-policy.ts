@@ -5,7 +5,11 @@
 import { isAutomatic, type ExchangePlan } from '../../shared/exchange-plan.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { findCollective } from '../collectives/registry.ts';
-import { carriageOf, type MethodDefinition } from '../compression/method.ts';
+import {
+  carriageOf,
+  type DriftSchedule,
+  type MethodDefinition,
+} from '../compression/method.ts';
 import { fitsName } from '../compression/policy/name-pattern.ts';
 import { travelsApart } from '../compression/policy/small-tensors.ts';
 import { findMethod } from '../compression/registry.ts';
@@ -53,19 +57,15 @@ export function planOf(plan: ExchangePlan, policy: TensorPolicy): ExchangePlan {
 }
 
 /** What a plan asks of the training loop where replicas drift. */
-export interface Drift {
+export interface Drift extends DriftSchedule {
   readonly drifts: boolean;
-  /** Iterations between two records of the drift; 0: none. */
-  readonly divergenceEvery: number;
-  /** Iterations between two averages of the weights; 0: none. */
-  readonly resyncEvery: number;
 }
 
 /** Replicas stay identical. */
-export const STILL: Drift = { drifts: false, divergenceEvery: 0, resyncEvery: 0 };
+export const STILL: Drift = { drifts: false, measureEvery: 0, resyncEvery: 0 };
 
-/** Iterations between two records of the drift, unless the method says otherwise. */
-const DIVERGENCE_EVERY = 50;
+/** Of a method that says nothing of it. */
+const USUAL_SCHEDULE: DriftSchedule = { measureEvery: 50, resyncEvery: 0 };
 
 /** Replicas drift if any tensor's do; what is asked for most often counts. */
 export function driftOf(
@@ -75,16 +75,16 @@ export function driftOf(
   const drifting = tensors
     .map((tensor) => policyOf(plan, tensor))
     .filter(({ method }) => method.replicas === 'drift');
-  const least = (key: string, otherwise: number): number => {
-    const given = drifting.map(({ parameters }) =>
-      Number(parameters[key] ?? otherwise),
-    );
-    const asked = given.filter((every) => every > 0);
+  const schedules = drifting.map(
+    ({ method, parameters }) => method.drift?.(parameters) ?? USUAL_SCHEDULE,
+  );
+  const least = (every: (schedule: DriftSchedule) => number): number => {
+    const asked = schedules.map(every).filter((iterations) => iterations > 0);
     return asked.length === 0 ? 0 : Math.min(...asked);
   };
   return {
     drifts: drifting.length > 0,
-    divergenceEvery: least('divergenceEvery', DIVERGENCE_EVERY),
-    resyncEvery: least('resyncEvery', 0),
+    measureEvery: least(({ measureEvery }) => measureEvery),
+    resyncEvery: least(({ resyncEvery }) => resyncEvery),
   };
 }

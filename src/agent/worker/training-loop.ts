@@ -136,9 +136,9 @@ export class TrainingLoop {
     const done = iteration + 1;
     if (evaluateEvery > 0 && done % evaluateEvery === 0)
       await this.#evaluate(iteration);
-    const { drifts, divergenceEvery, resyncEvery } = this.#drift;
+    const { drifts, measureEvery, resyncEvery } = this.#drift;
     if (!drifts) return;
-    if (divergenceEvery > 0 && done % divergenceEvery === 0) {
+    if (measureEvery > 0 && done % measureEvery === 0) {
       await this.#reportDivergence(iteration);
     }
     if (resyncEvery > 0 && done % resyncEvery === 0) await this.#resynchronize();

@@ -53,13 +53,13 @@ describe('what a plan says of a tensor', () => {
     });
     expect(driftOf(plan, [tensor('fc'), tensor('a.bias')])).toEqual({
       drifts: true,
-      divergenceEvery: 50,
+      measureEvery: 50,
       resyncEvery: 20,
     });
     const still = resolvePlan({ method: 'a2sgd', divergenceEvery: 0 });
     expect(driftOf(still, [tensor('w')])).toEqual({
       drifts: true,
-      divergenceEvery: 0,
+      measureEvery: 0,
       resyncEvery: 0,
     });
   });

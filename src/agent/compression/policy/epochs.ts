@@ -1,15 +1,13 @@
 /**
  * Lengths in passes over the data, for what is also given in iterations. A method counts
- * iterations only: where a plan is resolved, which knows the run, epochs become so many.
+ * iterations only: where a plan is resolved, which knows the run, epochs become so many. A
+ * parameter `…Epochs` beside one `…Iterations` is such a length, in any method.
  */
 import { z } from 'zod';
 import { inputError } from '../../../shared/errors.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 
-const LENGTHS = [
-  { epochs: 'warmupEpochs', iterations: 'warmupIterations' },
-  { epochs: 'rampEpochs', iterations: 'rampIterations' },
-] as const;
+const EPOCHS = /Epochs$/;
 
 /** The parameter beside one of iterations. */
 export function epochsParameter(instead: string): z.ZodDefault<z.ZodNumber> {
@@ -33,13 +31,15 @@ export function inIterations(
   iterationsPerEpoch: number | undefined,
 ): JsonObject {
   const result = { ...parameters };
-  for (const { epochs, iterations } of LENGTHS) {
-    const length = result[epochs];
+  for (const [epochs, length] of Object.entries(parameters)) {
+    const iterations = epochs.replace(EPOCHS, 'Iterations');
+    if (iterations === epochs || typeof parameters[iterations] !== 'number') continue;
     if (typeof length !== 'number' || length === 0) continue;
-    if (typeof given[iterations] === 'number' && given[iterations] > 0) {
+    const other = given[iterations];
+    if (typeof other === 'number' && other > 0) {
       throw inputError(
         'METHOD_PARAMETER_INVALID',
-        `"${epochs}" is ${length} and "${iterations}" is ${given[iterations]}`,
+        `"${epochs}" is ${length} and "${iterations}" is ${other}`,
         { next: 'Give one of them.' },
       );
     }

@@ -1,8 +1,33 @@
-/** The data sets, by id. Adding one: its file and a line here. */
-import type { Dataset } from './dataset.ts';
+/**
+ * The data sets, by id. Ours have a line each; others are registered by whoever brings them,
+ * in each process that is to know them.
+ */
+import { invalidDefinition, register } from '../../../shared/registry.ts';
+import { sampleLength, type Dataset } from './dataset.ts';
 import { digits } from './digits.ts';
 import { mnist } from './mnist.ts';
 
-export const datasets: ReadonlyMap<string, Dataset> = new Map(
+const known = new Map<string, Dataset>(
   [digits, mnist].map((dataset) => [dataset.id, dataset]),
 );
+export const datasets: ReadonlyMap<string, Dataset> = known;
+
+const KIND = { code: 'DATASET', noun: 'data set' };
+/** A label is a byte. */
+const MOST_CLASSES = 256;
+
+/**
+ * Makes a data set known to this process.
+ * @throws GradwireError `DATASET_DUPLICATE`; `DATASET_INVALID` for empty samples and for more
+ * classes than a byte can name
+ */
+export function registerDataset(dataset: Dataset): void {
+  const { classes, id } = dataset;
+  if (sampleLength(dataset) === 0) {
+    throw invalidDefinition(KIND, id, 'its samples are empty');
+  }
+  if (!(classes >= 1 && classes <= MOST_CLASSES)) {
+    throw invalidDefinition(KIND, id, `${classes} classes, not 1 to ${MOST_CLASSES}`);
+  }
+  register(known, dataset, KIND);
+}

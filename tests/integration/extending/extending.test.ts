@@ -1,0 +1,189 @@
+/**
+ * docs/extending.md, followed: a method, a collective, a model and a data set whose files are
+ * in this folder and not in the source tree. The supervisor, the ranks' processes and their
+ * engine threads, and the command, all real, run from the sources and load `register.ts`
+ * first.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ControlConnection } from '../../../src/main/cluster/control-connection.ts';
+import { formSections } from '../../../src/renderer/state/spec-form.ts';
+import type { Catalogue } from '../../../src/shared/catalogue.ts';
+import type { RunRecord } from '../../../src/shared/records.ts';
+import { GradwireHome } from '../../harness/gradwire.ts';
+import { until } from '../../harness/processes.ts';
+
+const root = path.join(import.meta.dirname, '../../..');
+const source = (file: string): string => path.join(root, 'src', file);
+const register = pathToFileURL(path.join(import.meta.dirname, 'register.ts')).href;
+
+const SPEC = {
+  name: 'from outside',
+  workload: { model: 'line', dataset: 'stripes', batchPerRank: 16 },
+  world: { ranks: 2 },
+  optimizer: { kind: 'sgd', lr: 0.5, momentum: 0, schedule: 'constant' },
+  exchange: { method: 'striding', stride: 2, collective: 'star' },
+  iterations: 20,
+  seed: 1,
+  // The engine has a thread of its own, which has to know of all of it, too.
+  engine: 'thread',
+};
+const PARAMETERS = 64 * 3 + 3;
+
+let home: GradwireHome;
+let supervisor: ChildProcess;
+let spec: string;
+let catalogue: Catalogue;
+let connection: ControlConnection;
+
+function environment(): NodeJS.ProcessEnv {
+  return {
+    ...process.env,
+    GRADWIRE_HOME: home.directory,
+    NO_COLOR: '1',
+    NODE_OPTIONS: `--import=${register}`,
+  };
+}
+
+interface Finished {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function gradwire(...args: readonly string[]): Promise<Finished> {
+  const child = spawn(process.execPath, [source('cli/main.ts'), ...args], {
+    env: environment(),
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  return await new Promise((resolve) => {
+    child.on('close', (code) => {
+      resolve({ code, stdout, stderr });
+    });
+  });
+}
+
+const jsonLines = ({ stdout }: Finished): readonly Record<string, unknown>[] =>
+  stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+beforeAll(async () => {
+  home = new GradwireHome();
+  mkdirSync(home.directory, { recursive: true });
+  spec = path.join(home.directory, 'spec.yaml');
+  writeFileSync(spec, JSON.stringify(SPEC));
+  const options = ['--home', home.directory, '--socket', home.socket];
+  supervisor = spawn(
+    process.execPath,
+    [source('agent/supervisor/main.ts'), ...options],
+    { env: environment(), stdio: 'ignore' },
+  );
+  await until(
+    () => existsSync(home.socket),
+    (listens) => listens,
+    'the supervisor to listen',
+  );
+  // As the app does; while it is connected the supervisor stays.
+  connection = await ControlConnection.open(net.connect(home.socket), {
+    push: () => undefined,
+    lost: () => undefined,
+  });
+  ({ catalogue } = connection.hello);
+});
+
+afterAll(async () => {
+  const ended = new Promise((resolve) => supervisor.once('exit', resolve));
+  await connection.close();
+  await ended;
+  await home[Symbol.asyncDispose]();
+});
+
+describe('what is registered from outside', () => {
+  test('is in the catalogue, and so in the form of the app', () => {
+    expect(catalogue.methods.find(({ id }) => id === 'striding')).toMatchObject({
+      title: 'Striding',
+      residual: true,
+      collectives: expect.arrayContaining(['ring', 'star']) as string[],
+    });
+    expect(catalogue.collectives.map(({ id }) => id)).toContain('star');
+    expect(catalogue.models.find(({ id }) => id === 'line')).toMatchObject({
+      parameterCount: PARAMETERS,
+    });
+    expect(catalogue.datasets.map(({ id }) => id)).toContain('stripes');
+    const fields = formSections(catalogue, SPEC).flatMap((section) => section.fields);
+    const stride = fields.find(({ path: at }) => at === 'exchange.stride');
+    expect(stride).toMatchObject({ title: 'Stride', minimum: 1, maximum: 1000 });
+  });
+
+  test('is trained in a world of two ranks, and switched to and from', async () => {
+    const finished = await gradwire(
+      ...['run', spec, '--json', '--switch', '8:stride=3'],
+      ...['--switch', '12:method=topk,ratio=0.5', '--switch', '16:method=striding'],
+    );
+    expect(finished.stderr).toBe('');
+    expect(finished.code).toBe(0);
+    const records = jsonLines(finished) as unknown as readonly RunRecord[];
+    const exchanged = records.flatMap((one) => (one.type === 'iteration' ? [one] : []));
+    expect(exchanged).toHaveLength(2 * SPEC.iterations);
+    const strides = [2, 3, undefined, 4];
+    for (const { bytes, collective, iteration, method, rank } of exchanged) {
+      const stride = strides[iteration < 8 ? 0 : Math.floor(iteration / 4) - 1];
+      if (stride === undefined) {
+        expect(method).toBe('topk');
+        continue;
+      }
+      const values = 4 * Math.ceil(PARAMETERS / stride);
+      expect([rank, method, bytes.payload]).toEqual([rank, 'striding', values]);
+      if (iteration < 12) expect(collective).toBe('star');
+    }
+    const switches = records.flatMap((one) => (one.type === 'switch' ? [one] : []));
+    expect(switches.map(({ residual }) => residual)).toEqual(['kept', 'kept', 'kept']);
+    expect(records.at(-1)).toMatchObject({ type: 'done', consistent: true });
+    const done = records.at(-1) as Extract<RunRecord, { type: 'done' }>;
+    // The stripes are told apart by any line that has learned at all; chance is a third.
+    expect(done.metric).toBeGreaterThan(0.9);
+  });
+
+  test('is validated like what is ours', async () => {
+    const refused = async (setting: string): Promise<string> => {
+      const { code, stderr } = await gradwire('run', spec, '--set', setting);
+      expect(code).toBe(2);
+      return stderr;
+    };
+    expect(await refused('exchange.strid=3')).toMatch(
+      /METHOD_PARAMETER_UNKNOWN_KEY.*strid.*stride/s,
+    );
+    expect(await refused('exchange.method=topk')).toContain('COLLECTIVE_MISFIT');
+    expect(await refused('workload.dataset=digits')).toMatch(
+      /MODEL_DATASET_MISMATCH.*line takes 64 values/s,
+    );
+    expect(await refused('workload.model=lime')).toMatch(/MODEL_UNKNOWN.*"line"/s);
+  });
+
+  test('is known to the command, which foresees it and compresses by it', async () => {
+    const planned = await gradwire('plan', spec, '--compute', '1', '--json');
+    expect(planned.stderr).toBe('');
+    expect(jsonLines(planned).find(({ own }) => own === true)).toMatchObject({
+      method: 'striding',
+      collective: 'star',
+      payloadBytes: 4 * Math.ceil(PARAMETERS / 2),
+    });
+    const vector = path.join(home.directory, 'x.f32');
+    writeFileSync(vector, new Float32Array(10).fill(1));
+    const compressed = await gradwire(
+      ...['compress', '--method', 'striding', '--param', 'stride=3', '--json'],
+      ...['--in', vector, '--out', path.join(home.directory, 'x.gw')],
+    );
+    expect(compressed.stderr).toBe('');
+    expect(jsonLines(compressed)[0]).toMatchObject({ payloadBytes: 16, n: 10 });
+  });
+});

@@ -1,0 +1,154 @@
+/** What the public registries refuse, and that what they refused is not in them. */
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import {
+  collectives,
+  findCollective,
+  registerCollective,
+} from '../../../src/agent/collectives/registry.ts';
+import type { MethodDefinition } from '../../../src/agent/compression/method.ts';
+import { none } from '../../../src/agent/compression/none.ts';
+import {
+  describeMethods,
+  findMethod,
+  methods,
+  registerMethod,
+  validateParameters,
+} from '../../../src/agent/compression/registry.ts';
+import { resolvePlan } from '../../../src/agent/plan/resolve-plan.ts';
+import { driftOf } from '../../../src/agent/plan/tensor-policy.ts';
+import { digits } from '../../../src/agent/training/datasets/digits.ts';
+import {
+  datasets,
+  registerDataset,
+} from '../../../src/agent/training/datasets/registry.ts';
+import { fnn3 } from '../../../src/agent/training/models/fnn3.ts';
+import { models, registerModel } from '../../../src/agent/training/models/registry.ts';
+import { star } from '../../integration/extending/star.ts';
+import { striding } from '../../integration/extending/striding.ts';
+
+const withParameters = (id: string, parameters: z.ZodObject): MethodDefinition => ({
+  ...none,
+  id,
+  parameters,
+  create: (context) => none.create({ ...context, parameters: {} }),
+});
+
+const input = (code: string, message: RegExp): unknown =>
+  expect.objectContaining({
+    code,
+    kind: 'input',
+    message: expect.stringMatching(message) as string,
+    next: expect.stringMatching(/./) as string,
+  });
+
+describe('a method from outside', () => {
+  test('is found, validated and described once it is registered', () => {
+    expect(() => findMethod('striding')).toThrow(/no compression method/);
+    registerMethod(striding);
+    expect(findMethod('striding')).toBe(striding);
+    expect(validateParameters(striding, {})).toEqual({ stride: 4 });
+    expect(describeMethods().at(-1)).toMatchObject({ id: 'striding' });
+    expect(() => {
+      registerMethod(striding);
+    }).toThrow(input('METHOD_DUPLICATE', /"striding" is already taken/) as Error);
+  });
+
+  test.each([
+    ['none', {}, 'METHOD_DUPLICATE', /"none" is already taken/],
+    ['Top K', {}, 'METHOD_INVALID', /"Top K" .* lower-case/],
+    ['layered', { layers: 'int' }, 'METHOD_INVALID', /"layers" is taken/],
+    ['residing', { residual: 'int' }, 'METHOD_INVALID', /"residual" is taken/],
+    ['listing', { list: 'array' }, 'METHOD_INVALID', /parameter list/],
+    ['lacking', { share: 'bare' }, 'METHOD_INVALID', /no default/],
+    ['silent', { share: 'undescribed' }, 'METHOD_INVALID', /"share" is not described/],
+  ] as const)('is refused as %s with %j', (id, fields, code, message) => {
+    const kinds = {
+      int: z.int().default(1).describe('A count'),
+      array: z.array(z.int()).default([]).describe('A list'),
+      bare: z.number().describe('A share'),
+      undescribed: z.number().default(1),
+    };
+    const shape = Object.fromEntries(
+      Object.entries(fields).map(([name, kind]) => [name, kinds[kind]]),
+    );
+    const before = [...methods.keys()];
+    expect(() => {
+      registerMethod(withParameters(id, z.strictObject(shape)));
+    }).toThrow(input(code, message) as Error);
+    expect([...methods.keys()]).toEqual(before);
+  });
+
+  test('says what its drift is, and how long its own lengths in epochs are', () => {
+    const parameters = z.strictObject({
+      often: z.int().default(7).describe('Iterations between averages'),
+      calmIterations: z.int().default(0).describe('A length'),
+      calmEpochs: z.number().default(0).describe('The same in epochs'),
+    });
+    const drifting: MethodDefinition = {
+      ...withParameters('drifting', parameters),
+      replicas: 'drift',
+      drift: ({ often }) => ({ measureEvery: 0, resyncEvery: Number(often) }),
+    };
+    registerMethod(drifting);
+    const setting = { iterationsPerEpoch: 25 };
+    const plan = resolvePlan({ method: 'drifting', calmEpochs: 2 }, undefined, setting);
+    expect(plan.parameters).toEqual({ often: 7, calmIterations: 50, calmEpochs: 0 });
+    expect(driftOf(plan, [{ name: 'w', length: 10 }])).toEqual({
+      drifts: true,
+      measureEvery: 0,
+      resyncEvery: 7,
+    });
+  });
+});
+
+describe('a collective from outside', () => {
+  test('is found, and fits the methods whose payloads it takes', () => {
+    registerCollective(star);
+    expect(findCollective('star')).toBe(star);
+    expect(resolvePlan({ method: 'none', collective: 'star' }).collective).toBe('star');
+    expect(() => resolvePlan({ method: 'topk', collective: 'star' })).toThrow(/star/);
+  });
+
+  test.each([
+    [{}, 'COLLECTIVE_DUPLICATE', /"star" is already taken/],
+    [{ id: 'auto', code: 902 }, 'COLLECTIVE_DUPLICATE', /"auto"/],
+    [{ id: 'allgather', code: 902 }, 'COLLECTIVE_DUPLICATE', /"allgather"/],
+    [{ id: 'moon' }, 'COLLECTIVE_INVALID', /code 901 is that of star/],
+    [{ id: 'moon', code: 4 }, 'COLLECTIVE_INVALID', /that of rabenseifner/],
+    [{ id: 'moon', code: 1001 }, 'COLLECTIVE_INVALID', /1001 is not in 1 … 999/],
+    [{ id: 'moon', code: 0.5 }, 'COLLECTIVE_INVALID', /0\.5 is not in/],
+    [{ id: 'moon', code: 902, takes: [] }, 'COLLECTIVE_INVALID', /takes no payloads/],
+  ])('is refused with %j', (change, code, message) => {
+    expect(() => {
+      registerCollective({ ...star, ...change });
+    }).toThrow(input(code, message) as Error);
+    expect(collectives.has('moon') || collectives.has('auto')).toBe(false);
+  });
+});
+
+describe('models and data sets from outside', () => {
+  const [weight] = fnn3.tensors;
+
+  test.each([
+    [{}, 'MODEL_DUPLICATE', /"fnn3"/],
+    [{ id: 'empty', tensors: [] }, 'MODEL_INVALID', /it is empty/],
+    [{ id: 'twice', tensors: [weight!, weight!] }, 'MODEL_INVALID', /the same name/],
+  ])('a model is refused with %j', (change, code, message) => {
+    expect(() => {
+      registerModel({ ...fnn3, ...change });
+    }).toThrow(input(code, message) as Error);
+    expect([...models.keys()]).toEqual(['fnn3']);
+  });
+
+  test.each([
+    [{}, 'DATASET_DUPLICATE', /"digits"/],
+    [{ id: 'wide', classes: 257 }, 'DATASET_INVALID', /257 classes, not 1 to 256/],
+    [{ id: 'empty', sampleShape: [0] }, 'DATASET_INVALID', /samples are empty/],
+  ])('a data set is refused with %j', (change, code, message) => {
+    expect(() => {
+      registerDataset({ ...digits, ...change });
+    }).toThrow(input(code, message) as Error);
+    expect([...datasets.keys()]).toEqual(['digits', 'mnist']);
+  });
+});
