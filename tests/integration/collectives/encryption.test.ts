@@ -43,7 +43,7 @@ async function pairOf(
   const run = {
     runId: 'meddled',
     secret: randomBytes(32),
-    timeoutMs: 5000,
+    timeoutMs: 60_000,
     encrypt,
     ...(await meshOf(kind)),
   };

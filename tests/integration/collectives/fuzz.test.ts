@@ -66,7 +66,7 @@ async function meet(good: number, carrier: WorldOptions): Promise<Meeting> {
     addresses: listeners.map(({ address }) => address),
     runId: 'fuzz',
     secret: randomBytes(32),
-    timeoutMs: 5000,
+    timeoutMs: 60_000,
     ...options,
   };
   const linking = linkMesh({ ...run, listener: listeners[good]!, rank: good });

@@ -45,7 +45,7 @@ describe.each(TRANSPORT_KINDS)('%s:', (transport) => {
       addresses: listeners.map(({ address }) => address),
       runId: 'run',
       secret: SECRET,
-      timeoutMs: 5000,
+      timeoutMs: 60_000,
       ...options,
     });
   }
@@ -107,7 +107,7 @@ describe.each(TRANSPORT_KINDS)('%s:', (transport) => {
       addresses: listeners.map(({ address }) => address),
       runId: 'run',
       secret: SECRET,
-      timeoutMs: 5000,
+      timeoutMs: 60_000,
       ...options,
     });
     await expect(impostor).rejects.toMatchObject({
@@ -138,7 +138,7 @@ describe.each(TRANSPORT_KINDS)('%s:', (transport) => {
       addresses: [{ host: HOST, port }, listener.address],
       runId: 'run',
       secret: SECRET,
-      timeoutMs: 5000,
+      timeoutMs: 60_000,
     });
     await expect(joining).rejects.toMatchObject({
       code: 'PEER_UNAUTHENTICATED',
@@ -189,7 +189,7 @@ describe.each(TRANSPORT_KINDS)('%s:', (transport) => {
       addresses: listeners.map(({ address }) => address),
       runId: 'run',
       secret: SECRET,
-      timeoutMs: 5000,
+      timeoutMs: 60_000,
     });
     const outcome = await Promise.race([
       twin.then(

@@ -64,7 +64,7 @@ test('a rank that cannot take its links over closes all of them', async () => {
         addresses: listeners.map(({ address }) => address),
         runId: 'test',
         secret,
-        timeoutMs: 5000,
+        timeoutMs: 60_000,
         libc: rank === 2 ? exhausted : undefined,
       }),
     ),

@@ -32,7 +32,7 @@ async function groups(size: number): Promise<readonly RankGroup[]> {
         runId: 'group',
         secret,
         kernels,
-        timeoutMs: 5000,
+        timeoutMs: 60_000,
       });
     }),
   );

@@ -30,7 +30,7 @@ test('a process that is stopped before it answers is named, and ends with the ot
     await using world = start(2);
     pids = world.pids;
     process.kill(pids[1]!, 'SIGSTOP');
-    const listening = world.all<Listening>(listen, 1000);
+    const listening = world.all<Listening>(listen, 15_000);
     // On a busy machine the other rank may be late as well.
     await expect(listening).rejects.toMatchObject({ code: 'WORKER_SILENT' });
   }

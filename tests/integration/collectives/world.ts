@@ -110,7 +110,7 @@ export async function makeWorld(
         addresses,
         runId: 'test',
         secret,
-        timeoutMs: 10_000,
+        timeoutMs: 60_000,
         ...mesh,
       }),
     ),

@@ -65,7 +65,7 @@ export async function connectRanks(
         addresses,
         runId: 'test',
         secret,
-        timeoutMs: 5000,
+        timeoutMs: 60_000,
         observer: clock,
       });
       open.push(transport);
