@@ -7,6 +7,7 @@ import { WebGpuBackend } from '../../src/agent/compression/device/webgpu-backend
 import type { JsonObject } from '../../src/shared/json.ts';
 import { effort } from '../harness/effort.ts';
 import { bellShaped, INPUTS, TELLING } from '../unit/kernels/adversarial-inputs.ts';
+import { HARD_SELECTIONS } from '../unit/compression/hard-selections.ts';
 import { openWay, WAYS } from './device-pair.ts';
 import { combine, compareRanks, expectSamePayload, Rank } from './device-rank.ts';
 import { hasVulkan } from './vulkan.ts';
@@ -67,6 +68,15 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
     test.each(usual ? NAMES : [])('%s', async (name) => {
       await compareRanks(gpu, id, parameters, [700, 333], () => INPUTS[name]!(1033), 1);
     });
+  });
+
+  const hard = way.subgroups && !way.split ? Object.keys(HARD_SELECTIONS) : [];
+  test.each(hard)('gaussiank of %s', async (name) => {
+    for (const ratio of [0.02, 0.1, 0.5]) {
+      await compareRanks(gpu, 'gaussiank', { ratio }, [1000], () =>
+        HARD_SELECTIONS[name]!(1000),
+      );
+    }
   });
 
   test.each([

@@ -8,7 +8,8 @@
  *
  * Cost: the sum, two passes for μ and σ (in fixed point, so that all backends estimate
  * alike), one or a few to collect. Where no threshold has a count in the band (ties),
- * exactly k are selected.
+ * exactly k are selected. Zeros are never sent: where fewer than 3k/4 entries are not 0,
+ * all of these are.
  *
  * Source: "Understanding top-k sparsification in distributed deep learning" (Shi et al.,
  * 2019), algorithm 1; the correction is ours.
@@ -34,6 +35,7 @@ import {
   mostCandidates,
   mostSelected,
   searchThreshold,
+  type SearchResult,
 } from './threshold-search.ts';
 
 const parameters = z.strictObject({
@@ -110,7 +112,7 @@ export class GaussianSelection implements Selection, Disposable {
     const selected =
       result.kind === 'reaching'
         ? closeStream(arena, room, count)
-        : this.#withTies(valuesOf(candidates), k, result.low, result.high, out);
+        : this.#withTies(valuesOf(candidates), k, result, out);
     return this.#named(candidates, selected);
   }
 
@@ -124,23 +126,18 @@ export class GaussianSelection implements Selection, Disposable {
     return sparsification.appendAtLeast(x, threshold, 0, room, 0, room.capacity);
   }
 
-  /**
-   * Exactly k where neighbouring thresholds have too many entries and too few: all that
-   * reach `high`, and of those that reach only `low` the first.
-   */
+  /** All that reach `high`, and of those that reach only `low` the first: k in all. */
   #withTies(
     values: Vector,
     k: number,
-    low: number,
-    high: number,
+    { low, high, certain }: Extract<SearchResult, { readonly kind: 'ties' }>,
     out: Region,
   ): SparseStream {
     const { arena } = this.#context;
     const all = arena.f32(values);
     const positions = arena.u32(out.offset, k);
     const kept = arena.f32({ offset: out.offset + 4 * k, length: k });
-    let ties = k;
-    for (const value of all) if (Math.abs(value) >= high) ties--;
+    let ties = k - certain;
     let count = 0;
     for (let i = 0; i < all.length && count < k; i++) {
       const magnitude = Math.abs(all[i]!);

@@ -6,6 +6,11 @@
  * First a threshold is moved until those that reach it, the candidates, are at least 3k/4
  * and few enough to be looked at again and again; then it is bisected among these until
  * the count is in [3k/4, 5k/4].
+ *
+ * Whatever the entries are, a larger one is never left out while a smaller one is selected,
+ * and a zero is never selected: thresholds are positive f32. Fewer than 3k/4 are selected
+ * only where all others are 0, and exactly k where equal magnitudes leave no threshold in
+ * the band.
  */
 import { momentsOf, type FixedSums } from '../kernels/fixed-point.ts';
 import { normalQuantile } from './normal-quantile.ts';
@@ -22,16 +27,29 @@ export interface CountQuestion {
 export type SearchResult =
   /** All that reach the threshold last asked for. */
   | { readonly kind: 'reaching'; readonly threshold: number; readonly count: number }
-  /** Exactly k: all that reach `high`, and of those that reach only `low` the first. */
-  | { readonly kind: 'ties'; readonly low: number; readonly high: number }
-  /** No threshold will do: the k largest. */
+  /**
+   * Exactly k: the `certain` entries that reach `high`, and the first of those that reach
+   * only `low`, which are equal in magnitude.
+   */
+  | {
+      readonly kind: 'ties';
+      readonly low: number;
+      readonly high: number;
+      readonly certain: number;
+    }
+  /** The k largest; at least k entries are not 0. */
   | { readonly kind: 'largest' };
 
 /** Candidates for each entry wanted: room for the error of the first threshold. */
 const CANDIDATES = 16;
-/** Passes over p to find candidates, and over candidates to find the threshold. */
+/** Passes over p to find candidates. */
 const MOST_PASSES = 12;
-const MOST_BISECTIONS = 40;
+/** Thresholds further apart than this factor are cornered by octaves, not by values. */
+const NEAR = 4;
+
+/** The least threshold, which zeros do not reach, and the greatest. */
+const LEAST = 2 ** -149;
+const LARGEST = (2 - 2 ** -23) * 2 ** 127;
 
 /** Entries that no search for about k selects more of. */
 export const mostSelected = (k: number): number => Math.floor((5 * k) / 4);
@@ -55,12 +73,20 @@ export function* searchThreshold(
   k: number,
   estimate: number,
 ): Generator<CountQuestion, SearchResult, number> {
-  const threshold = yield* collect(n, k, estimate);
+  const threshold = yield* collect(n, k, representable(estimate));
   if (threshold === undefined) return { kind: 'largest' };
   return yield* bisect(k, threshold);
 }
 
-/** Steps grow until the threshold has been passed, then it is cornered. */
+/** The f32 to go by: positive and finite. */
+function representable(threshold: number): number {
+  return Math.min(Math.max(Math.fround(threshold), LEAST), LARGEST);
+}
+
+/**
+ * A threshold that candidates reach: at least 3k/4 of them, or all entries but zeros.
+ * Undefined where no threshold, or none within a few passes, separates that few.
+ */
 function* collect(
   n: number,
   k: number,
@@ -68,38 +94,59 @@ function* collect(
 ): Generator<CountQuestion, number | undefined, number> {
   const most = mostCandidates(n, k);
   let threshold = estimate;
+  // At least k reach `tooLow`, if it is not 0.
   let tooLow = 0;
   let tooHigh = Infinity;
   let step = 2;
-  for (let pass = 0; pass < MOST_PASSES && threshold > 0; pass++) {
+  // Steps grow until the threshold has been passed, then it is cornered. From one end of
+  // f32 to the other they are ten.
+  for (let pass = 0; pass < MOST_PASSES || tooLow === 0; pass++) {
     const count = yield { threshold, limit: most + 1, among: 'all' };
     if (count > most) tooLow = threshold;
-    else if (count < leastSelected(k)) tooHigh = threshold;
-    else return threshold;
+    else if (count >= leastSelected(k) || threshold === LEAST) return threshold;
+    else tooHigh = threshold;
     if (tooHigh === Infinity) threshold *= step;
     else if (tooLow === 0) threshold /= step;
     else threshold = Math.sqrt(tooLow) * Math.sqrt(tooHigh);
+    threshold = representable(threshold);
+    if (threshold === tooLow || threshold === tooHigh) return undefined;
     step *= step;
   }
   return undefined;
 }
 
-/** Among candidates that all reach `threshold`. */
+/** Among candidates, which all reach `threshold`. */
 function* bisect(
   k: number,
   threshold: number,
 ): Generator<CountQuestion, SearchResult, number> {
   const most = mostSelected(k);
+  // More than `most` reach `low`, fewer than 3k/4, the certain ones, reach `high`.
   let low = threshold;
   let high = Infinity;
-  let middle = low;
-  for (let i = 0; i < MOST_BISECTIONS; i++) {
+  let certain = 0;
+  let middle = threshold;
+  for (let octaves = 1; ;) {
     const count = yield { threshold: middle, limit: most + 1, among: 'candidates' };
-    if (count > most) low = middle;
-    else if (count < leastSelected(k)) high = middle;
-    else return { kind: 'reaching', threshold: middle, count };
-    middle = high === Infinity ? 2 * low : low + (high - low) / 2;
+    if (count > most) {
+      low = middle;
+    } else if (count >= leastSelected(k) || middle === threshold) {
+      return { kind: 'reaching', threshold: middle, count };
+    } else {
+      high = middle;
+      certain = count;
+    }
+    if (high === Infinity) {
+      middle = representable(threshold * 2 ** octaves);
+      octaves *= 2;
+    } else {
+      middle = Math.fround(between(low, high));
+    }
+    // No f32 lies between them: those that reach only `low` have its magnitude.
+    if (middle === low || middle === high) return { kind: 'ties', low, high, certain };
   }
-  // Neighbouring thresholds have too many entries and too few.
-  return { kind: 'ties', low: Math.fround(low), high: Math.fround(high) };
+}
+
+function between(low: number, high: number): number {
+  return high <= NEAR * low ? low + (high - low) / 2 : Math.sqrt(low) * Math.sqrt(high);
 }

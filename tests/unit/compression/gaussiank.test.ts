@@ -1,9 +1,11 @@
 /** Gaussian-k's band, above all where data are nothing like normal. */
 import { describe, expect, it } from 'vitest';
+import { LoneRank, packRankState, unpackRankState } from '../../../src/agent/engine.ts';
 import { normalQuantile } from '../../../src/agent/compression/normal-quantile.ts';
 import { CounterRandom } from '../../../src/agent/kernels/random.ts';
 import { bellShaped } from '../kernels/adversarial-inputs.ts';
 import { backends } from '../kernels/backends.ts';
+import { HARD_SELECTIONS } from './hard-selections.ts';
 import { SimulatedWorld } from './simulated-world.ts';
 
 const N = 200_000;
@@ -66,6 +68,48 @@ async function selected(
   return { count: world.statistics[0]!.nnzLocal!, sent: world.sent[0]! };
 }
 
+/** Of a sparse payload. */
+function pairsOf(payload: Uint8Array): [number, number][] {
+  const words = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
+  const count = payload.length / 8;
+  return Array.from({ length: count }, (_, i) => [
+    words.getUint32(4 * i, true),
+    words.getFloat32(4 * (count + i), true),
+  ]);
+}
+
+/** The largest entries, by a plain sort: 3k/4 to 5k/4 of them, unless ties forbid it. */
+function expectLargest(
+  data: Float32Array,
+  pairs: readonly (readonly [number, number])[],
+  k: number,
+): void {
+  const sent = new Set(pairs.map(([index]) => index));
+  expect([...sent]).toEqual([...sent].sort((i, j) => i - j));
+  for (const [index, value] of pairs) expect(value).toBe(data[index]);
+  const least = pairs.reduce(
+    (low, [, value]) => Math.min(low, Math.abs(value)),
+    Infinity,
+  );
+  expect(least).toBeGreaterThan(0);
+  expect(data.findIndex((x, i) => Math.abs(x) > least && !sent.has(i))).toBe(-1);
+  const magnitudes = [...data]
+    .map(Math.abs)
+    .filter((value) => value > 0)
+    .sort((a, b) => b - a);
+  const [fewest, most] = [Math.ceil((3 * k) / 4), Math.floor((5 * k) / 4)];
+  if (magnitudes.length < fewest) {
+    expect(sent.size).toBe(magnitudes.length);
+    return;
+  }
+  expect(sent.size).toBeGreaterThanOrEqual(fewest);
+  expect(sent.size).toBeLessThanOrEqual(most);
+  const cut = magnitudes.findIndex(
+    (value, i) => i + 1 >= fewest && value !== magnitudes[i + 1],
+  );
+  if (cut + 1 > most) expect(sent.size).toBe(k);
+}
+
 describe('gaussiank', () => {
   it.each(
     Object.keys(SHAPES).flatMap((name) =>
@@ -108,21 +152,40 @@ describe('gaussiank', () => {
     }
   });
 
-  it.each([
-    ['all equal', () => new Float32Array(1000).fill(-2.5)],
-    ['all zero', () => new Float32Array(1000)],
-    [
-      'two values',
-      () => Float32Array.from({ length: 1000 }, (_, i) => (i % 2 ? 1 : -3)),
-    ],
-    [
-      'few large',
-      () => Float32Array.from({ length: 1000 }, (_, i) => (i % 300 ? 0 : 7)),
-    ],
-  ])('sends exactly k where ties leave no threshold: %s', async (_, make) => {
-    const { count, sent } = await selected(make(), 0.1);
-    expect(count).toBe(100);
-    expect((await selected(make(), 0.1, 'reference')).sent).toEqual(sent);
+  describe.each(Object.keys(HARD_SELECTIONS))('of %s', (name) => {
+    it.each([0.001, 0.02, 0.1, 0.25, 0.6, 1])('at ratio %d', async (ratio) => {
+      for (const n of [1, 2, 7, 1000, 4001]) {
+        const data = HARD_SELECTIONS[name]!(n);
+        const { sent } = await selected(data, ratio);
+        expectLargest(data, pairsOf(sent), Math.max(1, Math.round(ratio * n)));
+        expect((await selected(data, ratio, 'reference')).sent).toEqual(sent);
+      }
+    });
+
+    it.each([0.02, 0.1, 0.5])(
+      'at ratio %d everything is sent in time',
+      async (ratio) => {
+        const n = 1000;
+        const data = HARD_SELECTIONS[name]!(n);
+        const options = { method: 'gaussiank', parameters: { ratio }, shape: [n] };
+        const left = data.map((value) => value);
+        let saved: Uint8Array | undefined;
+        const least = Math.ceil(0.75 * ratio * n);
+        for (let iteration = 0; left.some((value) => value !== 0); iteration++) {
+          expect(iteration).toBeLessThan(Math.ceil(n / least));
+          using rank = new LoneRank(options);
+          if (saved !== undefined) rank.restore(unpackRankState(saved));
+          const gradient = iteration === 0 ? data : new Float32Array(n);
+          const { payload } = await rank.compress(gradient, iteration);
+          for (const [index, value] of pairsOf(payload)) {
+            expect(value).toBe(left[index]);
+            left[index] = 0;
+          }
+          const provenance = rank.provenance(iteration + 1);
+          saved = packRankState({ provenance, state: rank.save() });
+        }
+      },
+    );
   });
 
   it.each(Object.keys(SHAPES))(

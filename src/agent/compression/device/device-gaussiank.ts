@@ -63,8 +63,7 @@ class GaussianOnDevice implements SelectionOnDevice {
         this.#selection.write(p, { lower: found.threshold }, clear, START, found.count);
         return this.#selection.stream(found.count);
       case 'ties': {
-        const { low, high } = found;
-        const certain = await this.#count(p, high);
+        const { low, high, certain } = found;
         const bounds = { lower: high, tie: low, ties: k - certain };
         this.#selection.write(p, bounds, clear, START, k);
         return this.#selection.stream(k);
