@@ -72,6 +72,18 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
     made.compressor[Symbol.dispose]();
   });
 
+  const usual = way.subgroups && !way.split;
+  test.each(usual ? KINDS : [])(
+    'scales that end below 2⁻¹²⁶: %s %j',
+    async (id, own) => {
+      for (const exponent of [112, 120, 124, 127, 130, 140, 147]) {
+        const gradientOf = (seed: number): Float32Array =>
+          bellShaped(1033, seed).map((x) => x * 2 ** -exponent);
+        await compareRanks(gpu, id, own, [700, 333], gradientOf, 2);
+      }
+    },
+  );
+
   test.each(['sparse', 'dense'])('gaps longer than blocks, %s', async (form) => {
     const x = new Float32Array(40_003);
     for (const at of [3, 8_191, 8_192, 30_000, 30_001]) x[at] = at - 20_000.5;

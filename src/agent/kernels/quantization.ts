@@ -20,7 +20,10 @@
  * **Random bits**: with the stream of `random.ts` that `noise` names, element i takes
  * half i mod 2 (0: the lower) of word ⌊i/2⌋; its further number is uniform(2³³ + i).
  *
- * **Value** of a code: ± level · (scale / s), 0 for level 0.
+ * **Value** of a code: ± level · (scale / s), 0 for level 0. Where the scale is below 2⁻⁶⁴
+ * this is level · (scale · 2⁶⁴ / s) · 2⁻⁶⁴, which is the same number, to the bit, unless
+ * scale / s is below 2⁻¹²⁶ and has few bits left. So a value is within 2⁻¹⁵⁰ of the level
+ * that it stands for, and unbiased but for that.
  *
  * **Packed codes**: b = `codeBits(s)` bits each, code i in the bits b·i … b·i + b − 1 of
  * the region, where bit j is bit j mod 8 (0: the lowest) of byte ⌊j/8⌋; zeros up to the
@@ -129,6 +132,22 @@ export interface QuantizationKernels {
 
 /** Bits of a packed code: a sign and a level of at most s. */
 export const codeBits = (levels: number): number => 33 - Math.clz32(levels);
+
+/** What the values of a run are made of: level · unit · factor. */
+export interface LevelUnit {
+  readonly unit: number;
+  /** 2⁻⁶⁴ where the unit has been lifted, else 1. */
+  readonly factor: number;
+}
+
+/** Below this, a scale is lifted before it is divided by the levels. */
+export const LIFTED_BELOW = 2 ** -64;
+
+export function levelUnit(scale: number, levels: number): LevelUnit {
+  return scale < LIFTED_BELOW
+    ? { unit: Math.fround((scale * 2 ** 64) / levels), factor: 2 ** -64 }
+    : { unit: Math.fround(scale / levels), factor: 1 };
+}
 
 /** Runs of at most `bucket` elements that n elements make. */
 export const runsOf = (n: number, bucket: number): number => Math.ceil(n / bucket);

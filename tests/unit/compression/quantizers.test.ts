@@ -98,6 +98,30 @@ it('a far smaller element than its scale is unbiased, too', async () => {
   expect(average).toBeGreaterThan(0);
 });
 
+describe.each([
+  { bits: 2, most: 1 },
+  { bits: 4, most: 3 },
+  { bits: 4, most: 23 },
+  { bits: 8, most: 1000 },
+])('$bits bits of numbers up to $most × 2⁻¹⁴⁹', ({ bits, most }) => {
+  const step = 2 ** -149;
+  const v = bellShaped(200, 4).map((x) => Math.round((x * most) / 2) * step);
+  v[9] = -most * step;
+
+  it('are unbiased, but for the half of 2⁻¹⁴⁹ by which f32 rounds', async () => {
+    const lone = quantizer({ minElements: 0, bits }, [v.length]);
+    const all: Float32Array[] = [];
+    for (let t = 0; t < 1000; t++) all.push(await lone.roundTrip(v, t));
+    v.forEach((value, i) => {
+      // In whole steps, whose squares do not vanish.
+      const sample = mean(all.map((q) => q[i]! / step));
+      const away = Math.abs(sample.mean - value / step);
+      expect(away).toBeLessThanOrEqual(0.5 + 5 * sample.error);
+    });
+    expect(all[0]![9]).toBe(v[9]);
+  });
+});
+
 describe('Elias codes', () => {
   const bits = async (n: number, s: number, form: string): Promise<number> => {
     const parameters = { ...whole, levels: s, scale: 'l2', coding: 'elias', form };

@@ -190,6 +190,45 @@ describe('packed codes', () => {
   });
 });
 
+describe('values of codes', () => {
+  const step = 2 ** -149;
+  // Where scale / s loses its bits, where it begins to, and far from there.
+  const SCALES = [
+    ...[1, 2, 3, 6, 23, 1000, 2 ** 21 + 1, 2 ** 23 - 1, 2 ** 23].map((m) => m * step),
+    ...[127, 126, 125, 120, 115, 112, 100, 65, 64, 63].map((e) => 1.37 * 2 ** -e),
+    ...[1e-10, 1, 1.7, 3e30].map(Math.fround),
+  ].map(Math.fround);
+
+  it.each([1, 3, 7, 127, 1000])('of %i levels are the nearest f32', (levels) => {
+    const count = levels + 1;
+    for (const backend of [backends.reference(), backends.wasm()]) {
+      const { quantization } = backend.kernels;
+      for (const scale of SCALES) {
+        // Every level, and their opposites: of this scale nothing is left to chance.
+        const scales = { ...backend.put(Float32Array.of(levels)), length: 1 };
+        const x = Float32Array.from({ length: 2 * count }, (_, i) =>
+          i < count ? i : count - i,
+        );
+        const quantizer = { levels, bucket: 2 * count };
+        const codes = backend.arena.allocate(packedBytes(x.length, codeBits(levels)));
+        const vector = backend.put(x);
+        quantization.quantize(vector, quantizer, 'given', NOISE, scales, codes);
+        backend.arena.f32(scales)[0] = scale;
+        quantization.dequantize(vector, quantizer, scales, codes, false);
+        const values = backend.get(vector);
+        for (let i = 0; i < x.length; i++) {
+          const exact = x[i]! * (scale / levels);
+          const away = Math.abs(values[i]! - exact);
+          expect(away).toBeLessThanOrEqual(step / 2 + Math.abs(exact) * 2 ** -22);
+          if (scale / levels < 2 ** -126) continue;
+          const unit = Math.fround(scale / levels);
+          expect(values[i]).toBe(Math.fround(x[i]! * unit) + 0);
+        }
+      }
+    }
+  });
+});
+
 describe('Elias ω', () => {
   it.each([
     [1, 1],

@@ -16,6 +16,7 @@ import {
   type GpuPart,
   type GpuVector,
 } from '../../kernels/webgpu/gpu-vector.ts';
+import { unitWords } from '../../kernels/wgsl/quantization.ts';
 import type { Combined, Payload } from '../../memory/payload.ts';
 import type { ExchangeStatistics } from '../method.ts';
 import { sentBy } from '../payload-check.ts';
@@ -167,7 +168,7 @@ export class QuantizedFeedbackOnDevice implements DeviceCompressor {
   /** Values of the codes on the device, to the stream. */
   #decode(scales: Float32Array, codeBytes: number, { values, count }: GpuStream): void {
     const { gpu, quantization } = this.#context.device;
-    const units = scales.map((scale) => scale / this.#quantizer.levels);
+    const units = unitWords(scales, this.#quantizer.levels);
     gpu.commands.write(this.#units, 0, units);
     quantization.addStretch(
       gpu.vectorIn(values, count),

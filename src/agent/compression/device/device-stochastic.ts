@@ -20,6 +20,7 @@ import {
   type GpuVector,
 } from '../../kernels/webgpu/gpu-vector.ts';
 import { STREAM_WORDS } from '../../kernels/wgsl/elias.ts';
+import { unitWords } from '../../kernels/wgsl/quantization.ts';
 import { bucketOf, levelsOf } from '../qsgd.ts';
 import {
   NOISE_PURPOSE,
@@ -215,11 +216,7 @@ class StochasticOnDevice implements DeviceSectionCodec {
       const firstRun = Math.floor(first / bucket);
       const endRun = runsOf(first + length, bucket);
       const own = arena.f32(scales).slice(firstRun, endRun);
-      commands.write(
-        this.#units,
-        0,
-        own.map((scale) => scale / levels),
-      );
+      commands.write(this.#units, 0, unitWords(own, levels));
       const words = packedBytes(length, bits) / 4;
       const from = codes.offset + packedBytes(first, bits);
       commands.write(this.#codes, 0, arena.u32(from, words));

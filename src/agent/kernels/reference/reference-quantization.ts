@@ -13,6 +13,7 @@ import {
 import { requireCapacity, requireElements } from '../preconditions.ts';
 import {
   codeBits,
+  levelUnit,
   packedBytes,
   runsOf,
   type EliasForm,
@@ -70,8 +71,8 @@ export class ReferenceQuantization implements QuantizationKernels {
     const unpacked = this.#unpack(codes, out.length, codeBits(levels));
     this.#write(out, add, (index) => {
       const { level, negative } = unpacked[index]!;
-      const unit = fround(scaleOf[Math.floor(index / bucket)]! / levels);
-      return fround((negative ? -level : level) * unit);
+      const { unit, factor } = levelUnit(scaleOf[Math.floor(index / bucket)]!, levels);
+      return fround(fround((negative ? -level : level) * unit) * factor);
     });
   }
 

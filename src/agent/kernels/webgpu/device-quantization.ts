@@ -109,7 +109,7 @@ export class DeviceQuantization {
   /**
    * Values of codes to the elements of `out` from `first` on, a multiple of 32.
    * @param codes those of the elements from `first` on
-   * @param units scale / s of the runs from that of `first` on
+   * @param units `unitWords` of the runs from that of `first` on
    * @param keep whether values are added to what is there
    */
   addStretch(

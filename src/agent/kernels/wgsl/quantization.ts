@@ -10,6 +10,7 @@
  * Where a device takes numbers below 2⁻¹²⁶ for 0, an element so small beside its
  * scale may be rounded otherwise than on the CPU once in 2⁴⁰ times.
  */
+import { levelUnit } from '../quantization.ts';
 import type { KernelSource } from './kernel-source.ts';
 import { eachElement, ROWS_TILE } from './elementwise.ts';
 import { exactQuotient, exactSumAndProduct } from './exact.ts';
@@ -201,7 +202,7 @@ fn main(
 
 /**
  * Values of codes to a window, added to what is there (`keep` 1) or alone. `units` are
- * the runs' scale / s; `codes` and `units` are the section's, from the word and run of
+ * those of `unitWords`; `codes` and `units` are the section's, from the word and run of
  * `codesFrom` and `unitsFrom` on.
  */
 export const addCodes: KernelSource<
@@ -214,13 +215,12 @@ export const addCodes: KernelSource<
   code: () =>
     exactSumAndProduct +
     /* wgsl */ `
-// level · unit, rounded; a unit below 2^-126 counts units of 2^-149.
+// level · unit, rounded, and made 2^64 times smaller, rounded again, if the unit is lifted.
 fn value_of(level: u32, unit: u32) -> u32 {
-  if unit >= HIDDEN {
-    return bitcast<u32>(f32(level) * bitcast<f32>(unit)) ^ parameters.zero;
-  }
-  let steps = f32(level) * f32(unit);
-  return select(bitcast<u32>(steps) - (149u << 23u), u32(steps), steps < 0x1p24f);
+  let size = bitcast<u32>(f32(level) * bitcast<f32>(magnitude(unit))) ^ parameters.zero;
+  if unit < SIGN { return size; }
+  if size >= (65u << 23u) { return size - (64u << 23u); }
+  return u32(round(bitcast<f32>(size) * 0x1p85f));
 }
 ` +
     eachElement(/* wgsl */ `
@@ -239,6 +239,15 @@ fn value_of(level: u32, unit: u32) -> u32 {
       let at = parameters.outAt + i;
       out[at] = sum(select(0u, out[at], parameters.keep == 1u), value);`),
 };
+
+/** Units of runs (`levelUnit`) as words for `addCodes`: those that are lifted are negative. */
+export function unitWords(scales: Float32Array, levels: number): Uint32Array {
+  const units = scales.map((scale) => {
+    const { unit, factor } = levelUnit(scale, levels);
+    return factor === 1 ? unit : -unit;
+  });
+  return new Uint32Array(units.buffer);
+}
 
 /** Elements of an invocation: the fewest, a multiple of 8, whose codes are whole words. */
 export function groupOf(bits: number): number {

@@ -2,7 +2,8 @@
  * Stochastic quantisation with a scale for each run of elements; `../../quantization.ts`
  * has the arithmetic. One pass over memory: a run's scale is computed just before its
  * elements are quantised, while they are in the cache. Work goes by tiles of 32 elements;
- * tiles in which two runs meet, and the last, are done element by element.
+ * tiles in which two runs meet, and the last, are done element by element, and so are the
+ * values of a run whose scale is below 2⁻⁶⁴.
  */
 import { normOf } from './fixed-point';
 import { packCodes, TILE, TILE_BYTES, unpackCodes } from './packed-codes';
@@ -222,25 +223,31 @@ export function dequantize(
   const tail = scratch + TILE_BYTES;
   let runEnd: u32 = 0;
   let unit: f32 = 0;
+  // Of a run that has been lifted; else 1.
+  let factor: f32 = 1;
   for (let start: u32 = 0; start < n; start += TILE) {
     const count = min(TILE, n - start);
     unpackCodes(codes, count, bits, tile, tail);
     if (start == runEnd) {
-      unit = load<f32>(scales) / <f32>levels;
+      const scale = load<f32>(scales);
+      factor = scale < 1 / TWO_64 ? 1 / TWO_64 : 1;
+      unit = scale / factor / <f32>levels;
       scales += 4;
       runEnd += min(bucket, n - runEnd);
     }
-    if (count == TILE && runEnd - start >= TILE) {
+    if (count == TILE && runEnd - start >= TILE && factor == 1) {
       dequantizeTile(out, tile, bits, unit, add);
     } else {
       for (let i: u32 = 0; i < count; i++) {
         if (start + i == runEnd) {
-          unit = load<f32>(scales) / <f32>levels;
+          const scale = load<f32>(scales);
+          factor = scale < 1 / TWO_64 ? 1 / TWO_64 : 1;
+          unit = scale / factor / <f32>levels;
           scales += 4;
           runEnd += min(bucket, n - runEnd);
         }
         const code = <u32>load<u16>(tile + ((<usize>i) << 1));
-        const value = <f32>(code & levelsOf(bits)) * unit;
+        const value = <f32>(code & levelsOf(bits)) * unit * factor;
         const at = out + ((<usize>i) << 2);
         const before: f32 = add ? load<f32>(at) : 0;
         store<f32>(at, before + (code > levelsOf(bits) ? -value : value));
