@@ -8,8 +8,13 @@
  * Cost: (P−1)·α + 2⌈log₂P⌉·α + 2(P−1)/P·k·8β; and now and then what is agreed on: ranges in
  * which the ranks have equally many entries, every 64 exchanges (`balanced-ranges.ts`),
  * and the threshold, every 32 (`global-threshold.ts`). In between a threshold that keeps
- * less than k/2 or more than 2k is replaced at once: no rank ever sends more than 5k
- * entries, when ranges are balanced.
+ * less than k/2 or more than 2k is replaced at once; where ties make a new one keep more
+ * than 2k, the lowest indices of them are kept, k entries in all (`broken-ties.ts`).
+ *
+ * So never more than 2k entries are kept, and a rank that has c entries of its own sends at
+ * most c + 4k + P, whatever the ranges are: c to those who reduce them, 2k to move what is
+ * kept to equal shares, and 2k + P to pass these on. That is 5k + P where all ranks have
+ * equally many. What they agree on, and headers, come on top.
  *
  * A range is reduced by one rank alone, as a tree over the ranks, and what is agreed on
  * follows from numbers that all have: all ranks get the same bits. Sums that are exactly
@@ -25,6 +30,7 @@ import { sparseBytes, type SparseStream } from '../memory/entries.ts';
 import { closeStream, roomBytes } from '../kernels/sparsification.ts';
 import { allgather } from './allgather.ts';
 import { balancedRanges, HISTOGRAM_BYTES } from './balanced-ranges.ts';
+import { breakTies, type KeptEntries } from './broken-ties.ts';
 import type { CollectiveDefinition, Communicator } from './collective.ts';
 import { blockRoundSeconds } from './doubling-blocks.ts';
 import { gatherEntries } from './entries-allgather.ts';
@@ -96,17 +102,24 @@ export const okTopk: CollectiveDefinition = {
     const { ranges } = agreed;
     const contributions = await exchangeParts(communicator, payload, ranges);
     const own = communicator.reduce(() => mergedTree(communicator, contributions));
-    const reach = async (): Promise<Kept> => {
+    const reach = async (): Promise<Reaching> => {
       const stream = communicator.reduce(() =>
         entriesReaching(communicator, own, agreed.threshold),
       );
       return { stream, ...(await shareCounts(communicator, ranges, stream, count)) };
     };
-    let kept = agreed.thresholdIsDue ? undefined : await reach();
-    if (kept === undefined || !holds(kept, agreed.threshold)) {
+    const keep = async (): Promise<KeptEntries> => {
+      if (!agreed.thresholdIsDue) {
+        const reaching = await reach();
+        if (holds(reaching, agreed.threshold)) return reaching;
+      }
       agreed.threshold = await globalThreshold(communicator, valuesOf(own), count);
-      kept = await reach();
-    }
+      const reaching = await reach();
+      if (holds(reaching, agreed.threshold)) return reaching;
+      const k = shareOf(reaching);
+      return await breakTies(communicator, reaching, agreed.threshold, k);
+    };
+    const kept = await keep();
     agreed.age++;
     return await gatherEntries(communicator, kept.stream, kept.counts, length);
   },
@@ -173,11 +186,7 @@ class Agreement {
 /** Of a rank: entries that it keeps, entries that it sent. */
 const COUNTS_BYTES = 8;
 
-interface Kept {
-  /** Of this rank's range. */
-  readonly stream: SparseStream;
-  /** Of each rank's. */
-  readonly counts: readonly number[];
+interface Reaching extends KeptEntries {
   /** By all ranks. */
   readonly sent: number;
 }
@@ -188,7 +197,7 @@ async function shareCounts(
   ranges: readonly ElementRange[],
   stream: SparseStream,
   sent: number,
-): Promise<Pick<Kept, 'counts' | 'sent'>> {
+): Promise<Pick<Reaching, 'counts' | 'sent'>> {
   const { arena, rank, size } = communicator;
   const into = communicator.scratch('counts', COUNTS_BYTES * size);
   const numbers = arena.u32(into.offset, 2 * size);
@@ -204,10 +213,13 @@ async function shareCounts(
   return { counts, sent: all };
 }
 
+/** k: entries that a rank has sent, on average. */
+const shareOf = ({ counts, sent }: Reaching): number => Math.ceil(sent / counts.length);
+
 /** Whether about k are kept, or a lower threshold could keep no more. */
-function holds({ counts, sent }: Kept, threshold: number): boolean {
-  const total = counts.reduce((sum, count) => sum + count, 0);
-  const k = Math.ceil(sent / counts.length);
+function holds(reaching: Reaching, threshold: number): boolean {
+  const total = reaching.counts.reduce((sum, count) => sum + count, 0);
+  const k = shareOf(reaching);
   return total <= BAND * k && (BAND * total >= k || threshold === LEAST);
 }
 

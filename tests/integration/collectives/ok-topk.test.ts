@@ -90,6 +90,16 @@ describe('what it gives', () => {
       (rank: number) => scattered(1, 4000, 60).map((x) => x * [1, -1, 1, -1, 0][rank]!),
     ],
     ['everything, of every rank', (rank: number) => scattered(rank, 40, 40)],
+    ['equal', (rank: number) => scattered(rank, 4000, 50).map(Math.sign)],
+    [
+      'equal but for a few larger ones',
+      (rank: number) =>
+        scattered(rank, 4000, 50).map((x, i) => Math.sign(x) * (i % 100 ? 1 : 3)),
+    ],
+    [
+      'equal, of one rank alone',
+      (rank: number) => scattered(1, 4000, rank === 3 ? 200 : 0).map(Math.sign),
+    ],
   ])('entries that are %s', async (_, inputOf) => {
     await using world = await makeWorld(5);
     const communicators = world.communicators();
@@ -284,6 +294,48 @@ describe('what it sends', () => {
   });
 });
 
+describe('the bound: c + 4k + P entries of a rank that has c', () => {
+  const LENGTH = 60_000;
+  const K = 2000;
+  const own = (rank: number): readonly [number, number] => [
+    6000 * rank,
+    6000 * (rank + 1),
+  ];
+
+  const CASES: Readonly<Record<string, (rank: number, ranks: number) => Float32Array>> =
+    {
+      'equal values': (rank) => scattered(rank, LENGTH, K).map(Math.sign),
+      'equal values, disjoint': (rank) =>
+        scattered(rank, LENGTH, K, [...own(rank)]).map(Math.sign),
+      'one rank has all': (rank, ranks) =>
+        scattered(1, LENGTH, rank === 1 ? ranks * K : 0),
+      'one rank has all, equal values': (rank, ranks) =>
+        scattered(1, LENGTH, rank === 1 ? ranks * K : 0).map(Math.sign),
+      disjoint: (rank) => scattered(rank, LENGTH, K, [...own(rank)]),
+      identical: () => scattered(1, LENGTH, K),
+      'large in one range': (rank) =>
+        scattered(rank, LENGTH, K).map((x, i) => (i < 3000 ? 4000 * x : Math.sign(x))),
+    };
+
+  test.each([2, 3, 4, 5, 6, 7, 8, 9])('P = %d', async (ranks) => {
+    await using world = await makeWorld(ranks);
+    for (const [name, inputOf] of Object.entries(CASES)) {
+      const communicators = world.communicators();
+      const inputs = communicators.map((_, rank) => inputOf(rank, ranks));
+      for (let turn = 0; turn < 2; turn++) {
+        const outcomes = await exchange(communicators, inputs);
+        for (const [rank, { count, sentBytes }] of outcomes.entries()) {
+          expect(count, name).toBeLessThanOrEqual(2 * K);
+          expect(count, name).toBeGreaterThanOrEqual(K / 2);
+          const c = inputs[rank]!.filter((value) => value !== 0).length;
+          const bound = 8 * (c + 4 * K + ranks) + AGREEMENT_BYTES;
+          expect(sentBytes, `${name}, rank ${rank}`).toBeLessThanOrEqual(bound);
+        }
+      }
+    }
+  });
+});
+
 describe('what a peer cannot have', () => {
   // Of two ranks: a histogram, the other's part, eight digits, counts, and what is kept.
   test.each([
@@ -312,6 +364,34 @@ describe('what a peer cannot have', () => {
       code: 'PAYLOAD_INVALID',
       rank: 1,
       message: expect.stringMatching(says) as string,
+    });
+    await world[Symbol.asyncDispose]();
+    await theirs;
+  });
+
+  test('more ties than entries', async () => {
+    // Of three ranks whose entries are equal. In front of ties: two messages each for
+    // histograms, parts, eight digits and counts.
+    await using world = await makeWorld(3, {
+      wrap: (transport) =>
+        transport.rank === 1
+          ? lying(transport, 22, (words) => {
+              words[0] = 0xffff_ffff;
+            })
+          : transport,
+    });
+    const [honest, ...others] = world.communicators();
+    const run = (communicator: TransportCommunicator, rank: number): Promise<Outcome> =>
+      runRank(okTopk, communicator, 'sparse', scattered(rank, 3000, 50).map(Math.sign));
+    const theirs = Promise.allSettled(
+      others.map((other, index) => run(other, index + 1)),
+    );
+    await expect(run(honest!, 0)).rejects.toMatchObject({
+      code: 'PAYLOAD_INVALID',
+      rank: 1,
+      message: expect.stringMatching(
+        /^rank 1 sent a count of 4294967295 ties/,
+      ) as string,
     });
     await world[Symbol.asyncDispose]();
     await theirs;

@@ -1,7 +1,8 @@
 /**
  * What `ok-topk` must give, the slow way: of the sum over ranks the entries that reach a
  * threshold, which is found anew every 32 exchanges or when it keeps less than k/2 or
- * more than 2k. Sums must be exact in any order.
+ * more than 2k; where one that was found just now keeps more than 2k, the first k by
+ * magnitude and index. Sums must be exact in any order.
  */
 import { sumOf } from './run-collective.ts';
 
@@ -20,7 +21,17 @@ export class TopSumOracle {
     if (this.#age++ % 32 === 0 || keeps > 2 * k || few) {
       this.#threshold = k === 0 ? 0 : (magnitudes.at(-k) ?? 0);
     }
-    return sum.map((value) => (Math.abs(value) >= this.#threshold ? value : 0));
+    const reaching = [...sum.keys()].filter(
+      (i) => sum[i] !== 0 && Math.abs(sum[i]!) >= this.#threshold,
+    );
+    const kept = new Set(
+      reaching.length <= 2 * k
+        ? reaching
+        : reaching
+            .sort((i, j) => Math.abs(sum[j]!) - Math.abs(sum[i]!) || i - j)
+            .slice(0, k),
+    );
+    return sum.map((value, i) => (kept.has(i) ? value : 0));
   }
 }
 
