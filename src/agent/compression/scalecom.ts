@@ -28,7 +28,11 @@ import {
   type Similarity,
 } from './method.ts';
 import { parseSparse } from './payload-check.ts';
-import { rampParameters, ratioParameters } from './policy/ratio-schedule.ts';
+import {
+  entriesSent,
+  rampParameters,
+  ratioParameters,
+} from './policy/ratio-schedule.ts';
 import { smallTensorParameters } from './policy/small-tensors.ts';
 import { warmUpParameters, withWarmUp } from './warm-up.ts';
 import { SharedIndices } from './shared-indices.ts';
@@ -53,7 +57,7 @@ const parameters = z.strictObject({
     .min(0)
     .max(2 ** 30)
     .default(0)
-    .describe('Entries of a chunk; 0: as many as give one entry each'),
+    .describe('Entries of a chunk; 0: follows from the ratio, about one sent of each'),
   diagnosticsEvery: z
     .int()
     .min(0)
@@ -72,6 +76,14 @@ export const scalecom: MethodDefinition<typeof parameters> = {
   summary: 'The values of all ranks at the entries that one of them, in turn, selects.',
   source: 'ScaleCom (Chen et al., NeurIPS 2020), algorithm 1',
   parameters,
+  idle: [
+    {
+      parameter: 'chunk',
+      beside: 'selection',
+      when: ({ selection }) => selection === 'exact',
+      instead: 'selection=chunk',
+    },
+  ],
   payload: 'dense',
   reducible: true,
   residual: 'gradient',
@@ -87,14 +99,26 @@ export const scalecom: MethodDefinition<typeof parameters> = {
   create: (context) => withWarmUp(new ScaleCom(context), context),
 };
 
-/** Entries of a chunk, 0 for one as large as the bucket. */
+/** What is sent of a chunk may differ from the ratio by this much of it. */
+const TOLERANCE = 1 / 20;
+
+/**
+ * Entries of a chunk, 0 for one as large as the bucket. Unless it is given: the least from
+ * 1/ratio on of which whole entries are about the ratio. At ratio 0.7, two of each three.
+ */
 export function chunkSize({
   selection,
   chunk,
   ratio,
 }: Pick<Parameters, 'selection' | 'chunk' | 'ratio'>): number {
   if (selection === 'exact') return 0;
-  return chunk > 0 ? chunk : Math.max(1, Math.round(1 / ratio));
+  if (chunk > 0) return chunk;
+  let size = Math.max(1, Math.round(1 / ratio));
+  // Ends by 10/ratio, where half an entry is a twentieth of those sent.
+  while (Math.abs(entriesSent(size, { ratio }) / size - ratio) > TOLERANCE * ratio) {
+    size++;
+  }
+  return size;
 }
 
 class ScaleCom implements Compressor {

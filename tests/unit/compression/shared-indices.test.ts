@@ -1,5 +1,6 @@
 /** Methods whose ranks select the same entries: random-k and ScaleCom. */
 import { describe, expect, it } from 'vitest';
+import { LoneRank } from '../../../src/agent/engine.ts';
 import { chunkSize } from '../../../src/agent/compression/scalecom.ts';
 import {
   methods,
@@ -136,7 +137,25 @@ describe('scalecom', () => {
     const chunk = { selection: 'chunk', chunk: 0, ratio: 0.01 } as const;
     expect(chunkSize(chunk)).toBe(100);
     expect(chunkSize({ ...chunk, ratio: 1 })).toBe(1);
+    expect(chunkSize({ ...chunk, ratio: 0.7 })).toBe(3);
     expect(chunkSize({ ...chunk, chunk: 512 })).toBe(512);
     expect(chunkSize({ ...chunk, selection: 'exact' })).toBe(0);
+  });
+
+  it('sends about the ratio, whatever it is', async () => {
+    const n = 6000;
+    for (let percent = 1; percent <= 100; percent++) {
+      const ratio = percent / 100;
+      using lone = new LoneRank({
+        method: 'scalecom',
+        parameters: { ratio, selection: 'chunk' },
+        shape: [n],
+      });
+      const { nnz } = await lone.compress(bellShaped(n), 0);
+      // A twentieth, and the shorter chunk at the end.
+      expect(Math.abs(nnz! - ratio * n), `ratio ${ratio}`).toBeLessThanOrEqual(
+        0.05 * ratio * n + 1,
+      );
+    }
   });
 });
