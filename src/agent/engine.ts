@@ -12,6 +12,7 @@ export {
   registerMethod,
   validateParameters,
 } from './compression/registry.ts';
+export { refuseIdle, type IdleParameter } from './compression/idle-parameters.ts';
 export type { Combined, Payload } from './memory/payload.ts';
 export {
   carriageOf,

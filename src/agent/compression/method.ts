@@ -9,6 +9,7 @@ import type { JsonObject } from '../../shared/json.ts';
 import type { Arena, Region, Vector } from '../memory/arena.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
 import type { Kernels } from '../kernels/kernels.ts';
+import type { IdleParameter } from './idle-parameters.ts';
 
 /** What a method may ask of the other ranks. All ranks ask the same, in the same order. */
 export type CommunicationRequest =
@@ -164,6 +165,8 @@ export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
   readonly source: string;
   /** A strict object; every field described and with a default. */
   readonly parameters: Schema;
+  /** Parameters that do nothing beside others: `refuseIdle` refuses both at once. */
+  readonly idle?: readonly IdleParameter<z.infer<Schema>>[];
   readonly payload: PayloadKind;
   /** Whether payloads can be summed by a collective; else they are gathered. */
   readonly reducible: boolean;

@@ -67,6 +67,20 @@ export const qsgd: MethodDefinition<typeof parameters> = {
   summary: 'Every element as a sign and a randomly rounded level of its run’s scale.',
   source: 'QSGD (Alistarh et al., NeurIPS 2017), section 3',
   parameters,
+  idle: [
+    {
+      parameter: 'bits',
+      beside: 'levels',
+      when: ({ levels }) => levels > 0,
+      instead: 'levels=0',
+    },
+    {
+      parameter: 'form',
+      beside: 'coding',
+      when: ({ coding }) => coding === 'packed',
+      instead: 'coding=elias',
+    },
+  ],
   payload: 'quantized',
   reducible: false,
   residual: 'none',

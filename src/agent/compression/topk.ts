@@ -44,6 +44,12 @@ export const topk: MethodDefinition<typeof parameters> = {
   summary: 'The k entries of largest magnitude; the rest waits in a residual.',
   source: 'SparCML (Renggli et al., SC 2019), Algorithm 1',
   parameters,
+  idle: ['rampIterations', 'rampEpochs'].map((parameter) => ({
+    parameter,
+    beside: 'k',
+    when: ({ k }) => k > 0,
+    instead: 'k=0',
+  })),
   payload: 'sparse',
   reducible: true,
   carriage: carriageOfValues,

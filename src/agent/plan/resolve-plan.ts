@@ -23,6 +23,7 @@ import {
   findCollective,
   quantizingFor,
 } from '../collectives/registry.ts';
+import { refuseIdle } from '../compression/idle-parameters.ts';
 import { carriageOf, type MethodDefinition } from '../compression/method.ts';
 import { withChanges } from '../compression/nested-parameters.ts';
 import { inIterations } from '../compression/policy/epochs.ts';
@@ -171,6 +172,7 @@ function resolveParameters(
   { iterationsPerEpoch }: PlanSetting,
 ): JsonObject {
   const valid = validateParameters(method, withChanges(base, given));
+  refuseIdle(method, valid, base);
   return inIterations(valid, given, iterationsPerEpoch);
 }
 

@@ -1,10 +1,13 @@
 /** What `gradwire compress` does: a vector's file to a payload's, as one rank alone. */
 import {
+  findMethod,
   LoneRank,
   openBackend,
   packPayload,
   packRankState,
+  refuseIdle,
   unpackRankState,
+  validateParameters,
   type BackendName,
   type StateFile,
 } from '../../agent/engine.ts';
@@ -58,6 +61,8 @@ export async function compressFile(task: CompressTask): Promise<CompressReport> 
   const saved = await readState(task.state);
   const known = saved?.provenance;
   const iteration = task.iteration ?? known?.iteration ?? 0;
+  const method = findMethod(task.method);
+  refuseIdle(method, validateParameters(method, task.parameters));
   using backend = await openBackend(task.backend);
   using rank = new LoneRank({
     method: task.method,

@@ -269,6 +269,11 @@ describe('wrong input', () => {
     [topk('--param', 'ratio=2'), 'METHOD_PARAMETER_INVALID', /ratio.* 2/],
     [topk('--param', 'ration=0.1'), 'METHOD_PARAMETER_UNKNOWN_KEY', /ration.*ratio/],
     [
+      topk('--param', 'k=3', '--param', 'rampIterations=9'),
+      'METHOD_PARAMETER_IDLE',
+      /rampIterations.* 9.*k.* 3/,
+    ],
+    [
       topk('--param', 'ratio'),
       'SETTING_INVALID',
       /"ratio" is not key=value.*--param.*ratio=0\.01/,

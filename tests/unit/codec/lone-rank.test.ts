@@ -75,6 +75,17 @@ describe('payloads of other iterations', () => {
   });
 });
 
+it('reads what was written with a parameter that did nothing', async () => {
+  const parameters = { minElements: 0, levels: 100, bits: 8, form: 'dense' };
+  using rank = open({ method: 'qsgd', parameters });
+  const { payload } = await rank.compress(vector(0), 0);
+  using reader = new LoneRank(rank.provenance(0));
+  const decoded = await reader.decompress(payload, 0);
+  expect(Math.max(...decoded.map((x, i) => Math.abs(x - vector(0)[i]!)))).toBeLessThan(
+    0.03,
+  );
+});
+
 it('a vector that travels as it is keeps nothing back, and a state that does is refused', async () => {
   using compressing = open({ method: 'topk' });
   await compressing.compress(vector(0), 0);

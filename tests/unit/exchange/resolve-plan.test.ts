@@ -1,22 +1,94 @@
 import { describe, expect, it } from 'vitest';
+import { methods } from '../../../src/agent/compression/registry.ts';
 import {
   collectivesOfMethod,
   resolvePlan,
+  type PlanSetting,
 } from '../../../src/agent/plan/resolve-plan.ts';
 import { planAsChange, planAsExchange } from '../../../src/shared/exchange-plan.ts';
 import { GradwireError } from '../../../src/shared/errors.ts';
 
 const base = resolvePlan({ method: 'topk', ratio: 0.05 });
 
-function errorOf(change: Record<string, unknown>): GradwireError {
+function errorOf(
+  change: Record<string, unknown>,
+  setting: PlanSetting = {},
+): GradwireError {
   try {
-    resolvePlan(change, base);
+    resolvePlan(change, base, setting);
   } catch (error) {
     if (error instanceof GradwireError) return error;
     throw error;
   }
   throw new Error('expected a coded error');
 }
+
+describe('a parameter that does nothing beside another', () => {
+  it.each([
+    ['topk', { k: 100, rampIterations: 50 }, 'rampIterations', 'k', 'Give k=0, or'],
+    ['topk', { k: 100, rampEpochs: 2 }, 'rampEpochs', 'k', 'or rampEpochs=0.'],
+    ['qsgd', { levels: 100, bits: 8 }, 'bits', 'levels', 'Give levels=0, or bits=4.'],
+    ['qsgd', { form: 'dense' }, 'form', 'coding', 'Give coding=elias, or form=auto.'],
+    [
+      'scalecom',
+      { selection: 'exact', chunk: 64 },
+      'chunk',
+      'selection',
+      'Give selection=chunk, or chunk=0.',
+    ],
+  ])('is refused: %s %j', (method, given, parameter, beside, next) => {
+    const setting = { iterationsPerEpoch: 10 };
+    const { code, kind, message, ...more } = errorOf({ method, ...given }, setting);
+    expect({ code, kind }).toEqual({ code: 'METHOD_PARAMETER_IDLE', kind: 'input' });
+    expect(message).toContain(`"${parameter}" is `);
+    expect(message).toContain(`does nothing while "${beside}" is `);
+    expect(more.next).toContain(next);
+    expect(more.place).toBe(`method ${method}`);
+    // In a layer, too.
+    const layers = [{ match: '*', method, ...given }];
+    expect(errorOf({ layers }, setting).code).toBe(code);
+  });
+
+  it.each([
+    ['topk', { k: 100, rampIterations: 0, rampFrom: 0, ratio: 0.01 }],
+    ['topk', { k: 0, rampIterations: 50 }],
+    ['qsgd', { levels: 100, bits: 4, form: 'auto', coding: 'packed' }],
+    ['qsgd', { levels: 0, bits: 8, form: 'sparse', coding: 'elias' }],
+    ['scalecom', { selection: 'exact', chunk: 0 }],
+    ['scalecom', { selection: 'chunk', chunk: 64 }],
+  ])('at its default is none: %s %j', (method, given) => {
+    expect(resolvePlan({ method, ...given }).parameters).toMatchObject(given);
+  });
+
+  it('is refused in a switch that makes it so, and not in one that finds it so', () => {
+    const coarse = resolvePlan({ method: 'qsgd', bits: 8 });
+    const change = { levels: 100 };
+    expect(() => resolvePlan(change, coarse)).toThrow(/"bits" is 8.*"levels" is 100/);
+    expect(resolvePlan({ ...change, bits: 4 }, coarse).parameters).toMatchObject({
+      levels: 100,
+    });
+    // As an earlier version may have saved it.
+    const parameters = { ...coarse.parameters, levels: 100 };
+    const old = { ...coarse, parameters };
+    expect(resolvePlan({ scale: 'l2' }, old).parameters).toEqual({
+      ...parameters,
+      scale: 'l2',
+    });
+    // What the app's panel repeats.
+    expect(resolvePlan({ ...parameters, scale: 'l2' }, old).parameters).toEqual({
+      ...parameters,
+      scale: 'l2',
+    });
+  });
+
+  it.each([...methods.values()])('names parameters of $id that there are', (method) => {
+    const known = Object.keys(method.parameters.shape);
+    for (const { parameter, beside } of method.idle ?? []) {
+      expect(known).toContain(parameter);
+      expect(known).toContain(beside);
+    }
+  });
+});
 
 describe('resolving an exchange plan', () => {
   it('fills in what the method declares', () => {

@@ -1,0 +1,53 @@
+/**
+ * Parameters that do nothing beside others: where the number of levels is given, the bits
+ * do not matter. A user who gives both expects something of both, so the pair is refused
+ * where it is given. What was saved with such a pair can still be read.
+ */
+import { inputError } from '../../shared/errors.ts';
+import type { JsonObject, JsonValue } from '../../shared/json.ts';
+import type { MethodDefinition } from './method.ts';
+
+export interface IdleParameter<Parameters> {
+  readonly parameter: string;
+  /** The parameter that makes it idle, with these values. */
+  readonly beside: string;
+  when(parameters: Parameters): boolean;
+  /** What gives it a meaning, as `coding=elias`. */
+  readonly instead: string;
+}
+
+/**
+ * A parameter at its default was not chosen, nor was a pair that held before.
+ * @param parameters with defaults filled in, as validated
+ * @param before what they were before a change
+ * @throws GradwireError `METHOD_PARAMETER_IDLE`
+ */
+export function refuseIdle(
+  method: MethodDefinition,
+  parameters: JsonObject,
+  before: JsonObject = {},
+): void {
+  const defaults = method.parameters.parse({}) as JsonObject;
+  const same = (values: JsonObject, key: string): boolean =>
+    values[key] === parameters[key];
+  const pair = method.idle?.find(
+    (entry) =>
+      !same(defaults, entry.parameter) &&
+      entry.when(parameters) &&
+      !(same(before, entry.parameter) && same(before, entry.beside)),
+  );
+  if (pair === undefined) return;
+  const { parameter, beside, instead } = pair;
+  throw inputError(
+    'METHOD_PARAMETER_IDLE',
+    `"${parameter}" is ${shown(parameters[parameter])}, which does nothing while ` +
+      `"${beside}" is ${shown(parameters[beside])}`,
+    {
+      place: `method ${method.id}`,
+      next: `Give ${instead}, or ${parameter}=${shown(defaults[parameter])}.`,
+    },
+  );
+}
+
+const shown = (value: JsonValue | undefined): string =>
+  typeof value === 'string' ? value : JSON.stringify(value);
