@@ -70,6 +70,17 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
     });
   });
 
+  test('means between two f32 are those of the CPU', async () => {
+    // Whose sums hang on 2⁻⁵² of the largest, beyond what is added up on the device; a
+    // quarter of them is in the middle of two f32, or a little above.
+    const between = [1, 2 ** -24, 2 ** -52, 0];
+    const below = between.map((x) => -x - 2 ** -60);
+    for (const x of [between, [1, 2 ** -24, 0, 0], below, [...between, ...below]]) {
+      const own = Float32Array.from(x);
+      await compareRanks(gpu, 'a2sgd', {}, [own.length], () => own, 1);
+    }
+  });
+
   const hard = way.subgroups && !way.split ? Object.keys(HARD_SELECTIONS) : [];
   test.each(hard)('gaussiank of %s', async (name) => {
     for (const ratio of [0.02, 0.1, 0.5]) {

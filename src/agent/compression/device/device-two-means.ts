@@ -1,8 +1,14 @@
 /**
  * `a2sgd` on the GPU: all means in one journey there and back, and the shift by their
  * averages, one pass over memory each.
+ *
+ * A CPU adds up in f64, in an order of its own; the GPU's sums are right to 2⁻³⁸
+ * (`wgsl/sums.ts`). Nearly always both round to the same f32. Where a mean is so close to
+ * the middle of two that they might not, about once in 8,000 times, its elements are read
+ * back and the CPU's kernels decide: payloads are theirs to the bit.
  */
 import type { Region } from '../../memory/arena.ts';
+import type { TwoMeans } from '../../kernels/kernels.ts';
 import { sliceOf, type GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
 import type { Combined, Payload } from '../../memory/payload.ts';
 import type { Communicate, ExchangeStatistics } from '../method.ts';
@@ -18,6 +24,9 @@ interface Parameters {
   readonly mode: 'allreduce' | 'allgather';
   readonly granularity: 'bucket' | 'tensor';
 }
+
+/** Twice what the GPU's sums may be off by, relative to them. */
+const UNSURE = 2 ** -37;
 
 export const a2sgdOnDevice: CreateOnDevice = (context) => {
   const typed = context as DeviceContext<Parameters>;
@@ -48,10 +57,12 @@ class TwoMeansOnDevice implements DeviceCompressor {
       sliceOf(gradient, group.start, group.length),
     );
     const means = await device.sums.twoMeans(slices);
-    means.forEach(({ plus, minus }, index) => {
+    for (const [index, mean] of means.entries()) {
+      const sure = isSure(mean.plus) && isSure(mean.minus);
+      const { plus, minus } = sure ? mean : await this.#onCpu(slices[index]!);
       this.#local[2 * index] = plus;
       this.#local[2 * index + 1] = minus;
-    });
+    }
     const { offset } = this.#region;
     this.#scalars({ offset, bytes: this.#local.byteLength }).set(this.#local);
     const data = { offset, bytes: this.#local.byteLength };
@@ -89,6 +100,18 @@ class TwoMeansOnDevice implements DeviceCompressor {
     this.#context.arena.release(this.#region);
   }
 
+  async #onCpu(x: GpuVector): Promise<TwoMeans> {
+    const { arena, device, kernels } = this.#context;
+    const region = arena.allocateVector(x.length);
+    try {
+      const vector = { offset: region.offset, length: x.length };
+      await device.gpu.read(x, arena.f32(vector));
+      return kernels.twoMeans(vector);
+    } finally {
+      arena.release(region);
+    }
+  }
+
   #sumsOf(combined: Combined): Float64Array {
     switch (combined.form) {
       case 'dense':
@@ -110,6 +133,11 @@ class TwoMeansOnDevice implements DeviceCompressor {
   #scalars({ offset }: Region): Float32Array {
     return this.#context.arena.f32({ offset, length: this.#local.length });
   }
+}
+
+/** Whether a number this close to the GPU's mean rounds to the same f32. */
+function isSure(mean: number): boolean {
+  return Math.fround(mean * (1 - UNSURE)) === Math.fround(mean * (1 + UNSURE));
 }
 
 /** The mode `allgather`. */
