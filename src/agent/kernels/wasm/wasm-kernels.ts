@@ -3,8 +3,9 @@
  * memory bandwidth. One thread; `threaded-kernels.ts` has more of them. Sources in
  * `assembly/`.
  *
- * Only selection needs scratch. It is allocated at the first selection and again for a
- * larger one, so a thread that does not own the arena may use every other kernel.
+ * Selection, drawn indices, quantisation of levels and Elias codes need scratch. It is
+ * allocated in the arena at first use and again for a larger one, so only the thread that
+ * owns the arena may use these; others may use what is elementwise or gives a number.
  */
 import type { Arena, Region, Vector } from '../../memory/arena.ts';
 import type { SparseStream } from '../../memory/entries.ts';

@@ -112,9 +112,10 @@ export class CommandStream {
     this.#openEncoder().resolveQuerySet(querySet, 0, count, into, 0);
   }
 
-  /** Hands what has collected to the device. */
+  /** Hands what has collected to the device, if anything has. */
   flush(): void {
-    const encoder = this.#openEncoder();
+    const encoder = this.#encoder;
+    if (encoder === undefined) return;
     this.#pass?.end();
     if (this.#used > 0) {
       const { queue } = this.#device;
