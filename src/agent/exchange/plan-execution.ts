@@ -148,7 +148,7 @@ export class PlanExecution implements Disposable {
   ): Promise<ExchangeStatistics> {
     const { clock } = this.#options;
     const { part } = exchange;
-    const finite = this.#requireFinite(exchange, iteration);
+    const finite = this.#begin(exchange, iteration);
     const communicate = async (request: CommunicationRequest): Promise<Combined> => {
       // Nothing leaves this rank before the gradient is known to be finite.
       if (finite !== undefined) await finite;
@@ -166,7 +166,10 @@ export class PlanExecution implements Disposable {
     return await clock.follow('decompress', () => part.decode(combined, iteration));
   }
 
-  /** Where the answer comes later, so does the error: in what this returns. */
+  /**
+   * Begins a bucket, whose gradient must be finite. Where the answer comes later, so does
+   * the error: in what this returns.
+   */
   #encode(exchange: BucketExchange, iteration: number): Answer<Payload> {
     const { clock } = this.#options;
     const refuse = (error: unknown): never => {
@@ -217,13 +220,13 @@ export class PlanExecution implements Disposable {
     }
   }
 
-  /** Where the answer comes later, so does the error: in what this returns. */
-  #requireFinite(
-    exchange: BucketExchange,
-    iteration: number,
-  ): Promise<void> | undefined {
+  /**
+   * Begins a bucket, whose gradient must be finite. Where the answer comes later, so does
+   * the error: in what this returns.
+   */
+  #begin(exchange: BucketExchange, iteration: number): Promise<void> | undefined {
     const { clock } = this.#options;
-    const found = clock.follow('compress', () => exchange.part.firstNotFinite());
+    const found = clock.follow('compress', () => exchange.part.begin());
     const require = (element: NotFiniteElement | undefined): void => {
       if (element !== undefined) throw this.#notFinite(element, exchange, iteration);
     };

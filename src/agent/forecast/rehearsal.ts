@@ -71,7 +71,7 @@ async function exchangeAlone(
   clock: PhaseClock,
 ): Promise<void> {
   const { reducible } = carriageOf(policy.method, policy.parameters);
-  await clock.follow('compress', () => part.firstNotFinite());
+  await clock.follow('compress', () => part.begin());
   if (part.exchange !== undefined) {
     await clock.measure('compress', () =>
       part.exchange!(iteration, (request) => Promise.resolve(answered(request))),

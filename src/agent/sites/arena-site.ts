@@ -53,7 +53,7 @@ export class ArenaSite implements GradientSite {
       return statistics;
     };
     return {
-      firstNotFinite: () => {
+      begin: () => {
         within.load();
         kept?.load();
         if (compressor.refusesNotFinite === true) return undefined;

@@ -66,7 +66,7 @@ export class DeviceSite implements GradientSite {
     }
     const { exchange } = compressor;
     return {
-      firstNotFinite: () => device.elementwise.firstNonFinite(gradient),
+      begin: () => device.elementwise.firstNonFinite(gradient),
       encode: (iteration) => compressor.encode(gradient, iteration),
       decode: (combined, iteration) => compressor.decode(combined, gradient, iteration),
       ...(exchange === undefined

@@ -37,11 +37,11 @@ export interface NotFiniteElement {
  */
 export interface GradientBucket extends Disposable {
   /**
-   * The first element that is not finite. Ask before `encode`, which changes them, and
-   * which may throw `NotFiniteInput` where this found nothing: some methods look as they
-   * compress.
+   * Begins an exchange, before `encode` or `exchange`: gathers the bucket's elements where
+   * they lie apart, and gives the first that is not finite. `encode` may throw
+   * `NotFiniteInput` where this found nothing: some methods look as they compress.
    */
-  firstNotFinite(): Answer<NotFiniteElement | undefined>;
+  begin(): Answer<NotFiniteElement | undefined>;
   encode(iteration: number): Answer<Payload>;
   /** The average over ranks, in place of the bucket's gradient. */
   decode(combined: Combined, iteration: number): Answer<ExchangeStatistics>;
