@@ -184,8 +184,12 @@ export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
     parameters: z.infer<Schema>,
     bucket: ExpectedBucket,
   ): readonly ExpectedMessage[];
-  /** The residual's units, if one is kept. Equal units: it survives a switch. */
-  readonly residual: 'none' | 'gradient' | 'update';
+  /**
+   * The residual's units, if one is kept: it survives a switch to a method that keeps one.
+   * In units of updates, η times the gradient's, it would be the same while the learning
+   * rate η is constant within a run; such units come with schedules of η.
+   */
+  readonly residual: 'none' | 'gradient';
   readonly replicas: 'identical' | 'drift';
   /** What the training loop does about replicas that drift; where they do. */
   drift?(parameters: z.infer<Schema>): DriftSchedule;

@@ -4,8 +4,8 @@
  *
  *   old residual   new method keeps one   residual
  *   none           any                    nothing to do
- *   some           in the same units      kept
- *   some           no, or other units     flushed (one dense exchange) or dropped
+ *   some           yes                    kept: all are in gradient units
+ *   some           no                     flushed (one dense exchange) or dropped
  *
  * Leaving a method whose replicas drift averages weights and optimiser state over the
  * ranks at the fence, for the next method's replicas must start from equal bits.
