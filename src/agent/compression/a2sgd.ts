@@ -8,6 +8,9 @@
  * they can be brought together (`resyncEvery`); both are done by the exchange, which
  * reads these parameters. After the last iteration the weights are averaged once.
  *
+ * The paper's two means are those of the whole model. Here they are those of a bucket, so of
+ * the model only where it fits in one (`bucketBytes`): two buckets send 16 bytes.
+ *
  * Source: A2SGD (Bhattacharya et al., CLUSTER 2021), Algorithm 1.
  */
 import { z } from 'zod';

@@ -5,6 +5,9 @@
  * everything or nothing, so it is refreshed early when the number sent leaves the band
  * [k/band, k·band]. Where ties at τ alone leave it, lowest indices go first.
  *
+ * k is round(n · ratio), at least 1, so without ties a refresh sends k entries. The paper's
+ * τ, the ⌊n·η⌋-th smallest for η = 1 − ratio, sends one or two more.
+ *
  * Source: "Training recommender systems at scale" (Gupta et al., 2021), algorithm 1.
  */
 import { z } from 'zod';

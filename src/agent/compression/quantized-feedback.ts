@@ -4,7 +4,8 @@
  * sent, their values as levels of a scale for each run of values. What quantisation adds
  * or takes away stays in the residual, with the entries that were not selected:
  * m ← p − g for the g that was sent, so the invariant of error feedback holds as it does
- * for exact values.
+ * for exact values. Here this departs from SparCML: its Algorithm 1 takes the selected
+ * entries out of the residual before they are quantised, and drops the error.
  *
  * The payload is laid out in `quantized-stream.ts`. It is gathered, as scales differ.
  *
