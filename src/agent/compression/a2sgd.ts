@@ -17,7 +17,6 @@ import { z } from 'zod';
 import type { Region, Vector } from '../memory/arena.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
 import type {
-  Communicate,
   Compressor,
   CompressorContext,
   ExchangeStatistics,
@@ -61,6 +60,7 @@ export const a2sgd: MethodDefinition<typeof parameters> = {
   payload: 'scalars',
   reducible: true,
   residual: 'none',
+  carriage: ({ mode }) => ({ payload: 'scalars', reducible: mode === 'allreduce' }),
   replicas: 'drift',
   drift: ({ divergenceEvery, resyncEvery }) => ({
     measureEvery: divergenceEvery,
@@ -74,10 +74,7 @@ export const a2sgd: MethodDefinition<typeof parameters> = {
       bytes: 8 * (granularity === 'tensor' ? tensors.length : 1),
     },
   ],
-  create: (context) =>
-    context.parameters.mode === 'allgather'
-      ? new GatheredTwoMeans(context)
-      : new TwoMeans(context),
+  create: (context) => new TwoMeans(context),
 };
 
 /** A run of elements that shares its two means. */
@@ -178,18 +175,6 @@ class TwoMeans implements Compressor {
 
   #vectorAt(offset: number): Vector {
     return { offset, length: this.#local.length };
-  }
-}
-
-/** The mode `allgather`. */
-class GatheredTwoMeans extends TwoMeans {
-  async exchange(
-    gradient: Vector,
-    _iteration: number,
-    communicate: Communicate,
-  ): Promise<ExchangeStatistics> {
-    const payload = this.encode(gradient);
-    return this.decode(await communicate({ operation: 'gather', payload }), gradient);
   }
 }
 

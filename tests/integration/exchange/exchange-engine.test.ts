@@ -75,6 +75,19 @@ describe('the exchange engine', () => {
     },
   );
 
+  it.each([
+    ['allreduce', 'ring'],
+    ['allgather', 'allgather'],
+  ])('says what carried two means in mode %s: %s', async (mode, expected) => {
+    const means = { method: 'a2sgd', mode };
+    const collective = mode === 'allreduce' ? { collective: expected } : {};
+    const ranks = await connectRanks({ ...means, ...collective });
+    const carried = await Promise.all(
+      ranks.map(async ({ engine }) => (await engine.exchange(0)).collective),
+    );
+    expect(carried).toEqual(Array(P).fill(expected));
+  });
+
   it('averages to zero, and waits for nobody, when no rank has anything to send', async () => {
     const ranks = await connectRanks({ method: 'threshold', threshold: 1000 }, [
       planSwitch(1, 6, { method: 'none' }),

@@ -115,6 +115,8 @@ describe('resolving an exchange plan', () => {
     const ring = resolvePlan({ method: 'none', collective: 'ring' });
     expect(resolvePlan({ method: 'topk' }, ring).collective).toBe('auto');
     expect(resolvePlan({ method: 'a2sgd' }, ring).collective).toBe('ring');
+    const gathered = { method: 'a2sgd', mode: 'allgather' };
+    expect(resolvePlan(gathered, ring).collective).toBe('auto');
   });
 
   it('gives sums that are quantised a collective that quantises', () => {
@@ -172,6 +174,12 @@ describe('resolving an exchange plan', () => {
       'auto',
     ],
     [{ method: 'qsgd', collective: 'ring' }, 'COLLECTIVE_MISFIT', 'qsgd', 'auto'],
+    [
+      { method: 'a2sgd', mode: 'allgather', collective: 'ring' },
+      'COLLECTIVE_MISFIT',
+      'gathered',
+      'auto',
+    ],
     [
       { method: 'qsgd', collective: 'scatter-reduce-allgather' },
       'COLLECTIVE_MISFIT',

@@ -11,7 +11,7 @@ import type { Region } from '../../memory/arena.ts';
 import type { TwoMeans } from '../../kernels/kernels.ts';
 import { sliceOf, type GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
 import type { Combined, Payload } from '../../memory/payload.ts';
-import type { Communicate, ExchangeStatistics } from '../method.ts';
+import type { ExchangeStatistics } from '../method.ts';
 import { requireBytes } from '../payload-check.ts';
 import { noState, requireNoState } from '../stateless.ts';
 import type {
@@ -21,19 +21,14 @@ import type {
 } from './device-method.ts';
 
 interface Parameters {
-  readonly mode: 'allreduce' | 'allgather';
   readonly granularity: 'bucket' | 'tensor';
 }
 
 /** Twice what the GPU's sums may be off by, relative to them. */
 const UNSURE = 2 ** -37;
 
-export const a2sgdOnDevice: CreateOnDevice = (context) => {
-  const typed = context as DeviceContext<Parameters>;
-  return typed.parameters.mode === 'allgather'
-    ? new GatheredTwoMeansOnDevice(typed)
-    : new TwoMeansOnDevice(typed);
-};
+export const a2sgdOnDevice: CreateOnDevice = (context) =>
+  new TwoMeansOnDevice(context as DeviceContext<Parameters>);
 
 class TwoMeansOnDevice implements DeviceCompressor {
   readonly #context: DeviceContext<Parameters>;
@@ -138,16 +133,4 @@ class TwoMeansOnDevice implements DeviceCompressor {
 /** Whether a number this close to the GPU's mean rounds to the same f32. */
 function isSure(mean: number): boolean {
   return Math.fround(mean * (1 - UNSURE)) === Math.fround(mean * (1 + UNSURE));
-}
-
-/** The mode `allgather`. */
-class GatheredTwoMeansOnDevice extends TwoMeansOnDevice {
-  async exchange(
-    gradient: GpuVector,
-    _iteration: number,
-    communicate: Communicate,
-  ): Promise<ExchangeStatistics> {
-    const payload = await this.encode(gradient);
-    return this.decode(await communicate({ operation: 'gather', payload }), gradient);
-  }
 }
