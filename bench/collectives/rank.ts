@@ -143,7 +143,7 @@ export class BenchRank {
     const iterations = [];
     for (let iteration = 0; iteration < exchange.iterations; iteration++) {
       this.#arena.f32(gradient).set(values);
-      engine.fence(iteration);
+      await engine.fence(iteration);
       // It ends on all ranks together.
       await engine.summarize([0], ['max']);
       const { profile, bytes, collective } = await engine.exchange(iteration);

@@ -92,6 +92,10 @@ const planSchema = z.strictObject({
   quantizeSums: quantizationSchema.optional(),
 });
 
+/** What became of the state that methods and collectives keep beside the residual. */
+const stateOutcomeSchema = z.enum(['none', 'kept', 'partly', 'dropped']);
+export type StateOutcome = z.infer<typeof stateOutcomeSchema>;
+
 /** Every rank moved to the next exchange plan before this iteration. Made by rank 0. */
 export const switchRecordSchema = z.strictObject({
   type: z.literal('switch'),
@@ -103,6 +107,10 @@ export const switchRecordSchema = z.strictObject({
   to: planSchema,
   /** What became of the residual. */
   residual: z.enum(['none', 'kept', 'flushed', 'dropped']),
+  /** Of earlier versions absent: they dropped it. */
+  state: stateOutcomeSchema.optional(),
+  /** Ids of the methods and collectives of which some state was dropped. */
+  stateDropped: z.array(z.string()).readonly().optional(),
   /** Whether the weights were averaged because the old method's replicas drift. */
   resynchronized: z.boolean(),
 });

@@ -115,6 +115,50 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
     expect(device.flatMap(({ engine }) => engine.takeNotices())).toEqual([]);
   });
 
+  test.each<[string, Exchange, Exchange]>([
+    ['dgc', { method: 'dgc', ratio: 0.03 }, { ratio: 0.03 }],
+    ['dgc, at another ratio', { method: 'dgc', ratio: 0.03 }, { ratio: 0.1 }],
+    ['dct', { method: 'dct', ratio: 0.03, band: 100 }, { lifeSpan: 999 }],
+    ['powersgd', { method: 'powersgd', rank: 2 }, { rank: 2 }],
+  ])(
+    '%s keeps its state over a switch, with the bits of the arena',
+    async (_, exchange, change) => {
+      const kept = planSwitch(exchange, 0, change);
+      const device = await connectRanks(exchange, [kept], true);
+      const host = await connectRanks(exchange, [kept], false);
+      for (let iteration = 0; iteration < 4; iteration++) {
+        const expected = await step(host, iteration, ['kept']);
+        expectSameBits(
+          await step(device, iteration, ['kept']),
+          expected,
+          `iteration ${iteration}`,
+        );
+      }
+    },
+  );
+
+  test('state moves between the device and what is read back from it', async () => {
+    const exchange = { method: 'dgc', ratio: 0.02 };
+    // No binding holds the indices of more than 64 entries: the second is read back.
+    const switches = [{ ratio: 0.2 }, { ratio: 0.03 }].map((change, index) =>
+      planSwitch(exchange, index, change),
+    );
+    const device = await connectRanks(exchange, switches, true, {
+      bindableBytes: 256,
+    });
+    const host = await connectRanks(exchange, switches, false);
+    for (let iteration = 0; iteration < 6; iteration++) {
+      const expected = await step(host, iteration, ['kept']);
+      expectSameBits(
+        await step(device, iteration, ['kept']),
+        expected,
+        `iteration ${iteration}`,
+      );
+    }
+    const told = device[0]!.engine.takeNotices().map(({ code }) => code);
+    expect(told).toEqual(['METHOD_NOT_ON_GPU']);
+  });
+
   test('a residual is dropped there, and its norm is told', async () => {
     const exchange = { method: 'topk', ratio: 0.02 };
     const dropped = planSwitch(exchange, 0, { method: 'none' }, 'drop');
@@ -396,10 +440,17 @@ function planSwitch(
 }
 
 /** One iteration of all ranks; their averages, which are equal. */
-async function step(ranks: readonly Rank[], iteration: number): Promise<Float32Array> {
+async function step(
+  ranks: readonly Rank[],
+  iteration: number,
+  outcomes?: readonly string[],
+): Promise<Float32Array> {
   const averages = await Promise.all(
     ranks.map(async ({ engine, put, get }, rank) => {
-      engine.fence(iteration);
+      const fences = await engine.fence(iteration);
+      if (outcomes !== undefined && fences.length > 0) {
+        expect(fences.map(({ state }) => state.outcome)).toEqual(outcomes);
+      }
       put(gradientOf(rank, iteration));
       await engine.exchange(iteration);
       return await get();

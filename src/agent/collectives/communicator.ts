@@ -55,7 +55,7 @@ export class TransportCommunicator implements Communicator, Disposable {
   readonly operation: ReduceOperation;
   readonly valueBytes: ValueBytes;
   readonly reduction: ReductionKernels;
-  /** What collectives keep from exchange to exchange. */
+  /** What collectives keep from exchange to exchange, until its owner clears it. */
   readonly kept = new CollectiveMemory();
   readonly #transport: Transport;
   readonly #stream: number;
@@ -138,9 +138,6 @@ export class TransportCommunicator implements Communicator, Disposable {
       // What the one before kept for itself would stay for as long as the stream.
       this.#release(this.#scratch);
       this.#collective = operation;
-    }
-    if (this.#header !== undefined && this.#header.epoch !== exchange.epoch) {
-      this.kept.clear();
     }
     this.#header = {
       stream: this.#stream,

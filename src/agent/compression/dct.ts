@@ -74,6 +74,8 @@ export const dct: MethodDefinition<typeof parameters> = {
       ),
     ];
   },
+  // A threshold is that of a ratio; how long it lives may change.
+  stateHolds: (before, after) => before.ratio === after.ratio,
   create: (context) =>
     withWarmUp(
       new SparseFeedback(dct.id, context, new ThresholdSelection(context)),

@@ -66,6 +66,8 @@ export const dgc: MethodDefinition<typeof parameters> = {
   messages: ({ ratio }, { length }) => [
     sparseSum(length, entriesSent(length, { ratio })),
   ],
+  // Velocities are sums of gradients: how many are sent, and how fast they fade, is open.
+  stateHolds: () => true,
   create: (context) => new MomentumCorrection(context),
 };
 

@@ -193,6 +193,11 @@ export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
   readonly replicas: 'identical' | 'drift';
   /** What the training loop does about replicas that drift; where they do. */
   drift?(parameters: z.infer<Schema>): DriftSchedule;
+  /**
+   * Of a method with more state than its residual: whether what `save` gives under some
+   * parameters holds under others, of the same tensors. Absent: there is nothing to save.
+   */
+  stateHolds?(before: z.infer<Schema>, after: z.infer<Schema>): boolean;
   create(context: CompressorContext<z.infer<Schema>>): Compressor;
 }
 

@@ -62,6 +62,8 @@ export const powersgd: MethodDefinition<typeof parameters> = {
       ? [denseSum(first)]
       : [denseSum(first), denseSum(length - first)];
   },
+  // Factors have as many columns as the rank says.
+  stateHolds: (before, after) => before.rank === after.rank,
   create: (context) => withWarmUp(new PowerSgd(context), context),
 };
 

@@ -5,6 +5,7 @@
  */
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import { broadcast } from '../collectives/broadcast.ts';
+import type { SavedMemory } from '../collectives/collective-memory.ts';
 import type { CollectiveDefinition, Quantization } from '../collectives/collective.ts';
 import { TransportCommunicator } from '../collectives/communicator.ts';
 import { gather } from '../collectives/gather.ts';
@@ -72,9 +73,21 @@ export class CollectiveGroup {
     return broadcast.run(communicator, payload, root);
   }
 
-  /** Gives back what collectives keep for their next exchange on a stream. */
+  /** What collectives go by in their next exchange on a stream, by their ids. */
+  memoryOf(stream: number): SavedMemory {
+    return this.#communicators.get(stream)?.kept.save() ?? {};
+  }
+
+  /** The same for a stream that goes on with it. */
+  remember(stream: number, memory: SavedMemory): void {
+    this.#communicator(stream).kept.restore(memory);
+  }
+
+  /** Gives back what collectives keep for their next exchange on a stream, and forgets. */
   release(stream: number): void {
-    this.#communicators.get(stream)?.[Symbol.dispose]();
+    const communicator = this.#communicators.get(stream);
+    communicator?.kept.clear();
+    communicator?.[Symbol.dispose]();
   }
 
   /** The average of a vector in the arena over ranks, in place. */
@@ -116,6 +129,12 @@ export class CollectiveGroup {
     dtype: number,
     quantization?: Quantization,
   ): TransportCommunicator {
+    const epoch = this.#options.epoch();
+    const communicator = this.#communicator(stream);
+    return communicator.begin({ epoch, operation, dtype, quantization });
+  }
+
+  #communicator(stream: number): TransportCommunicator {
     let communicator = this.#communicators.get(stream);
     if (communicator === undefined) {
       const { arena, clock, kernels, transport, ledger, seed } = this.#options;
@@ -130,7 +149,6 @@ export class CollectiveGroup {
       });
       this.#communicators.set(stream, communicator);
     }
-    const epoch = this.#options.epoch();
-    return communicator.begin({ epoch, operation, dtype, quantization });
+    return communicator;
   }
 }

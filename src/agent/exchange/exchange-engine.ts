@@ -18,6 +18,7 @@ import { ByteLedger, type LedgerLine } from '../profile/byte-ledger.ts';
 import type { ExchangeProfile, PhaseClock } from '../profile/phase-clock.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { FlatTensor } from '../plan/buckets.ts';
+import type { StateTransition } from './carried-state.ts';
 import { CollectiveGroup } from './collective-group.ts';
 import type { ExchangeSummary } from './exchange-statistics.ts';
 import type { GradientSite } from '../sites/gradient-site.ts';
@@ -66,6 +67,8 @@ export interface Fence {
   readonly planSwitch: PlanSwitch;
   readonly from: ExchangePlan;
   readonly transition: Transition;
+  /** What became of the state that is kept beside the residual. */
+  readonly state: StateTransition;
 }
 
 /** Reading the residual costs a pass over it: once in this many iterations. */
@@ -110,17 +113,20 @@ export class ExchangeEngine implements Disposable {
    * The switches that take effect before this iteration. The engine has moved to the new
    * plan when it returns; weights that must be averaged are the caller's to bring.
    */
-  fence(iteration: number): readonly Fence[] {
+  async fence(iteration: number): Promise<readonly Fence[]> {
     let from = this.#schedule.plan;
-    return this.#schedule.advance(iteration).map((planSwitch) => {
+    const fences: Fence[] = [];
+    for (const planSwitch of this.#schedule.advance(iteration)) {
       const { plan, residual } = planSwitch;
       const transition = transitionOf(from, plan, this.#options.tensors, residual);
+      const left = await this.#execution.leave();
       this.#retire(transition);
       this.#execution = this.#execute(plan);
-      const fence = { planSwitch, from, transition };
+      const state = this.#execution.take(left);
+      fences.push({ planSwitch, from, transition, state });
       from = plan;
-      return fence;
-    });
+    }
+    return fences;
   }
 
   /**

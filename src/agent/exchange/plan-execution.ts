@@ -21,6 +21,12 @@ import type { Arena } from '../memory/arena.ts';
 import { awaitedLater } from './awaited-later.ts';
 import type { PhaseClock } from '../profile/phase-clock.ts';
 import {
+  stateFor,
+  stateTransition,
+  type BucketState,
+  type StateTransition,
+} from './carried-state.ts';
+import {
   largestOf,
   planBuckets,
   type Bucket,
@@ -97,6 +103,34 @@ export class PlanExecution implements Disposable {
       arena,
       knowledge,
     });
+  }
+
+  /** What its buckets keep from one exchange to the next, for the plan that follows. */
+  async leave(): Promise<readonly BucketState[]> {
+    return await Promise.all(
+      this.#exchanges.map(async ({ bucket, part }) => {
+        const { policy, tensors } = bucket;
+        return {
+          ...policy,
+          tensors: tensors.map(({ name }) => name),
+          state:
+            policy.method.stateHolds === undefined ? undefined : await part.saveState(),
+          memory: this.#options.group.memoryOf(bucketStream(bucket.index)),
+        };
+      }),
+    );
+  }
+
+  /** Goes on from what the plan before has left. */
+  take(left: readonly BucketState[]): StateTransition {
+    const carried = this.#exchanges.flatMap(({ bucket, carrier, part }) => {
+      const own = stateFor(left, bucket, carrier.collective?.id);
+      if (own === undefined) return [];
+      if (own.state !== undefined) part.restoreState(own.state);
+      this.#options.group.remember(bucketStream(bucket.index), own.memory);
+      return [own];
+    });
+    return stateTransition(left, carried);
   }
 
   /** Payload bytes of this rank in the last exchange. */

@@ -71,6 +71,10 @@ export class ArenaSite implements GradientSite {
             exchange: async (iteration, communicate) =>
               store(await exchange(gradient, iteration, communicate)),
           }),
+      saveState: () => compressor.save(),
+      restoreState: (state) => {
+        compressor.restore(state);
+      },
       [Symbol.dispose]: () => {
         compressor[Symbol.dispose]();
         within[Symbol.dispose]();

@@ -75,6 +75,13 @@ export class DeviceSite implements GradientSite {
             exchange: (iteration, communicate) =>
               exchange.call(compressor, gradient, iteration, communicate),
           }),
+      saveState: async () => {
+        await compressor.fetchState?.();
+        return compressor.save();
+      },
+      restoreState: (state) => {
+        compressor.restore(state);
+      },
       [Symbol.dispose]: () => {
         compressor[Symbol.dispose]();
         device[Symbol.dispose]();

@@ -47,6 +47,10 @@ export interface GradientBucket extends Disposable {
   decode(combined: Combined, iteration: number): Answer<ExchangeStatistics>;
   /** Of methods that talk more than once in an exchange. */
   exchange?(iteration: number, communicate: Communicate): Promise<ExchangeStatistics>;
+  /** All state of its method but the residual, between two exchanges. */
+  saveState(): Answer<Uint8Array>;
+  /** @throws GradwireError `METHOD_STATE_INVALID` */
+  restoreState(state: Uint8Array): void;
 }
 
 export type Answer<T> = T | Promise<T>;

@@ -7,6 +7,7 @@
  * Cost beside the method's own: a journey of the bucket each way, of the residual one way.
  */
 import type { JsonObject } from '../../shared/json.ts';
+import type { DeviceCompressor } from '../compression/device/device-method.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
 import type {
   Communicate,
@@ -30,7 +31,8 @@ export interface ReadbackContext extends Omit<
 }
 
 /** What an exchange needs of a compressor whose gradient is on the GPU. */
-export interface DeviceBucketCompressor extends Disposable {
+export interface DeviceBucketCompressor
+  extends Disposable, Pick<DeviceCompressor, 'fetchState' | 'save' | 'restore'> {
   encode(gradient: GpuVector, iteration: number): Promise<Payload>;
   decode(
     combined: Combined,
@@ -92,6 +94,14 @@ export class ReadbackCompressor implements DeviceBucketCompressor {
     const statistics = await this.#compressor.decode(combined, x, iteration);
     this.#write(out);
     return statistics;
+  }
+
+  save(): Uint8Array {
+    return this.#compressor.save();
+  }
+
+  restore(state: Uint8Array): void {
+    this.#compressor.restore(state);
   }
 
   [Symbol.dispose](): void {

@@ -114,7 +114,7 @@ export class EngineHost {
         switches: request.switches,
         network: request.network,
       });
-      const fences = this.#engine.fence(0);
+      const fences = await this.#engine.fence(0);
       const notices = [...this.#engine.takeNotices()];
       if (fallback !== undefined) {
         const message = `messages go over tcp: ${fallback}`;
@@ -125,7 +125,7 @@ export class EngineHost {
     exchange: async ({ iteration }) => {
       const engine = this.#connected();
       const result = await engine.exchange(iteration);
-      const fences = engine.fence(iteration + 1);
+      const fences = await engine.fence(iteration + 1);
       return { result, fences, notices: engine.takeNotices() };
     },
     allocate: ({ length }) => {

@@ -107,7 +107,7 @@ export class TrainingLoop {
     iteration: number,
   ): Promise<readonly ExchangeProfile[]> {
     const averages: ExchangeProfile[] = [];
-    for (const { planSwitch, from, transition } of fences) {
+    for (const { planSwitch, from, transition, state } of fences) {
       if (transition.resynchronize) {
         await this.#reportDivergence(iteration);
         averages.push(...(await this.#resynchronize()));
@@ -123,6 +123,8 @@ export class TrainingLoop {
           from: { ...from },
           to: { ...plan },
           residual: transition.residual,
+          state: state.outcome,
+          ...(state.dropped.length === 0 ? {} : { stateDropped: state.dropped }),
           resynchronized: transition.resynchronize,
         });
       }

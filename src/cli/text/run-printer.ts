@@ -5,6 +5,7 @@
  */
 import { describePlan, describeSwitch } from '../../shared/exchange-plan.ts';
 import { endsRun, type JournalEntry, type RunRecord } from '../../shared/records.ts';
+import { describeState } from '../../shared/switched-state.ts';
 import type { RunSummary } from '../../shared/rpc.ts';
 import { PhaseBreakdown, PhaseMeans } from './phase-breakdown.ts';
 import { loss, milliseconds, percent } from './quantities.ts';
@@ -134,10 +135,12 @@ export class HumanPrinter implements RunPrinter {
       case 'switch': {
         const residual =
           record.residual === 'none' ? '' : `, residual ${record.residual}`;
+        const described = describeState(record);
+        const state = described === undefined ? '' : `, ${described}`;
         const weights = record.resynchronized ? ', weights averaged' : '';
         this.#line(
           `── iteration ${record.fence}: ${describeSwitch(record.from, record.to)}` +
-            `${residual}${weights}`,
+            `${residual}${state}${weights}`,
         );
         return;
       }

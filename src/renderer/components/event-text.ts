@@ -7,6 +7,7 @@ import {
   formatQuantity,
 } from '../../shared/units.ts';
 import type { SimilarityRecord } from '../../shared/records.ts';
+import { describeState } from '../../shared/switched-state.ts';
 import type { RunEvent } from '../state/run-event.ts';
 
 export interface EventText {
@@ -40,6 +41,7 @@ export function eventText(event: RunEvent): EventText {
         text:
           `${describeSwitch(event.from, event.to)}.` +
           RESIDUALS[event.residual] +
+          sentence(describeState(event)) +
           (event.resynchronized ? ' Weights averaged.' : ''),
       };
     case 'evaluation':
@@ -89,6 +91,9 @@ export function eventText(event: RunEvent): EventText {
       return event satisfies never;
   }
 }
+
+const sentence = (words: string | undefined): string =>
+  words === undefined ? '' : ` ${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 
 /** `layer1.weight … layer3.bias: residuals 0.2 apart, …` */
 function similarityText(bucket: SimilarityRecord['buckets'][number]): string {

@@ -32,7 +32,7 @@ async function run(
     results.push(
       await Promise.all(
         ranks.map(async ({ engine, arena, gradient }, rank) => {
-          engine.fence(iteration);
+          await engine.fence(iteration);
           const values = arena.f32(gradient);
           for (let i = 0; i < N; i++) values[i] = element(rank, i);
           return await engine.exchange(iteration);

@@ -100,7 +100,7 @@ export async function step(
 ): Promise<Float32Array> {
   const averaged = await Promise.all(
     ranks.map(async ({ engine, arena, gradient }, rank) => {
-      engine.fence(iteration);
+      await engine.fence(iteration);
       const values = arena.f32(gradient);
       for (let i = 0; i < N; i++) values[i] = element(rank, iteration, i);
       await engine.exchange(iteration);

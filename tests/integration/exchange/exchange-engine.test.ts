@@ -150,7 +150,9 @@ describe('the exchange engine', () => {
     );
     ranks[0]!.engine.learn(change);
     await step(ranks, 3);
-    const fences = ranks.map(({ engine }) => engine.fence(4).length);
+    const fences = await Promise.all(
+      ranks.map(async ({ engine }) => (await engine.fence(4)).length),
+    );
     expect(fences).toEqual(Array(P).fill(1));
     expect(ranks.map(({ engine }) => engine.plan.method)).toEqual(
       Array(P).fill('topk'),
@@ -173,8 +175,8 @@ describe('the exchange engine', () => {
     ]);
     for (let t = 0; t < 6; t++) {
       const results = await Promise.all(
-        ranks.map(({ engine }) => {
-          engine.fence(t);
+        ranks.map(async ({ engine }) => {
+          await engine.fence(t);
           return engine.exchange(t);
         }),
       );

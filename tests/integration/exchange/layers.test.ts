@@ -63,7 +63,7 @@ describe('layers of an exchange plan', () => {
       planSwitch(1, 3, { method: 'topk', k: 1, ...denseBias }),
     ]);
     for (let t = 0; t < 3; t++) await step(ranks, t);
-    const [fence] = ranks[0]!.engine.fence(3);
+    const [fence] = await ranks[0]!.engine.fence(3);
     expect(fence!.transition).toMatchObject({
       residual: 'flushed',
       leaving: [{ start: 600, length: 20 }],

@@ -29,7 +29,7 @@ describe('ok-topk', () => {
     expect(await applied(ranks, 3)).not.toEqual(given(3));
   });
 
-  it('begins and ends with a switch, and agrees anew with every plan', async () => {
+  it('begins, goes on with another ratio, and ends with a switch', async () => {
     const switches = [
       planSwitch(1, 2, { method: 'topk', ratio: 0.02, collective: 'ok-topk' }),
       planSwitch(2, 5, { method: 'topk', ratio: 0.2, collective: 'ok-topk' }),

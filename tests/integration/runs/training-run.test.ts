@@ -169,6 +169,19 @@ describe('a run of real processes', () => {
     }
   });
 
+  it.each(['dgc', 'powersgd'])(
+    'goes on as before when the collective of %s alone is switched',
+    async (method) => {
+      // Two ranks: a sum of two is the same by every collective.
+      const settings = ['iterations=30', 'world.ranks=2', `exchange.method=${method}`];
+      const collective = method === 'dgc' ? 'ssar-recursive-doubling' : 'ring';
+      const left = await train(settings);
+      const switched = await train(settings, [`12:collective=${collective}`]);
+      expect(switched.done.weights).toBe(left.done.weights);
+      expect(switched.switches).toMatchObject([{ residual: 'kept', state: 'kept' }]);
+    },
+  );
+
   const CHANGES = effort({ quick: 80, soak: 200 });
   it(`keeps replicas bit-identical through ${CHANGES} random switches`, async () => {
     // A fixed linear congruential sequence: the same switches in every run of the test.

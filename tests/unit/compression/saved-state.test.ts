@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { methods } from '../../../src/agent/compression/registry.ts';
 import { packState, unpackState } from '../../../src/agent/compression/saved-state.ts';
+import { LoneCompressor } from './lone-compressor.ts';
 
 describe('a saved state', () => {
   const state = packState('dct', Uint32Array.of(7), Float32Array.of(0.5, -2));
@@ -27,4 +29,14 @@ describe('a saved state', () => {
     }).toThrow(expect.objectContaining({ code: 'METHOD_STATE_INVALID' }));
     expect(origin[0]).toBe(99);
   });
+
+  it.each([...methods.keys()])(
+    'of %s is declared where there is one, so that a switch can carry it',
+    async (method) => {
+      const lone = new LoneCompressor({ method, tensors: [40, 24] });
+      await lone.roundTrip(Float32Array.from({ length: 64 }, (_, i) => i - 31.5));
+      const declared = methods.get(method)!.stateHolds !== undefined;
+      expect(declared).toBe(lone.compressor.save().length > 0);
+    },
+  );
 });

@@ -28,6 +28,28 @@ describe('events in words', () => {
     expect(text).toContain('Weights averaged.');
   });
 
+  it.each([
+    [undefined, undefined, ''],
+    ['none', undefined, ''],
+    ['kept', undefined, ' State kept.'],
+    ['partly', ['dgc', 'ok-topk'], ' State partly dropped (dgc, ok-topk).'],
+    ['dropped', ['dct'], ' State dropped (dct).'],
+  ] as const)('a switch says what became of the state: %s', (state, dropped, words) => {
+    const { text } = eventText({
+      type: 'switch',
+      at: 0,
+      fence: 5,
+      epoch: 1,
+      from: topk,
+      to: topk,
+      residual: 'kept',
+      ...(state === undefined ? {} : { state }),
+      ...(dropped === undefined ? {} : { stateDropped: dropped }),
+      resynchronized: false,
+    });
+    expect(text.endsWith(`. Residual kept.${words}`)).toBe(true);
+  });
+
   it('an end says whether the ranks agree', () => {
     const done = {
       type: 'done',

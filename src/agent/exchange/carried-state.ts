@@ -1,0 +1,89 @@
+/**
+ * What becomes, at a switch, of the state that buckets keep beside their residual:
+ * velocities, thresholds, factors of a method, ranges of a collective. Pure: it decides by
+ * what the plans say, so that all ranks decide alike.
+ *
+ *   the next plan has                               state
+ *   the same tensors in one bucket, method kept     kept, if it holds under the parameters
+ *   the tensors in other buckets                    dropped, for it is of the bucket
+ *   another method for them                         dropped
+ *
+ * A collective's memory is kept with its bucket and method while the collective stays.
+ */
+import type { StateOutcome } from '../../shared/records.ts';
+import type { JsonObject } from '../../shared/json.ts';
+import type { SavedMemory } from '../collectives/collective-memory.ts';
+import type { MethodDefinition } from '../compression/method.ts';
+import type { Bucket } from '../plan/buckets.ts';
+
+/** Of a bucket of the plan that ends. */
+export interface BucketState {
+  readonly method: MethodDefinition;
+  readonly parameters: JsonObject;
+  /** Names, in the order of the bucket. */
+  readonly tensors: readonly string[];
+  /** Of the method; undefined where it keeps none. */
+  readonly state: Uint8Array | undefined;
+  /** Of collectives, by id. */
+  readonly memory: SavedMemory;
+}
+
+/** What is restored in a bucket of the plan that begins. */
+export type CarriedState = Pick<BucketState, 'state' | 'memory'>;
+
+export interface StateTransition {
+  readonly outcome: StateOutcome;
+  /** Ids of the methods and collectives of which some state was dropped, each once. */
+  readonly dropped: readonly string[];
+}
+
+type NextBucket = Pick<Bucket, 'policy' | 'tensors'>;
+
+/** @param collective that carries the bucket; undefined where payloads are gathered */
+export function stateFor(
+  left: readonly BucketState[],
+  { policy, tensors }: NextBucket,
+  collective: string | undefined,
+): CarriedState | undefined {
+  const { method, parameters } = policy;
+  const before = left.find(
+    (one) =>
+      one.method.id === method.id &&
+      one.tensors.length === tensors.length &&
+      one.tensors.every((name, index) => name === tensors[index]!.name),
+  );
+  if (before === undefined) return undefined;
+  const holds = method.stateHolds?.(before.parameters, parameters) === true;
+  const memory = Object.entries(before.memory).filter(([id]) => id === collective);
+  return {
+    state: holds ? before.state : undefined,
+    memory: Object.fromEntries(memory),
+  };
+}
+
+/** @param carried of all buckets that got any */
+export function stateTransition(
+  left: readonly BucketState[],
+  carried: readonly CarriedState[],
+): StateTransition {
+  const states = new Set(carried.map(({ state }) => state));
+  const memories = new Set(carried.flatMap(({ memory }) => Object.values(memory)));
+  const parts = left.flatMap(({ method, state, memory }) => [
+    ...(state === undefined ? [] : [{ of: method.id, kept: states.has(state) }]),
+    ...Object.entries(memory).map(([id, numbers]) => ({
+      of: id,
+      kept: memories.has(numbers),
+    })),
+  ]);
+  const lost = parts.filter(({ kept }) => !kept);
+  return {
+    outcome: outcomeOf(parts.length, lost.length),
+    dropped: [...new Set(lost.map(({ of }) => of))],
+  };
+}
+
+function outcomeOf(parts: number, lost: number): StateOutcome {
+  if (parts === 0) return 'none';
+  if (lost === 0) return 'kept';
+  return lost === parts ? 'dropped' : 'partly';
+}
