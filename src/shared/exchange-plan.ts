@@ -157,8 +157,25 @@ export function planAsExchange(plan: NamedPlan): ExchangeSpec & JsonObject {
  * taken off by name.
  */
 export function planAsChange(plan: NamedPlan): JsonObject {
-  const written: JsonObject = planAsExchange(plan);
+  const { layers = [] } = plan;
+  const written: JsonObject = planAsExchange({
+    ...startedAt(plan),
+    layers: layers.map(startedAt),
+  });
   return { ...written, quantizeSums: plan.quantizeSums ?? null };
+}
+
+/** Plans of older records do not say that warm-ups and ramps began with the run. */
+function startedAt<T extends NamedMethod>(plan: T): T {
+  const { warmupIterations = 0, rampIterations = 0 } = plan.parameters;
+  return {
+    ...plan,
+    parameters: {
+      ...(warmupIterations === 0 ? {} : { warmupStart: 0 }),
+      ...(rampIterations === 0 ? {} : { rampStart: 0 }),
+      ...plan.parameters,
+    },
+  };
 }
 
 /** A plan in a few words, for markers, lists and buttons: `topk 1 %`, `none`. */

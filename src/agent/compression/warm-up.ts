@@ -1,5 +1,5 @@
 /**
- * Warm-up: the first iterations of a run travel uncompressed, as gradients change fastest
+ * Warm-up: the first iterations of a run, or of a switch that gives it, travel uncompressed, as gradients change fastest
  * then and a compressor with error feedback would apply most of them late. What a
  * residual holds (after a switch of methods in the warm-up) goes out with the first
  * of them, so that nothing is lost.
@@ -18,6 +18,7 @@ import type {
 } from './method.ts';
 import { requireBytes } from './payload-check.ts';
 import { epochsParameter } from './policy/epochs.ts';
+import { startParameter } from './policy/starts.ts';
 
 export const warmUpParameters = {
   warmupIterations: z
@@ -25,12 +26,22 @@ export const warmUpParameters = {
     .min(0)
     .max(1_000_000_000)
     .default(0)
-    .describe('Iterations at the start of the run that travel uncompressed'),
+    .describe('Iterations that travel uncompressed before the method begins'),
   warmupEpochs: epochsParameter('warmupIterations'),
+  warmupStart: startParameter('warm-up'),
 };
 
-interface WarmUp {
+export interface WarmUp {
   readonly warmupIterations: number;
+  /** The iteration at which it begins; absent: 0. */
+  readonly warmupStart?: number | undefined;
+}
+
+export function isWarming(
+  { warmupIterations, warmupStart = 0 }: WarmUp,
+  iteration: number,
+): boolean {
+  return iteration < warmupStart + warmupIterations;
 }
 
 /** `compressor`, from the iteration on at which the warm-up has ended. */
@@ -90,7 +101,7 @@ class WarmUpCompressor implements Compressor {
   }
 
   protected warming(iteration: number): boolean {
-    return iteration < this.#context.parameters.warmupIterations;
+    return isWarming(this.#context.parameters, iteration);
   }
 
   protected encodeDense(gradient: Vector): Payload {

@@ -56,8 +56,9 @@ function resolveSchedule(
     .toSorted((a, b) => (a.at ?? 0) - (b.at ?? 0))
     .map(({ change, at = 0, residual = 'flush' }, index) => {
       assertReached(at, iterations);
-      before = resolvePlan(change, before, setting);
-      return { epoch: index + 1, notBefore: at, plan: before, residual };
+      const epoch = index + 1;
+      before = resolvePlan(change, before, { ...setting, epoch });
+      return { epoch, notBefore: at, plan: before, residual };
     });
 }
 

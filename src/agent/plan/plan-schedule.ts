@@ -6,11 +6,13 @@
  * share, so no rank can pass a fence alone.
  */
 import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
+import { settledPlan } from '../exchange/settled-plan.ts';
 
 export class PlanSchedule {
   /** Known switches by epoch − 1. */
   readonly #known: (PlanSwitch | undefined)[] = [];
-  readonly #done = new Set<number>();
+  /** Iterations of the switches that have taken effect, by epoch. */
+  readonly #fences = new Map<number, number>();
   #agreed: number;
   #epoch = 0;
   #plan: ExchangePlan;
@@ -58,14 +60,19 @@ export class PlanSchedule {
       .slice(0, this.#agreed)
       .filter((planSwitch) => planSwitch !== undefined)
       .filter(
-        ({ epoch, notBefore }) => !this.#done.has(epoch) && notBefore <= iteration,
+        ({ epoch, notBefore }) => !this.#fences.has(epoch) && notBefore <= iteration,
       )
       .sort((a, b) => a.notBefore - b.notBefore || a.epoch - b.epoch);
-    for (const { epoch, plan } of due) {
-      this.#done.add(epoch);
-      this.#epoch = epoch;
+    for (const { epoch } of due) this.#fences.set(epoch, iteration);
+    return due.map((planSwitch) => {
+      // A switch that was to come before and did not has its fence here as well.
+      const plan = settledPlan(
+        planSwitch.plan,
+        (epoch) => this.#fences.get(epoch) ?? iteration,
+      );
+      this.#epoch = planSwitch.epoch;
       this.#plan = plan;
-    }
-    return due;
+      return plan === planSwitch.plan ? planSwitch : { ...planSwitch, plan };
+    });
   }
 }

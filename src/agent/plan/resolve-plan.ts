@@ -27,6 +27,7 @@ import { refuseIdle } from '../compression/idle-parameters.ts';
 import { carriageOf, type MethodDefinition } from '../compression/method.ts';
 import { withChanges } from '../compression/nested-parameters.ts';
 import { inIterations } from '../compression/policy/epochs.ts';
+import { withoutFences, withStarts } from '../compression/policy/starts.ts';
 import { fitsName } from '../compression/policy/name-pattern.ts';
 import { findMethod, validateParameters } from '../compression/registry.ts';
 
@@ -36,6 +37,8 @@ export interface PlanSetting {
   readonly tensors?: readonly string[] | undefined;
   /** What `warmupEpochs` and its like are counted by. */
   readonly iterationsPerEpoch?: number | undefined;
+  /** Of the switch that is resolved: warm-ups and ramps that it gives begin at its fence. */
+  readonly epoch?: number | undefined;
 }
 
 const planKeys: ReadonlySet<string> = new Set(PLAN_KEYS);
@@ -87,13 +90,15 @@ function resolve(
   }
   const method = findMethod(parsed.data.method);
   const kept = base?.method === method.id ? base : undefined;
-  const own = resolveParameters(method, kept?.parameters ?? {}, parameters, setting);
+  const before = kept?.parameters;
+  const own = resolveParameters(method, before, before, parameters, setting);
   const layers =
     given.layers === undefined && kept !== undefined
       ? kept.layers
       : resolveLayers(
           parsed.data.layers,
           { method: method.id, parameters: own },
+          base?.layers ?? [],
           setting,
         );
   const resolved: ExchangePlan = {
@@ -167,19 +172,23 @@ function withQuantization(
 
 function resolveParameters(
   method: MethodDefinition,
-  base: JsonObject,
+  base: JsonObject | undefined,
+  old: JsonObject | undefined,
   given: Readonly<Record<string, unknown>>,
-  { iterationsPerEpoch }: PlanSetting,
+  { epoch, iterationsPerEpoch }: PlanSetting,
 ): JsonObject {
-  const valid = validateParameters(method, withChanges(base, given));
+  const written = withChanges(withoutFences(base ?? {}), given);
+  const valid = validateParameters(method, written);
   refuseIdle(method, valid, base);
-  return inIterations(valid, given, iterationsPerEpoch);
+  const resolved = inIterations(valid, given, iterationsPerEpoch);
+  return withStarts(resolved, { given, base, old, epoch });
 }
 
 /** A layer of the plan's method has its parameters, but for those that it names. */
 function resolveLayers(
   written: ExchangeSpec['layers'],
   base: Pick<ExchangePlan, 'method' | 'parameters'>,
+  before: readonly LayerPlan[],
   setting: PlanSetting,
 ): readonly LayerPlan[] {
   return written.map(({ match, method: id = base.method, ...given }) => {
@@ -194,8 +203,17 @@ function resolveLayers(
         });
       }
       const method = findMethod(id);
-      const inherited = method.id === base.method ? base.parameters : {};
-      const parameters = resolveParameters(method, inherited, given, setting);
+      const inherited = method.id === base.method ? base.parameters : undefined;
+      const old = before.find(
+        (layer) => layer.match === match && layer.method === method.id,
+      );
+      const parameters = resolveParameters(
+        method,
+        inherited,
+        old?.parameters,
+        given,
+        setting,
+      );
       return { match, method: method.id, parameters };
     });
   });

@@ -4,6 +4,7 @@
  * ranks' own schedule (`exchange/plan-schedule.ts`) takes switches up. Pure.
  */
 import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
+import { settledPlan } from '../exchange/settled-plan.ts';
 
 interface Expected {
   /** The iteration at which it takes effect, as well as it was known when asked for. */
@@ -15,7 +16,7 @@ interface Expected {
 export class PlanForecast {
   readonly #initial: ExchangePlan;
   /** In the order in which they take effect. */
-  readonly #expected: Expected[] = [];
+  #expected: Expected[] = [];
   #iteration = 0;
 
   /** `launched`: switches that came with the launch. */
@@ -27,6 +28,16 @@ export class PlanForecast {
   /** An iteration has been finished by some rank. */
   reached(iteration: number): void {
     this.#iteration = Math.max(this.#iteration, iteration + 1);
+  }
+
+  /** The ranks have passed a switch's fence before this iteration. */
+  passed(epoch: number, fence: number): void {
+    const fenceOf = (other: number): number | undefined =>
+      other === epoch ? fence : undefined;
+    this.#expected = this.#expected.map((expected) => ({
+      ...expected,
+      plan: settledPlan(expected.plan, fenceOf),
+    }));
   }
 
   add({ epoch, notBefore, plan }: PlanSwitch): void {

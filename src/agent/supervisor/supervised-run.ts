@@ -167,9 +167,11 @@ export class SupervisedRun {
     }
     const { change, at: notBefore = 0, residual = 'flush' } = request;
     assertReached(notBefore, this.#options.spec.iterations);
-    const { setting } = this.#options;
+    const epoch = this.#epoch + 1;
+    const setting = { ...this.#options.setting, epoch };
     const plan = resolvePlan(change, this.#forecast.before(notBefore), setting);
-    const planSwitch = { epoch: ++this.#epoch, notBefore, plan, residual };
+    const planSwitch = { epoch, notBefore, plan, residual };
+    this.#epoch = epoch;
     this.#forecast.add(planSwitch);
     for (const worker of this.#workers.values()) {
       worker.send({ type: 'switch', switch: planSwitch });
@@ -265,6 +267,7 @@ export class SupervisedRun {
     if (done !== undefined) this.#done = done;
     for (const record of records) {
       if (record.type === 'iteration') this.#forecast.reached(record.iteration);
+      if (record.type === 'switch') this.#forecast.passed(record.epoch, record.fence);
     }
     const rest = records.filter((record) => !endsRun(record));
     if (rest.length === 0 || this.#failing) return;

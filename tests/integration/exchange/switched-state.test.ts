@@ -247,6 +247,66 @@ describe('another method', () => {
   });
 });
 
+describe('a warm-up or a ramp given in a switch', () => {
+  /** Entries that each rank sent in each iteration; 0: all of the gradient. */
+  async function entriesSent(
+    changes: Readonly<Record<number, Exchange>>,
+  ): Promise<number[]> {
+    const launched = { method: 'topk', ratio: 0.1 };
+    let plan = resolvePlan(launched);
+    let epoch = 0;
+    const ranks = await connectRanks(launched);
+    const entries: number[] = [];
+    for (let t = 0; t < 12; t++) {
+      const change = changes[t];
+      if (change !== undefined) {
+        plan = resolvePlan(change, plan, { epoch: ++epoch });
+        // Not agreed on before this iteration's exchange: the fence is the next.
+        for (const { engine } of ranks) {
+          engine.learn({ epoch, notBefore: 0, plan, residual: 'flush' });
+        }
+      }
+      const results = await Promise.all(
+        ranks.map(async ({ engine, arena, gradient }, rank) => {
+          await engine.fence(t);
+          const values = arena.f32(gradient);
+          for (let i = 0; i < N; i++) values[i] = gradientAt(rank, t, i);
+          return await engine.exchange(t);
+        }),
+      );
+      const sent = results.map(({ statistics }) => statistics.nnzLocal ?? 0);
+      expect(new Set(sent).size).toBe(1);
+      entries.push(sent[0]!);
+    }
+    return entries;
+  }
+
+  it('counts from its fence', async () => {
+    const entries = await entriesSent({
+      4: { warmupIterations: 2, rampIterations: 2, rampFrom: 0.4 },
+    });
+    expect(entries.slice(4)).toEqual([82, 0, 0, 328, 164, 82, 82, 82]);
+  });
+
+  it('goes on when something else is switched', async () => {
+    const entries = await entriesSent({
+      4: { rampIterations: 4, rampFrom: 0.4 },
+      6: { collective: 'sparse-ring' },
+    });
+    const expected = [0, 1, 2, 3, 4].map((step) =>
+      Math.round(N * 0.4 * 0.25 ** (step / 4)),
+    );
+    expect(entries.slice(5, 10)).toEqual(expected);
+  });
+
+  it('begins again when it is given again', async () => {
+    const ramp = { rampIterations: 2, rampFrom: 0.4 };
+    const entries = await entriesSent({ 2: ramp, 7: { ...ramp, ratio: 0.025 } });
+    expect(entries.slice(3, 6)).toEqual([328, 164, 82]);
+    expect(entries.slice(8, 11)).toEqual([328, 82, 21]);
+  });
+});
+
 const TENSORS = [
   { name: 'w1', shape: [30, 20], start: 0, length: 600 },
   { name: 'b1', shape: [20], start: 600, length: 20 },

@@ -182,6 +182,21 @@ describe('a run of real processes', () => {
     },
   );
 
+  it('counts a ramp from the fence of the switch that gives it', async () => {
+    const { switches, iterations } = await train(
+      ['iterations=20', 'world.ranks=2', 'exchange.method=topk', 'exchange.ratio=0.01'],
+      ['10:rampIterations=4,rampFrom=0.16', '16:collective=sparse-allgather'],
+    );
+    const starts = switches.map(({ to }) => to.parameters['rampStart']);
+    expect(starts).toEqual([10, 10]);
+    const densities = iterations
+      .filter(({ rank }) => rank === 0)
+      .map(({ density }) => Number(density!.toFixed(2)));
+    expect(densities.slice(8)).toEqual([
+      0.01, 0.01, 0.16, 0.08, 0.04, 0.02, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01,
+    ]);
+  });
+
   const CHANGES = effort({ quick: 80, soak: 200 });
   it(`keeps replicas bit-identical through ${CHANGES} random switches`, async () => {
     // A fixed linear congruential sequence: the same switches in every run of the test.

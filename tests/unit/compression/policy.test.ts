@@ -41,6 +41,38 @@ describe('the ratio', () => {
     expect([0, 10, 11, 12].map((i) => ratioAt(ramp, i))).toEqual([0.4, 0.4, 0.2, 0.1]);
   });
 
+  it.each([
+    [
+      'where the ramp does',
+      { rampStart: 500 },
+      [499, 500, 501, 502],
+      [0.4, 0.4, 0.2, 0.1],
+    ],
+    // The warm-up of the first iterations is long over.
+    [
+      'alone, with a warm-up of before',
+      { rampStart: 500, warmupIterations: 50 },
+      [500, 501, 502],
+      [0.4, 0.2, 0.1],
+    ],
+    [
+      'behind a warm-up that begins there, too',
+      { rampStart: 500, warmupStart: 500, warmupIterations: 50 },
+      [500, 550, 551, 552],
+      [0.4, 0.4, 0.2, 0.1],
+    ],
+    // A warm-up does not bring back a ramp that is over.
+    [
+      'where it did, when a warm-up is given later',
+      { rampStart: 0, warmupStart: 500, warmupIterations: 50 },
+      [500, 550, 600],
+      [0.1, 0.1, 0.1],
+    ],
+  ])('begins %s', (_, starts, iterations, expected) => {
+    const ramp = { ratio: 0.1, rampIterations: 2, rampFrom: 0.4, ...starts };
+    expect(iterations.map((i) => ratioAt(ramp, i))).toEqual(expected);
+  });
+
   it.each(['topk', 'randomk', 'gaussiank', 'scalecom', 'dgc'])(
     'takes %s from many entries to few',
     async (method) => {

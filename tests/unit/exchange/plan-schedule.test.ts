@@ -87,4 +87,34 @@ describe('the plan schedule', () => {
       }),
     );
   });
+
+  it('puts the iteration of a fence where a plan waits for it, for all that follow', () => {
+    const waiting = (epoch: number, notBefore: number, fence: number): PlanSwitch => {
+      const parameters = { rampStart: { fence }, warmupStart: 2 };
+      const layers = [{ match: '*', method: 'topk', parameters }];
+      const base = planSwitch(epoch, notBefore);
+      return { ...base, plan: { ...base.plan, parameters, layers } };
+    };
+    const schedule = new PlanSchedule(plan('none'), [
+      waiting(1, 0, 1),
+      waiting(2, 0, 1),
+    ]);
+    schedule.learn(waiting(3, 9, 3));
+    schedule.learn(waiting(4, 0, 3));
+    const startsAt = (iteration: number): unknown[] =>
+      schedule.advance(iteration).map((passed) => {
+        const own = passed.plan.layers![0]!.parameters;
+        expect(own).toEqual(passed.plan.parameters);
+        return [passed.epoch, own.rampStart, own.warmupStart];
+      });
+    expect(startsAt(5)).toEqual([
+      [1, 5, 2],
+      [2, 5, 2],
+    ]);
+    expect(schedule.plan.parameters).toEqual({ rampStart: 5, warmupStart: 2 });
+    schedule.agree(4);
+    // The fourth passes the third, which it was to follow.
+    expect(startsAt(7)).toEqual([[4, 7, 2]]);
+    expect(startsAt(9)).toEqual([[3, 9, 2]]);
+  });
 });

@@ -47,4 +47,15 @@ describe('the plan that a switch changes', () => {
     forecast.add(to('a2sgd', 2));
     expect(forecast.before(0).method).toBe('a2sgd');
   });
+
+  it('has the iterations of fences that the ranks have passed', () => {
+    const forecast = new PlanForecast(plan('none'));
+    const parameters = { rampStart: { fence: 1 } };
+    forecast.add({ ...to('topk', 1), plan: { ...plan('topk'), parameters } });
+    expect(forecast.before(0).parameters).toEqual(parameters);
+    forecast.passed(2, 11);
+    expect(forecast.before(0).parameters).toEqual(parameters);
+    forecast.passed(1, 12);
+    expect(forecast.before(0).parameters).toEqual({ rampStart: 12 });
+  });
 });

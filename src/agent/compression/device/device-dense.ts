@@ -4,6 +4,7 @@ import type { GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
 import type { Combined, Payload } from '../../memory/payload.ts';
 import type { Communicate, ExchangeStatistics } from '../method.ts';
 import { none } from '../none.ts';
+import { isWarming, type WarmUp } from '../warm-up.ts';
 import { requireBytes } from '../payload-check.ts';
 import { noState, requireNoState } from '../stateless.ts';
 import { DeviceAverage } from './device-average.ts';
@@ -56,10 +57,6 @@ export class DeviceDense implements DeviceCompressor {
   }
 }
 
-interface WarmUp {
-  readonly warmupIterations: number;
-}
-
 /** `make`'s compressor, from the iteration on at which the warm-up has ended. */
 export function withDeviceWarmUp(
   context: DeviceContext<WarmUp>,
@@ -69,7 +66,7 @@ export function withDeviceWarmUp(
   if (after === undefined || context.parameters.warmupIterations === 0) return after;
   const before = new DeviceDense(context);
   const at = (iteration: number): DeviceCompressor =>
-    iteration < context.parameters.warmupIterations ? before : after;
+    isWarming(context.parameters, iteration) ? before : after;
   const exchange = async (
     gradient: GpuVector,
     iteration: number,

@@ -7,6 +7,7 @@
  */
 import { z } from 'zod';
 import { epochsParameter } from './epochs.ts';
+import { startParameter } from './starts.ts';
 
 export const ratioParameters = {
   ratio: z
@@ -27,6 +28,7 @@ export const rampParameters = {
       'Iterations in which the ratio falls exponentially to its value; 0: none',
     ),
   rampEpochs: epochsParameter('rampIterations'),
+  rampStart: startParameter('ramp'),
   rampFrom: z
     .number()
     .min(0)
@@ -41,25 +43,34 @@ export interface RatioSchedule {
   readonly ratio: number;
   readonly rampIterations: number;
   readonly rampFrom: number;
-  /** The ramp begins when uncompressed iterations have ended. */
-  readonly warmupIterations?: number;
+  /** The iteration at which the ramp begins; absent: 0. */
+  readonly rampStart?: number | undefined;
+  /** The ramp begins when uncompressed iterations that are under way then have ended. */
+  readonly warmupIterations?: number | undefined;
+  readonly warmupStart?: number | undefined;
 }
 
 export function ratioAt(schedule: RatioSchedule, iteration: number): number {
-  const { ratio, rampIterations, warmupIterations = 0 } = schedule;
-  const step = iteration - warmupIterations;
+  const { ratio, rampIterations } = schedule;
+  const step = iteration - rampBegin(schedule);
   if (step >= rampIterations) return ratio;
-  const start = rampStart(schedule);
+  const start = rampTop(schedule);
   return start * (ratio / start) ** (Math.max(0, step) / rampIterations);
+}
+
+function rampBegin(schedule: RatioSchedule): number {
+  const { rampStart = 0, warmupIterations = 0, warmupStart = 0 } = schedule;
+  const warm = warmupStart + warmupIterations;
+  return warmupStart <= rampStart && rampStart < warm ? warm : rampStart;
 }
 
 /** No iteration has a larger ratio: what memory must be for. */
 export function largestRatio(schedule: RatioSchedule): number {
   const { ratio, rampIterations } = schedule;
-  return rampIterations > 0 ? Math.max(ratio, rampStart(schedule)) : ratio;
+  return rampIterations > 0 ? Math.max(ratio, rampTop(schedule)) : ratio;
 }
 
-function rampStart({ rampFrom }: RatioSchedule): number {
+function rampTop({ rampFrom }: RatioSchedule): number {
   return rampFrom > 0 ? rampFrom : DGC_START;
 }
 

@@ -1,0 +1,22 @@
+/** A plan whose warm-ups and ramps that begin at a fence have its iteration. */
+import type { ExchangePlan } from '../../shared/exchange-plan.ts';
+import { settled } from '../compression/policy/starts.ts';
+
+/**
+ * @param fenceOf the iteration of an epoch's fence, where it is known
+ * @returns the same object where nothing is to be put in
+ */
+export function settledPlan(
+  plan: ExchangePlan,
+  fenceOf: (epoch: number) => number | undefined,
+): ExchangePlan {
+  const parameters = settled(plan.parameters, fenceOf);
+  const layers = plan.layers?.map((layer) => {
+    const own = settled(layer.parameters, fenceOf);
+    return own === layer.parameters ? layer : { ...layer, parameters: own };
+  });
+  const same =
+    parameters === plan.parameters &&
+    (layers ?? []).every((layer, index) => layer === plan.layers![index]);
+  return same ? plan : { ...plan, parameters, ...(layers && { layers }) };
+}
