@@ -19,7 +19,7 @@ export const rooms = {
   'agent/kernels': ['agent/memory', SHARED],
   'agent/kernels/reference': ['agent/kernels', 'agent/memory', SHARED],
   'agent/kernels/wasm': ['agent/bundle', 'agent/kernels', 'agent/memory', SHARED],
-  'agent/kernels/wgsl': [],
+  'agent/kernels/wgsl': ['agent/kernels', SHARED],
   'agent/kernels/webgpu': [
     'agent/kernels',
     'agent/kernels/wgsl',

@@ -28,6 +28,8 @@ export interface MethodEntry {
   readonly reducible: boolean;
   /** Whether error feedback keeps a residual from iteration to iteration. */
   readonly residual: boolean;
+  /** Between equal units a switch keeps it. Absent in earlier versions. */
+  readonly residualUnits?: string | undefined;
   /** Whether all ranks keep bit-identical weights under this method. */
   readonly replicas: 'identical' | 'drift';
   /** Ids of the collectives that take this method's payload. */

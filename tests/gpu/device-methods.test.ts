@@ -25,6 +25,7 @@ const METHODS: readonly [string, JsonObject][] = [
   ['dct', { ratio: 0.02, lifeSpan: 2 }],
   ['dct', { ratio: 0.1, band: 1.5 }],
   ['dgc', { ratio: 0.05, clip: 1, rampIterations: 2 }],
+  ['dgc', { ratio: 0.05, momentum: 0.5, factorMasking: false }],
   ['a2sgd', { granularity: 'tensor' }],
   ['qsgd', { minElements: 4 }],
   ['qsgd', { bits: 2, minElements: 4, warmupIterations: 1 }],

@@ -2,8 +2,9 @@
  * Deep Gradient Compression: top-k where the error memory holds velocities, not gradients,
  * so that entries that wait keep their momentum (correction): u ← μ·u + ∇; v ← v + u; the
  * k largest of v are sent and cleared from v, and from u as well (factor masking), so
- * that stale momentum does not drive them on. The momentum is in here: the optimiser's
- * own should be 0.
+ * that stale momentum does not drive them on. The momentum is in here, in the place of the
+ * optimiser's (`replacesMomentum`): what is sent are sums of velocities, and so is what is
+ * kept back. Where all is sent and nothing masked, that is SGD with momentum.
  *
  * What a partial sum leaves out goes back to v; its velocity begins anew.
  *
@@ -39,8 +40,14 @@ const parameters = z.strictObject({
     .number()
     .min(0)
     .lt(1)
-    .default(0.9)
-    .describe('Momentum of the local velocities; the optimiser’s own should be 0'),
+    .optional()
+    .describe(
+      'Momentum of the local velocities, in place of the optimiser’s [the same]',
+    ),
+  factorMasking: z
+    .boolean()
+    .default(true)
+    .describe('What is sent loses its velocity, so that stale momentum does not go on'),
   clip: z
     .number()
     .min(0)
@@ -55,21 +62,27 @@ type Parameters = z.infer<typeof parameters>;
 export const dgc: MethodDefinition<typeof parameters> = {
   id: 'dgc',
   title: 'DGC',
-  summary:
-    'The k largest sums of velocities; use it with an optimiser without momentum.',
+  summary: 'The k largest sums of velocities: the optimiser’s momentum is done here.',
   source: 'Deep Gradient Compression (Lin et al., ICLR 2018), section 3',
   parameters,
   payload: 'sparse',
   reducible: true,
-  residual: 'gradient',
+  residual: 'velocity',
   replicas: 'identical',
   messages: ({ ratio }, { length }) => [
     sparseSum(length, entriesSent(length, { ratio })),
   ],
+  replacesMomentum: true,
   // Velocities are sums of gradients: how many are sent, and how fast they fade, is open.
   stateHolds: () => true,
   create: (context) => new MomentumCorrection(context),
 };
+
+/** Of a rank that has no optimiser to take it from. */
+const USUAL_MOMENTUM = 0.9;
+
+export const momentumOf = ({ momentum }: Pick<Parameters, 'momentum'>): number =>
+  momentum ?? USUAL_MOMENTUM;
 
 class MomentumCorrection implements Compressor {
   readonly #context: CompressorContext<Parameters>;
@@ -93,12 +106,12 @@ class MomentumCorrection implements Compressor {
   encode(gradient: Vector, iteration: number): Payload {
     const { kernels, parameters } = this.#context;
     this.#clip(gradient);
-    kernels.blend(this.#velocity, parameters.momentum, gradient, 1);
+    kernels.blend(this.#velocity, momentumOf(parameters), gradient, 1);
     const payload = this.#feedback.encode(this.#velocity, iteration);
-    kernels.clearAt(this.#velocity, {
-      offset: payload.data.offset,
-      count: payload.count,
-    });
+    if (parameters.factorMasking) {
+      const { offset } = payload.data;
+      kernels.clearAt(this.#velocity, { offset, count: payload.count });
+    }
     return payload;
   }
 

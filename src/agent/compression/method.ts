@@ -185,14 +185,19 @@ export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
     bucket: ExpectedBucket,
   ): readonly ExpectedMessage[];
   /**
-   * The residual's units, if one is kept: it survives a switch to a method that keeps one.
+   * The residual's units, if one is kept: it survives a switch to a method of equal units.
    * In units of updates, η times the gradient's, it would be the same while the learning
    * rate η is constant within a run; such units come with schedules of η.
    */
-  readonly residual: 'none' | 'gradient';
+  readonly residual: 'none' | 'gradient' | 'velocity';
   readonly replicas: 'identical' | 'drift';
   /** What the training loop does about replicas that drift; where they do. */
   drift?(parameters: z.infer<Schema>): DriftSchedule;
+  /**
+   * Momentum is within it, by its parameter `momentum`, which unless given is the
+   * optimiser's: the optimiser takes plain steps with what this method gives.
+   */
+  readonly replacesMomentum?: true | undefined;
   /**
    * Of a method with more state than its residual: whether what `save` gives under some
    * parameters holds under others, of the same tensors. Absent: there is nothing to save.

@@ -114,6 +114,7 @@ export function describeMethods(): Omit<MethodEntry, 'collectives'>[] {
     payload: method.payload,
     reducible: method.reducible,
     residual: method.residual !== 'none',
+    residualUnits: method.residual,
     replicas: method.replicas,
     parameters: parameterEntries(method.parameters),
   }));

@@ -37,7 +37,8 @@ export function validateLaunch(
     parsed.optimizer,
     parsed.world.ranks,
   );
-  const setting = { tensors, iterationsPerEpoch };
+  const { momentum } = parsed.optimizer;
+  const setting = { tensors, iterationsPerEpoch, momentum };
   const plan = resolvePlan(parsed.exchange, undefined, setting);
   // The spec as it will run: every parameter of the method is written out.
   const spec: ExperimentSpec = { ...parsed, exchange: planAsExchange(plan) };

@@ -6,7 +6,7 @@
  * share, so no rank can pass a fence alone.
  */
 import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
-import { settledPlan } from '../exchange/settled-plan.ts';
+import { settledPlan } from './settled-plan.ts';
 
 export class PlanSchedule {
   /** Known switches by epoch − 1. */

@@ -37,6 +37,8 @@ export interface PlanSetting {
   readonly tensors?: readonly string[] | undefined;
   /** What `warmupEpochs` and its like are counted by. */
   readonly iterationsPerEpoch?: number | undefined;
+  /** The optimiser's, for methods that have it within them. */
+  readonly momentum?: number | undefined;
   /** Of the switch that is resolved: warm-ups and ramps that it gives begin at its fence. */
   readonly epoch?: number | undefined;
 }
@@ -175,12 +177,16 @@ function resolveParameters(
   base: JsonObject | undefined,
   old: JsonObject | undefined,
   given: Readonly<Record<string, unknown>>,
-  { epoch, iterationsPerEpoch }: PlanSetting,
+  { epoch, iterationsPerEpoch, momentum }: PlanSetting,
 ): JsonObject {
   const written = withChanges(withoutFences(base ?? {}), given);
   const valid = validateParameters(method, written);
   refuseIdle(method, valid, base);
-  const resolved = inIterations(valid, given, iterationsPerEpoch);
+  const own = method.replacesMomentum === true && momentum !== undefined;
+  const resolved = {
+    ...(own ? { momentum } : {}),
+    ...inIterations(valid, given, iterationsPerEpoch),
+  };
   return withStarts(resolved, { given, base, old, epoch });
 }
 

@@ -56,6 +56,17 @@ export function planOf(plan: ExchangePlan, policy: TensorPolicy): ExchangePlan {
   };
 }
 
+/** Names of the tensors whose momentum the method has within it. */
+export function withMomentumReplaced(
+  plan: ExchangePlan,
+  tensors: readonly { readonly name: string; readonly length: number }[],
+): ReadonlySet<string> {
+  const replaced = tensors.filter(
+    (tensor) => policyOf(plan, tensor).method.replacesMomentum === true,
+  );
+  return new Set(replaced.map(({ name }) => name));
+}
+
 /** What a plan asks of the training loop where replicas drift. */
 export interface Drift extends DriftSchedule {
   readonly drifts: boolean;

@@ -4,7 +4,7 @@
  * ranks' own schedule (`exchange/plan-schedule.ts`) takes switches up. Pure.
  */
 import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
-import { settledPlan } from '../exchange/settled-plan.ts';
+import { settledPlan } from '../plan/settled-plan.ts';
 
 interface Expected {
   /** The iteration at which it takes effect, as well as it was known when asked for. */

@@ -58,6 +58,10 @@ export class JaxTrainer implements Trainer {
   /** Tensors on the device; `#state` once per state vector of the optimiser. */
   #weights: JaxArray[];
   #state: JaxArray[][];
+  /** Whether a tensor takes plain steps, in their order. */
+  #plain: readonly boolean[];
+  #update: CompiledUpdate;
+  readonly #updates = new Map<string, CompiledUpdate>();
   /** The learning rate, and a 0 that keeps jax-js from compiling it in as a constant. */
   readonly #rate = new Float32Array(2);
   /** The tensors beside the flat gradient on the GPU, where one was asked for. */
@@ -82,6 +86,8 @@ export class JaxTrainer implements Trainer {
       rank: options.rank,
     });
     this.#functions = compile(runtime.jax, model, optimizer, options);
+    this.#plain = this.tensors.map(() => false);
+    this.#update = this.#updateFor(this.#plain);
     this.#weights = this.#upload(initialWeights(model, options.seed));
     this.#state = Array.from({ length: vectors }, () =>
       this.#upload(new Float32Array(this.length)),
@@ -132,14 +138,37 @@ export class JaxTrainer implements Trainer {
         ? this.#upload(gradient)
         : await this.#tensorsOf(gradient).scatter();
     this.#rate[0] = this.learningRate(iteration);
-    [this.#weights, this.#state] = this.#functions.update(
+    const plain = this.#plain;
+    const state = this.#state.map((vector) => vector.filter((_, i) => !plain[i]));
+    const [weights, next] = this.#update(
       this.#weights,
-      this.#state,
+      state,
       averaged,
       this.#jax.numpy.array(this.#rate),
     );
+    this.#weights = weights;
+    this.#state = this.#state.map((vector, which) => {
+      const moved = next[which]!.values();
+      return vector.map((old, i) => (plain[i] === true ? old : moved.next().value!));
+    });
     // jax-js is lazy: unasked for, updates would pile up and run in the next step.
     await this.#jax.blockUntilReady([this.#weights, this.#state]);
+  }
+
+  takePlainSteps(tensors: ReadonlySet<string>): void {
+    const plain = this.tensors.map(({ name }) => tensors.has(name));
+    const changed = plain.map((now, i) => now !== this.#plain[i]);
+    if (!changed.includes(true)) return;
+    this.#plain = plain;
+    this.#update = this.#updateFor(plain);
+    this.#state = this.#state.map((vector) =>
+      vector.map((velocity, i) => {
+        if (changed[i] !== true) return velocity;
+        velocity.dispose();
+        const { length, shape } = this.tensors[i]!;
+        return this.#jax.numpy.array(new Float32Array(length), { shape: [...shape] });
+      }),
+    );
   }
 
   learningRate(iteration: number): number {
@@ -204,6 +233,14 @@ export class JaxTrainer implements Trainer {
     this.#state = [];
     this.#onGpu?.tensors[Symbol.dispose]();
     this.#runtime.release();
+  }
+
+  /** Compiled once for each set of tensors. */
+  #updateFor(plain: readonly boolean[]): CompiledUpdate {
+    const key = plain.map(Number).join('');
+    const update = this.#updates.get(key) ?? this.#functions.update(plain);
+    this.#updates.set(key, update);
+    return update;
   }
 
   #tensorsOf(gradient: GpuGradient): GpuTensors {
@@ -298,18 +335,22 @@ class RowLoader {
   }
 }
 
+/** State vectors are of those tensors alone that take no plain steps. */
+type CompiledUpdate = (
+  weights: JaxArray[],
+  state: JaxArray[][],
+  gradients: JaxArray[],
+  rate: JaxArray,
+) => [weights: JaxArray[], state: JaxArray[][]];
+
 interface CompiledFunctions {
   lossAndGradient(
     weights: JaxArray[],
     inputs: JaxArray,
     labels: JaxArray,
   ): [[loss: JaxArray, hits: JaxArray], gradients: JaxArray[]];
-  update(
-    weights: JaxArray[],
-    state: JaxArray[][],
-    gradients: JaxArray[],
-    rate: JaxArray,
-  ): [weights: JaxArray[], state: JaxArray[][]];
+  /** @param plain whether a tensor takes plain steps */
+  update(plain: readonly boolean[]): CompiledUpdate;
   score(
     weights: JaxArray[],
     inputs: JaxArray,
@@ -324,6 +365,7 @@ function compile(
   optimizer: Optimizer,
   options: TrainerOptions,
 ): CompiledFunctions {
+  const withoutMomentum = { ...options.optimizer, momentum: 0 };
   const meanLoss = (
     weights: JaxArray[],
     inputs: JaxArray,
@@ -333,23 +375,28 @@ function compile(
     const { losses, hits } = scoreClasses(jax, logits, labels);
     return [losses.sum().mul(1 / options.batchPerRank), hits.sum()];
   };
-  const update: CompiledFunctions['update'] = (weights, state, gradients, rate) => {
-    const learningRate = rate.slice(0);
-    const updates = weights.map((weight, index) =>
-      optimizer.update(
-        options.optimizer,
-        weight,
-        gradients[index]!,
-        state.map((vector) => vector[index]!),
-        learningRate.ref,
-      ),
-    );
-    learningRate.dispose();
-    return [
-      updates.map((tensor) => tensor.weight),
-      state.map((_, vector) => updates.map((tensor) => tensor.state[vector]!)),
-    ];
-  };
+  const updateWith =
+    (plain: readonly boolean[]): CompiledUpdate =>
+    (weights, state, gradients, rate) => {
+      const learningRate = rate.slice(0);
+      let place = 0;
+      const updates = weights.map((weight, index) => {
+        const own = plain[index] === true ? undefined : place++;
+        return optimizer.update(
+          own === undefined ? withoutMomentum : options.optimizer,
+          weight,
+          gradients[index]!,
+          own === undefined ? [] : state.map((vector) => vector[own]!),
+          learningRate.ref,
+        );
+      });
+      learningRate.dispose();
+      const moved = updates.filter((_, index) => plain[index] !== true);
+      return [
+        updates.map((tensor) => tensor.weight),
+        state.map((_, vector) => moved.map((tensor) => tensor.state[vector]!)),
+      ];
+    };
   const score: CompiledFunctions['score'] = (weights, inputs, labels, counted) => {
     const logits = model.logits(jax, weights, inputs);
     const { losses, hits } = scoreClasses(jax, logits, labels);
@@ -359,7 +406,7 @@ function compile(
     lossAndGradient: jax.jit(
       jax.valueAndGrad(meanLoss, { argnums: 0, hasAux: true }),
     ) as CompiledFunctions['lossAndGradient'],
-    update: jax.jit(update) as CompiledFunctions['update'],
+    update: (plain) => jax.jit(updateWith(plain)) as CompiledUpdate,
     score: jax.jit(score) as CompiledFunctions['score'],
   };
 }

@@ -53,6 +53,11 @@ export interface Trainer {
   computeGradient(gradient: GradientMemory): Promise<StepResult>;
   /** One optimiser step with the averaged gradient, done when this resolves. */
   applyGradient(gradient: GradientMemory, iteration: number): Promise<void>;
+  /**
+   * Of these tensors, by name, the gradients that are applied have momentum in them: they
+   * take plain steps. A velocity begins anew, at 0, where that changes.
+   */
+  takePlainSteps(tensors: ReadonlySet<string>): void;
   /** The learning rate at an iteration. */
   learningRate(iteration: number): number;
   /** This rank's share of the test set under the current weights. */

@@ -8,7 +8,12 @@ import type { ExchangePlan } from '../../shared/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { Notice, RunRecord } from '../../shared/records.ts';
 import type { Fence } from '../exchange/exchange-engine.ts';
-import { driftOf, STILL, type Drift } from '../plan/tensor-policy.ts';
+import {
+  driftOf,
+  STILL,
+  withMomentumReplaced,
+  type Drift,
+} from '../plan/tensor-policy.ts';
 import type { Arena, Vector } from '../memory/arena.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
 import type { GradientMemory, StepResult, Trainer } from '../training/trainer.ts';
@@ -36,6 +41,9 @@ export class TrainingLoop {
   #weights: Vector | undefined;
   #state: Vector | undefined;
   #drift: Drift = STILL;
+  /** Tensors whose momentum the method in force has within it. */
+  #replaced: ReadonlySet<string> = new Set();
+  #replacementTold = false;
   #lastEvaluation: { iteration: number; metric: number } | undefined;
 
   constructor(options: LoopOptions) {
@@ -46,6 +54,7 @@ export class TrainingLoop {
   async run(plan: ExchangePlan): Promise<void> {
     const { spec, trainer, engine, gradient, rank } = this.#options;
     this.#drift = driftOf(plan, trainer.tensors);
+    this.#replaceMomentum(plan);
     let { fences, notices } = this.#options;
     for (let iteration = 0; ; iteration++) {
       const at = Date.now();
@@ -61,6 +70,7 @@ export class TrainingLoop {
       const { result } = exchanging;
       const exchanged = performance.now();
       await trainer.applyGradient(gradient, iteration);
+      trainer.takePlainSteps(this.#replaced);
       const end = performance.now();
       this.#options.report(
         makeIterationRecord({
@@ -107,12 +117,17 @@ export class TrainingLoop {
     iteration: number,
   ): Promise<readonly ExchangeProfile[]> {
     const averages: ExchangeProfile[] = [];
+    // What a method that has momentum within it kept back is flushed by this iteration's
+    // step, which must not give it momentum again: the optimiser's begins with the next.
+    const plain = new Set(this.#replaced);
     for (const { planSwitch, from, transition, state } of fences) {
       if (transition.resynchronize) {
         await this.#reportDivergence(iteration);
         averages.push(...(await this.#resynchronize()));
       }
       const { plan } = planSwitch;
+      this.#replaceMomentum(plan);
+      for (const name of this.#replaced) plain.add(name);
       this.#drift = driftOf(plan, this.#options.trainer.tensors);
       if (this.#options.rank === 0) {
         this.#options.report({
@@ -129,7 +144,26 @@ export class TrainingLoop {
         });
       }
     }
+    this.#options.trainer.takePlainSteps(plain);
     return averages;
+  }
+
+  #replaceMomentum(plan: ExchangePlan): void {
+    const { trainer, spec } = this.#options;
+    this.#replaced = withMomentumReplaced(plan, trainer.tensors);
+    const { momentum } = spec.optimizer;
+    if (this.#replaced.size === 0 || momentum === 0 || this.#replacementTold) return;
+    this.#replacementTold = true;
+    const elements = trainer.tensors
+      .filter(({ name }) => this.#replaced.has(name))
+      .reduce((sum, { length }) => sum + length, 0);
+    this.#noticeOfAll({
+      level: 'info',
+      code: 'MOMENTUM_REPLACED',
+      message:
+        `momentum is within the compression of ${elements} of ${trainer.length} ` +
+        `elements: the optimiser's, ${momentum}, does not apply to them`,
+    });
   }
 
   /** What happens between iterations, outside their wall time. */

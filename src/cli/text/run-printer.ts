@@ -60,10 +60,11 @@ export class JsonPrinter implements RunPrinter {
 
 const PROGRESS_MS = 1000;
 const LIVE_MS = 100;
-/** Codes of notices in which `auto` says what it does. */
+/** Codes of notices that say what was chosen, by `auto` or in place of what the spec says. */
 const CHOICES: ReadonlySet<string> = new Set([
   'COLLECTIVE_CHOSEN',
   'COLLECTIVE_CHANGED',
+  'MOMENTUM_REPLACED',
 ]);
 const CLEAR_LINE = '\r\u001b[2K';
 

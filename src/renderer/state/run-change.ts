@@ -38,10 +38,12 @@ export function residualQuestion(
   const after = sharesOf(methods, change);
   if (!before.some(({ keeps }) => keeps)) return undefined;
   const alike = before.length === after.length;
+  const units = before.flatMap((share) => (share.keeps ? [share.units] : []));
   const stays = after.every((share, index) => {
     const old = alike ? before[index] : undefined;
     const keptNone = old?.keeps === false && old.match === share.match;
-    return (share.keeps || keptNone) && share.least <= (old?.least ?? 0);
+    const takes = share.keeps && units.every((unit) => unit === share.units);
+    return (takes || keptNone) && share.least <= (old?.least ?? 0);
   });
   return stays ? 'kept' : 'asked';
 }
@@ -50,6 +52,7 @@ export function residualQuestion(
 interface Share {
   readonly match: JsonValue | undefined;
   readonly keeps: boolean;
+  readonly units: string | undefined;
   /** Tensors of fewer elements travel dense. */
   readonly least: number;
 }
@@ -64,6 +67,11 @@ function sharesOf(
     const entry = methods.find(({ id }) => id === method);
     // A quantiser keeps small tensors in its payload.
     const apart = entry?.payload !== 'quantized' && typeof minElements === 'number';
-    return { match, keeps: entry?.residual === true, least: apart ? minElements : 0 };
+    return {
+      match,
+      keeps: entry?.residual === true,
+      units: entry?.residualUnits,
+      least: apart ? minElements : 0,
+    };
   });
 }

@@ -21,7 +21,7 @@ const troublesIn = (records: readonly RunRecord[]): readonly RunRecord[] =>
   records.filter(
     (record) =>
       record.type === 'notice' &&
-      !/^(COLLECTIVE_|COMPRESSION_DOES_NOT_PAY)/.test(record.code),
+      !/^(COLLECTIVE_|COMPRESSION_DOES_NOT_PAY|MOMENTUM_REPLACED)/.test(record.code),
   );
 
 async function train(
@@ -181,6 +181,66 @@ describe('a run of real processes', () => {
       expect(switched.switches).toMatchObject([{ residual: 'kept', state: 'kept' }]);
     },
   );
+
+  it.each([1, 2])(
+    'trains %i ranks by dgc as by momentum where all is sent and nothing masked',
+    async (ranks) => {
+      const settings = [
+        'iterations=30',
+        `world.ranks=${ranks}`,
+        'optimizer.momentum=0.8',
+      ];
+      const dense = await train([...settings, 'exchange.method=none']);
+      const corrected = await train([
+        ...settings,
+        'exchange.method=dgc',
+        'exchange.ratio=1',
+        'exchange.factorMasking=false',
+      ]);
+      const losses = ({ iterations }: Outcome): number[] =>
+        iterations.filter(({ rank }) => rank === 0).map(({ loss }) => loss);
+      const expected = losses(dense);
+      expect(expected.at(-1)).toBeLessThan(0.75 * expected[0]!);
+      losses(corrected).forEach((loss, t) => {
+        expect(Math.abs(loss / expected[t]! - 1), `iteration ${t}`).toBeLessThan(1e-3);
+      });
+      expect(corrected.done.consistent).toBe(true);
+    },
+  );
+
+  it('gives dgc the optimiser’s momentum, and says so once', async () => {
+    const { records, switches, done } = await train(
+      ['iterations=20', 'world.ranks=2', 'optimizer.momentum=0.6'],
+      [
+        "5:method=dgc,layers=[{match: '*.bias', method: none}]",
+        '10:method=topk',
+        '15:method=dgc',
+      ],
+    );
+    expect(switches.map(({ to }) => to.parameters['momentum'])).toEqual([
+      0.6,
+      undefined,
+      0.6,
+    ]);
+    // Velocities are no gradients.
+    expect(switches.map(({ residual }) => residual)).toEqual([
+      'none',
+      'flushed',
+      'flushed',
+    ]);
+    const notices = records.filter(
+      (record) => record.type === 'notice' && record.code === 'MOMENTUM_REPLACED',
+    );
+    expect(notices).toMatchObject([
+      {
+        level: 'info',
+        message:
+          'momentum is within the compression of 198800 of 199210 elements: the ' +
+          "optimiser's, 0.6, does not apply to them",
+      },
+    ]);
+    expect(done.consistent).toBe(true);
+  });
 
   it('counts a ramp from the fence of the switch that gives it', async () => {
     const { switches, iterations } = await train(

@@ -6,7 +6,7 @@ import { SimulatedWorld } from './simulated-world.ts';
 
 const worldOf = (
   length: number,
-  parameters: Record<string, number>,
+  parameters: Record<string, number | boolean>,
   ranks = 1,
 ): SimulatedWorld =>
   new SimulatedWorld({
@@ -50,6 +50,32 @@ describe('dgc', () => {
       expect([...(await world.exchange(iteration, [gradient]))[0]!]).toEqual(result);
     }
   });
+
+  it.each([1, 4])(
+    'is SGD with momentum where %i ranks send all and nothing is masked',
+    async (ranks) => {
+      const n = 50;
+      const world = worldOf(
+        n,
+        { ratio: 1, momentum: 0.9, factorMasking: false },
+        ranks,
+      );
+      const velocity = new Float64Array(n);
+      for (let iteration = 0; iteration < 20; iteration++) {
+        const gradients = Array.from({ length: ranks }, (_, rank) =>
+          bellShaped(n, 1 + rank + ranks * iteration),
+        );
+        const results = await world.exchange(iteration, gradients);
+        for (let i = 0; i < n; i++) {
+          const sum = gradients.reduce((total, gradient) => total + gradient[i]!, 0);
+          velocity[i] = 0.9 * velocity[i]! + sum / ranks;
+        }
+        for (const result of results) {
+          for (let i = 0; i < n; i++) expect(result[i]).toBeCloseTo(velocity[i]!, 5);
+        }
+      }
+    },
+  );
 
   it('clips each rank’s gradient at its share of the limit', async () => {
     const world = worldOf(2, { ratio: 1, momentum: 0, clip: 10 }, 4);

@@ -94,7 +94,7 @@ describe('registry', () => {
   });
 
   it('describes every parameter, with its default unless it depends on the run', () => {
-    const byTheRun = new Set(['rampStart', 'warmupStart']);
+    const byTheRun = new Set(['rampStart', 'warmupStart', 'momentum']);
     expect(describeMethods().map(({ id }) => id)).toEqual([...methods.keys()]);
     for (const { parameters } of describeMethods()) {
       for (const entry of parameters) {

@@ -8,6 +8,7 @@ import { resolvePlan } from '../../../src/agent/plan/resolve-plan.ts';
 
 const none = { residual: 'none', replicas: 'identical' } as const;
 const feedback = { residual: 'gradient', replicas: 'identical' } as const;
+const velocity = { residual: 'velocity', replicas: 'identical' } as const;
 const drifting = { residual: 'none', replicas: 'drift' } as const;
 
 describe('the transition from one method to the next', () => {
@@ -31,6 +32,9 @@ describe('the transition from one method to the next', () => {
       false,
     ],
     ['no residual after: dropped on request', feedback, none, 'drop', 'dropped', false],
+    ['velocities are no gradients', velocity, feedback, 'flush', 'flushed', false],
+    ['gradients are no velocities', feedback, velocity, 'drop', 'dropped', false],
+    ['velocities stay velocities', velocity, velocity, 'flush', 'kept', false],
     ['into drift: flushed', feedback, drifting, 'flush', 'flushed', false],
     ['out of drift: weights are averaged', drifting, feedback, 'flush', 'none', true],
     ['from drift to drift: they are not', drifting, drifting, 'flush', 'none', false],
@@ -89,4 +93,18 @@ describe('the transition of a plan with layers', () => {
     expect(transition(drifting, other).resynchronize).toBe(true);
     expect(transition(drifting, { method: 'a2sgd' }).resynchronize).toBe(false);
   });
+});
+
+it('dgc keeps back velocities, the other sparsifiers gradients', () => {
+  const tensors = [{ name: 'w', shape: [5], start: 0, length: 5 }];
+  const residual = (from: string, to: string): string =>
+    transitionOf(
+      resolvePlan({ method: from }),
+      resolvePlan({ method: to }),
+      tensors,
+      'flush',
+    ).residual;
+  expect(residual('dgc', 'topk')).toBe('flushed');
+  expect(residual('topk', 'dgc')).toBe('flushed');
+  expect(residual('topk', 'dct')).toBe('kept');
 });

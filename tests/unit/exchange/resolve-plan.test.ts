@@ -252,6 +252,24 @@ describe('resolving an exchange plan', () => {
     );
   });
 
+  it('gives momentum within a method the optimiser’s, unless it is given', () => {
+    const setting = { momentum: 0.6 };
+    const momentum = (
+      change: Record<string, unknown>,
+      from?: ReturnType<typeof resolvePlan>,
+    ): unknown => resolvePlan(change, from, setting).parameters.momentum;
+    const launched = resolvePlan({ method: 'dgc' }, undefined, setting);
+    expect(launched.parameters.momentum).toBe(0.6);
+    expect(momentum({ method: 'dgc', momentum: 0 })).toBe(0);
+    expect(momentum({ method: 'dgc' }, base)).toBe(0.6);
+    expect(momentum({ ratio: 0.2 }, launched)).toBe(0.6);
+    expect(momentum({ momentum: 0.3 }, launched)).toBe(0.3);
+    expect(momentum({ method: 'topk' })).toBeUndefined();
+    const layers = [{ match: 'w', method: 'dgc' }];
+    const plan = resolvePlan({ method: 'topk', layers }, undefined, setting);
+    expect(plan.layers![0]!.parameters.momentum).toBe(0.6);
+  });
+
   describe('where a warm-up or a ramp begins', () => {
     const launched = resolvePlan(
       { method: 'topk', warmupIterations: 9, rampEpochs: 2 },

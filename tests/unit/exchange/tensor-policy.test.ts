@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { resolvePlan } from '../../../src/agent/plan/resolve-plan.ts';
-import { driftOf, planOf, policyOf } from '../../../src/agent/plan/tensor-policy.ts';
+import {
+  driftOf,
+  planOf,
+  policyOf,
+  withMomentumReplaced,
+} from '../../../src/agent/plan/tensor-policy.ts';
 
 const tensor = (name: string, length = 100): { name: string; length: number } => ({
   name,
@@ -63,4 +68,16 @@ describe('what a plan says of a tensor', () => {
       resyncEvery: 0,
     });
   });
+});
+
+it('the optimiser leaves momentum to the tensors of methods that have it', () => {
+  const tensors = [tensor('conv'), tensor('fc'), tensor('fc.bias', 3)];
+  const replaced = (exchange: Record<string, unknown>): string[] => [
+    ...withMomentumReplaced(resolvePlan(exchange), tensors),
+  ];
+  expect(replaced({ method: 'topk' })).toEqual([]);
+  expect(replaced({ method: 'dgc' })).toEqual(['conv', 'fc', 'fc.bias']);
+  expect(replaced({ method: 'dgc', minElements: 10 })).toEqual(['conv', 'fc']);
+  const layers = [{ match: 'fc*', method: 'dgc' }];
+  expect(replaced({ method: 'topk', layers })).toEqual(['fc', 'fc.bias']);
 });

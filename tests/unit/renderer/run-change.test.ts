@@ -60,6 +60,7 @@ describe('the residual at a fence', () => {
   const methods = [
     entry('none', false, 'dense'),
     entry('topk', true, 'sparse'),
+    { ...entry('dgc', true, 'sparse'), residualUnits: 'velocity' },
     entry('onebit', true, 'quantized'),
     entry('qsgd', false, 'quantized'),
   ];
@@ -69,6 +70,8 @@ describe('the residual at a fence', () => {
   it.each([
     ['none to anything', { method: 'none' }, { method: 'topk' }, undefined],
     ['topk to none', { method: 'topk' }, { method: 'none' }, 'asked'],
+    ['topk to dgc, in other units', { method: 'topk' }, { method: 'dgc' }, 'asked'],
+    ['dgc to itself', { method: 'dgc' }, { method: 'dgc' }, 'kept'],
     ['topk to onebit', { method: 'topk' }, { method: 'onebit' }, 'kept'],
     [
       'a layer under none keeps one',

@@ -187,6 +187,45 @@ describe('loss and gradient', () => {
 });
 
 describe('applying gradients', () => {
+  test('tensors that take plain steps begin anew with momentum', async () => {
+    const optimizer = {
+      kind: 'sgd',
+      lr: 0.1,
+      momentum: 0.9,
+      schedule: 'constant',
+    } as const;
+    const subject = await trainer(0, { optimizer });
+    const expected = Float64Array.from(await weightsOf(subject));
+    const velocity = new Float64Array(subject.length);
+    const both = ['layer1.bias', 'layer3.weight'];
+    const plans = [[], both, both, ['layer3.weight'], []];
+    let before: readonly string[] = [];
+    for (const [iteration, names] of plans.entries()) {
+      subject.takePlainSteps(new Set(names));
+      const gradient = ramp(subject.length, 0.01 * (iteration + 1));
+      for (const { name, start, length } of subject.tensors) {
+        const plain = names.includes(name);
+        if (plain !== before.includes(name)) velocity.fill(0, start, start + length);
+        for (let i = start; i < start + length; i++) {
+          if (!plain) velocity[i] = 0.9 * velocity[i]! + gradient[i]!;
+          expected[i]! -= 0.1 * (plain ? gradient[i]! : velocity[i]!);
+        }
+      }
+      before = names;
+      await subject.applyGradient(gradient, iteration);
+      const weights = await weightsOf(subject);
+      const worst = weights.reduce(
+        (w, x, i) => Math.max(w, Math.abs(x - expected[i]!)),
+        0,
+      );
+      expect(worst, `iteration ${iteration}`).toBeLessThan(1e-5);
+      const state = new Float32Array(subject.stateLength);
+      await subject.readState(state);
+      const off = state.findIndex((v, i) => Math.abs(v - velocity[i]!) > 1e-4);
+      expect(off, `velocity in iteration ${iteration}`).toBe(-1);
+    }
+  });
+
   test.each([0.9, 0])('is SGD with momentum %d', async (momentum) => {
     const optimizer = { kind: 'sgd', lr: 0.1, momentum, schedule: 'linear' } as const;
     const subject = await trainer(0, { optimizer, iterations: 4 });

@@ -6,6 +6,7 @@
 import type { Region } from '../../memory/arena.ts';
 import { normOf } from '../../kernels/fixed-point.ts';
 import type { GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
+import { momentumOf } from '../dgc.ts';
 import type { Combined, Payload } from '../../memory/payload.ts';
 import type { ExchangeStatistics } from '../method.ts';
 import type { RatioSchedule } from '../policy/ratio-schedule.ts';
@@ -19,7 +20,8 @@ import type {
 import { TopKOnDevice } from './device-topk.ts';
 
 interface Parameters extends RatioSchedule {
-  readonly momentum: number;
+  readonly momentum?: number | undefined;
+  readonly factorMasking: boolean;
   readonly clip: number;
 }
 
@@ -52,9 +54,11 @@ class MomentumOnDevice implements DeviceCompressor {
   async encode(gradient: GpuVector, iteration: number): Promise<Payload> {
     const { device, parameters } = this.#context;
     await this.#clip(gradient);
-    device.elementwise.blend(this.#velocity, parameters.momentum, gradient, 1);
+    device.elementwise.blend(this.#velocity, momentumOf(parameters), gradient, 1);
     const payload = await this.#feedback.encode(this.#velocity, iteration);
-    device.elementwise.clearAt(this.#velocity, this.#feedback.sent!);
+    if (parameters.factorMasking) {
+      device.elementwise.clearAt(this.#velocity, this.#feedback.sent!);
+    }
     return payload;
   }
 
