@@ -4,7 +4,7 @@
  *
  * A CPU adds up in f64, in an order of its own; the GPU's sums are right to 2⁻³⁸
  * (`wgsl/sums.ts`). Nearly always both round to the same f32. Where a mean is so close to
- * the middle of two that they might not, about once in 8,000 times, its elements are read
+ * the middle of two that they might not, once in some thousands of times, its elements are read
  * back and the CPU's kernels decide: payloads are theirs to the bit.
  */
 import type { Region } from '../../memory/arena.ts';
