@@ -21,7 +21,12 @@ export function encodeFrame(message: unknown): Uint8Array {
 }
 
 export class FrameDecoder {
-  #pending: Uint8Array = new Uint8Array(0);
+  /** What has come of a frame that is not complete, piece by piece. */
+  #pieces: Uint8Array[] = [];
+  #pendingBytes = 0;
+  /** How long the pieces must be before anything can be decoded. */
+  #wantedBytes = 0;
+  #decodedBytes = 0;
   readonly #limit: number;
 
   constructor(limit = MAX_CONTROL_FRAME_BYTES) {
@@ -30,22 +35,28 @@ export class FrameDecoder {
 
   /** Bytes of a frame that has begun but not ended. */
   get pendingBytes(): number {
-    return this.#pending.length;
+    return this.#pendingBytes;
+  }
+
+  /** Bytes of all frames up to and including the one that was yielded last. */
+  get decodedBytes(): number {
+    return this.#decodedBytes;
   }
 
   /**
-   * Feed a chunk; yields every message that it completes.
+   * Feed a chunk; yields every message that it completes. The chunk may be reused
+   * afterwards. Every byte of a frame is copied at most twice, however small the chunks.
    * @throws GradwireError `FRAME_TOO_LARGE`, `FRAME_INVALID`
    */
   *push(chunk: Uint8Array): Generator {
     let data = chunk;
-    if (this.#pending.length > 0) {
-      data = new Uint8Array(this.#pending.length + chunk.length);
-      data.set(this.#pending);
-      data.set(chunk, this.#pending.length);
-      this.#pending = new Uint8Array(0);
+    if (this.#pendingBytes > 0) {
+      this.#keep(chunk, this.#wantedBytes);
+      if (this.#pendingBytes < this.#wantedBytes) return;
+      data = this.#takePieces();
     }
     let offset = 0;
+    let wanted = 4;
     while (data.length - offset >= 4) {
       const length = new DataView(data.buffer, data.byteOffset + offset, 4).getUint32(
         0,
@@ -56,12 +67,35 @@ export class FrameDecoder {
           next: `The limit is ${this.#limit} bytes: is the peer a Gradwire agent?`,
         });
       }
-      if (data.length - offset - 4 < length) break;
-      const body = data.subarray(offset + 4, offset + 4 + length);
-      offset += 4 + length;
-      yield decodeBody(body);
+      wanted = 4 + length;
+      if (data.length - offset < wanted) break;
+      const body = data.subarray(offset + 4, offset + wanted);
+      const message = decodeBody(body);
+      offset += wanted;
+      this.#decodedBytes += wanted;
+      wanted = 4;
+      yield message;
     }
-    if (offset < data.length) this.#pending = data.slice(offset);
+    if (offset < data.length) this.#keep(data.subarray(offset), wanted);
+  }
+
+  #keep(piece: Uint8Array, wanted: number): void {
+    // A slice of a Buffer would be a view of it.
+    this.#pieces.push(new Uint8Array(piece));
+    this.#pendingBytes += piece.length;
+    this.#wantedBytes = wanted;
+  }
+
+  #takePieces(): Uint8Array {
+    const whole = new Uint8Array(this.#pendingBytes);
+    let offset = 0;
+    for (const piece of this.#pieces) {
+      whole.set(piece, offset);
+      offset += piece.length;
+    }
+    this.#pieces = [];
+    this.#pendingBytes = 0;
+    return whole;
   }
 }
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { encodeFrame, FrameDecoder } from '../../../src/shared/protocol/frame.ts';
 
 function decode(
@@ -22,6 +22,25 @@ function decode(
 const withoutProto = (message: unknown): boolean =>
   !JSON.stringify(message).includes('__proto__');
 
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** Counts the bytes that are set into arrays from others. */
+function countCopies(): { bytes: number } {
+  const copied = { bytes: 0 };
+  const { set } = Uint8Array.prototype;
+  vi.spyOn(Uint8Array.prototype, 'set').mockImplementation(function (
+    this: Uint8Array,
+    source,
+    offset,
+  ) {
+    copied.bytes += source.length;
+    set.call(this, source, offset);
+  });
+  return copied;
+}
+
 describe('control frames', () => {
   it('survive any chunking', () => {
     fc.assert(
@@ -35,6 +54,39 @@ describe('control frames', () => {
         },
       ),
     );
+  });
+
+  it('that come in many small chunks are not copied anew with each', () => {
+    const text = 'x'.repeat(1 << 20);
+    const bytes = encodeFrame(text);
+    const copied = countCopies();
+    const [message] = decode(bytes, [1000]);
+    expect(copied.bytes).toBeLessThan(3 * bytes.length);
+    expect(message === text).toBe(true);
+  });
+
+  it('may come in a buffer that is used again', () => {
+    const bytes = encodeFrame('first and second');
+    const decoder = new FrameDecoder();
+    const buffer = Buffer.alloc(10);
+    const messages: unknown[] = [];
+    for (let offset = 0; offset < bytes.length; offset += buffer.length) {
+      const piece = bytes.subarray(offset, offset + buffer.length);
+      buffer.set(piece);
+      messages.push(...decoder.push(buffer.subarray(0, piece.length)));
+    }
+    expect(messages).toEqual(['first and second']);
+  });
+
+  it('tell how many bytes have been decoded, frame by frame', () => {
+    const frames = ['a', 'bcd', [1, 2, 3]].map((message) => encodeFrame(message));
+    const decoder = new FrameDecoder();
+    const ends: number[] = [];
+    const messages = decoder.push(Buffer.concat([...frames, Buffer.of(9)]));
+    while (messages.next().done !== true) ends.push(decoder.decodedBytes);
+    const [a, b, c] = frames.map(({ length }) => length) as [number, number, number];
+    expect(ends).toEqual([a, a + b, a + b + c]);
+    expect(decoder.pendingBytes).toBe(1);
   });
 
   it('are refused by their length before a body is kept', () => {
