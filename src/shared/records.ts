@@ -66,9 +66,10 @@ export const evaluationRecordSchema = z.strictObject({
   type: z.literal('evaluation'),
   iteration: count,
   at: z.number(),
-  loss: z.number(),
+  /** Absent where it is not finite, as `metric`: a notice says so. */
+  loss: z.number().optional(),
   /** Accuracy on the test set, 0…1. */
-  metric: z.number(),
+  metric: z.number().optional(),
   samples: count,
   wall: time,
 });

@@ -18,6 +18,7 @@ import type { Arena, Vector } from '../memory/arena.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
 import type { GradientMemory, StepResult, Trainer } from '../training/trainer.ts';
 import type { EngineClient } from './engine-client.ts';
+import { FiniteMeasures, requireFiniteStep } from './finite-measures.ts';
 import { makeIterationRecord } from './iteration-record.ts';
 
 export interface LoopOptions {
@@ -38,13 +39,22 @@ export interface LoopOptions {
 
 export class TrainingLoop {
   readonly #options: LoopOptions;
+  readonly #finite = new FiniteMeasures({
+    own: (notice) => {
+      this.#notice(notice);
+    },
+    ofAll: (notice) => {
+      this.#noticeOfAll(notice);
+    },
+  });
   #weights: Vector | undefined;
   #state: Vector | undefined;
   #drift: Drift = STILL;
   /** Tensors whose momentum the method in force has within it. */
   #replaced: ReadonlySet<string> = new Set();
   #replacementTold = false;
-  #lastEvaluation: { iteration: number; metric: number } | undefined;
+  /** Accuracy on the test set, as it was evaluated last. */
+  #lastMetric: number | undefined;
 
   constructor(options: LoopOptions) {
     this.#options = options;
@@ -67,8 +77,10 @@ export class TrainingLoop {
       const step = await trainer.computeGradient(gradient);
       const computed = performance.now();
       const exchanging = await engine.call('exchange', { iteration });
-      const { result } = exchanging;
       const exchanged = performance.now();
+      // After the exchange, which says more: where a gradient is not finite, and on whom.
+      requireFiniteStep(step, rank, iteration);
+      const { result } = exchanging;
       await trainer.applyGradient(gradient, iteration);
       trainer.takePlainSteps(this.#replaced);
       const end = performance.now();
@@ -86,7 +98,10 @@ export class TrainingLoop {
             apply: end - exchanged,
           },
           step,
-          exchange: result,
+          exchange: {
+            ...result,
+            residualNorm: this.#finite.residualNorm(result.residualNorm, iteration),
+          },
           averages,
         }),
       );
@@ -96,7 +111,7 @@ export class TrainingLoop {
           type: 'similarity',
           at,
           iteration,
-          buckets: similarities,
+          buckets: this.#finite.similarities(similarities, iteration),
         });
       }
       this.#reportImbalance(result.bytes.imbalance, iteration);
@@ -189,25 +204,31 @@ export class TrainingLoop {
       operations: ['sum', 'sum', 'sum'],
     });
     const [loss, right, count] = values as [number, number, number];
-    this.#lastEvaluation = { iteration, metric: right / count };
+    const finite = this.#finite.evaluation(
+      { loss: loss / count, metric: right / count },
+      iteration,
+    );
+    this.#lastMetric = finite.metric;
     if (rank !== 0) return;
     report({
       type: 'evaluation',
       at: Date.now(),
       iteration,
-      loss: loss / count,
-      metric: right / count,
+      ...finite,
       samples: count,
       wall: performance.now() - start,
     });
   }
 
-  async #reportDivergence(iteration: number): Promise<number> {
+  async #reportDivergence(iteration: number): Promise<number | undefined> {
     const { trainer, engine, arena, rank, report } = this.#options;
     this.#weights ??= await this.#allocate(trainer.length);
     await trainer.readWeights(arena.f32(this.#weights));
-    const { value } = await engine.call('divergence', { vector: this.#weights });
-    if (rank === 0) report({ type: 'divergence', at: Date.now(), iteration, value });
+    const measured = await engine.call('divergence', { vector: this.#weights });
+    const value = this.#finite.divergence(measured.value, iteration);
+    if (rank === 0 && value !== undefined) {
+      report({ type: 'divergence', at: Date.now(), iteration, value });
+    }
     return value;
   }
 
@@ -258,9 +279,7 @@ export class TrainingLoop {
       reason: stopped && iteration + 1 < spec.iterations ? 'stopped' : 'completed',
       iterations: iteration + 1,
       loss: values[0]! / spec.world.ranks,
-      ...(this.#lastEvaluation === undefined
-        ? {}
-        : { metric: this.#lastEvaluation.metric }),
+      ...(this.#lastMetric === undefined ? {} : { metric: this.#lastMetric }),
       consistent,
       weights: digest.toString('hex'),
       ...(divergence === undefined ? {} : { divergence }),

@@ -64,7 +64,8 @@ function applyEvent(statements: Statements, run: RunRow, record: EventRecord): v
       statements.setRunning.run(run.number);
       return;
     case 'evaluation':
-      statements.setMetric.run(record.metric, run.number);
+      if (record.metric !== undefined)
+        statements.setMetric.run(record.metric, run.number);
       return;
     case 'switch': {
       const { methods } = statements.runById.get(run.id)!;

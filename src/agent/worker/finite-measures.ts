@@ -1,0 +1,101 @@
+/**
+ * Numbers that a rank has measured, as records may hold them. Training whose loss is not
+ * finite has nothing more to learn and ends. Any other measure that is NaN or infinite is
+ * left out of its record, and a notice says so: what could not be measured is absent.
+ */
+import { failure } from '../../shared/errors.ts';
+import type { BucketSimilarity } from '../exchange/exchange-statistics.ts';
+import type { SiteNotice } from '../sites/gradient-site.ts';
+import type { StepResult } from '../training/trainer.ts';
+
+/** @throws GradwireError `LOSS_NOT_FINITE` */
+export function requireFiniteStep(
+  { loss, metric }: StepResult,
+  rank: number,
+  iteration: number,
+): void {
+  if (Number.isFinite(loss) && Number.isFinite(metric)) return;
+  const [what, value] = Number.isFinite(loss) ? ['accuracy', metric] : ['loss', loss];
+  throw failure(
+    'LOSS_NOT_FINITE',
+    `the ${what} of training is ${value} in iteration ${iteration}`,
+    {
+      place: `rank ${rank}`,
+      rank,
+      next: 'Lower the learning rate or look at the data of this rank.',
+    },
+  );
+}
+
+export interface MeasureNotices {
+  /** Of what this rank has measured. */
+  own(notice: SiteNotice): void;
+  /** Of what all ranks have measured together: told once. */
+  ofAll(notice: SiteNotice): void;
+}
+
+type Code = 'EVALUATION_NOT_FINITE' | 'MEASURE_NOT_FINITE';
+type Measures<K extends string> = Readonly<Partial<Record<K, number | undefined>>>;
+
+export class FiniteMeasures {
+  readonly #notices: MeasureNotices;
+
+  constructor(notices: MeasureNotices) {
+    this.#notices = notices;
+  }
+
+  evaluation(
+    measured: { readonly loss: number; readonly metric: number },
+    iteration: number,
+  ): Partial<Record<'loss' | 'metric', number>> {
+    const names = { loss: 'loss', metric: 'accuracy' };
+    return finiteOf(measured, 'EVALUATION_NOT_FINITE', this.#notices.ofAll, (key) => {
+      return `the ${names[key]} on the test set after iteration ${iteration}`;
+    });
+  }
+
+  divergence(value: number, iteration: number): number | undefined {
+    return finiteOf({ value }, 'MEASURE_NOT_FINITE', this.#notices.ofAll, () => {
+      return `the drift of the replicas after iteration ${iteration}`;
+    }).value;
+  }
+
+  residualNorm(value: number | undefined, iteration: number): number | undefined {
+    return finiteOf({ value }, 'MEASURE_NOT_FINITE', this.#notices.own, () => {
+      return `the norm of the residual in iteration ${iteration}`;
+    }).value;
+  }
+
+  similarities(
+    buckets: readonly BucketSimilarity[],
+    iteration: number,
+  ): readonly BucketSimilarity[] {
+    const { ofAll } = this.#notices;
+    return buckets.map(({ tensors, ...observed }, index) => {
+      const finite = finiteOf(observed, 'MEASURE_NOT_FINITE', ofAll, (key) => {
+        return `${key} of bucket ${index} in iteration ${iteration}`;
+      });
+      return { tensors, ...finite };
+    });
+  }
+}
+
+/** The measures that are finite; of every other one a notice. */
+function finiteOf<K extends string>(
+  measures: Measures<K>,
+  code: Code,
+  notice: (notice: SiteNotice) => void,
+  nameOf: (key: K) => string,
+): Partial<Record<K, number>> {
+  const finite: Partial<Record<K, number>> = {};
+  for (const key of Object.keys(measures) as K[]) {
+    const value = measures[key];
+    if (value === undefined) continue;
+    if (Number.isFinite(value)) finite[key] = value;
+    else {
+      const message = `${nameOf(key)} is ${value}: training diverges; lower the learning rate`;
+      notice({ level: 'warning', code, message });
+    }
+  }
+  return finite;
+}
