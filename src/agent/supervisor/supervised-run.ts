@@ -28,6 +28,7 @@ import {
 import { resolvePlan, type PlanSetting } from '../plan/resolve-plan.ts';
 import type { Journal } from './journal.ts';
 import { PlanForecast } from './plan-forecast.ts';
+import { admitError, RecordAdmission } from './record-admission.ts';
 import { rootCause, isConsequence, type FailureReport } from '../world/root-cause.ts';
 import { assertReached } from '../launch/validate-launch.ts';
 import {
@@ -78,6 +79,7 @@ export class SupervisedRun {
   readonly #ready = new Map<number, { backend: string; parameters: number }>();
   /** Ranks whose exit is expected: they have finished, or have said why they cannot. */
   readonly #leaving = new Set<number>();
+  readonly #admission = new RecordAdmission();
   readonly #reports: FailureReport[] = [];
   readonly #createdAt = Date.now();
   readonly #prepared = Promise.withResolvers<ReadonlyMap<number, RankAddress>>();
@@ -220,14 +222,14 @@ export class SupervisedRun {
         if (this.#ready.size === this.#options.ranks.length) this.#started();
         return;
       case 'records':
-        this.#store(event.records);
+        this.#admit(rank, event.records);
         return;
       case 'finished':
         this.#leaving.add(rank);
         return;
       case 'failed':
         this.#leaving.add(rank);
-        this.#report({ kind: 'report', error: { rank, ...event.error } });
+        this.#report({ kind: 'report', error: admitError(rank, event.error) });
         return;
       case 'broken':
         this.#report({ kind: 'report', error: { ...event.error, rank } });
@@ -258,6 +260,19 @@ export class SupervisedRun {
       },
       ...(this.#options.notice === undefined ? [] : [dataNotice(this.#options.notice)]),
     ]);
+  }
+
+  /** The first record that is not valid ends the run; those before it are kept. */
+  #admit(rank: number, records: readonly unknown[]): void {
+    const admitted: RunRecord[] = [];
+    let refusal: ErrorData | undefined;
+    try {
+      for (const raw of records) admitted.push(this.#admission.admit(rank, raw));
+    } catch (error) {
+      refusal = toErrorData(error);
+    }
+    this.#store(admitted);
+    if (refusal !== undefined) this.#report({ kind: 'report', error: refusal });
   }
 
   #store(records: readonly RunRecord[]): void {
