@@ -141,7 +141,8 @@ export class NodeLink {
       if (this.#closed) return;
       if (!(error instanceof GradwireError)) throw error;
       this.#events.trouble(toErrorData(error));
-      if (this.#events.wanted() && this.#connection === undefined) this.#retryLater();
+      // Also where it is connected: a supervisor that was slow to answer is asked again.
+      if (this.#events.wanted()) this.#retryLater();
     }
   }
 }

@@ -60,6 +60,8 @@ export class RunCoordinator {
   readonly #nodes: NodeSet;
   readonly #followers: RunFollowers;
   readonly #networkProfile: () => Promise<NetworkProfile | undefined>;
+  /** Runs that were followed when a connection was lost, until they are again. */
+  readonly #interrupted = new Set<string>();
   readonly #endings = new Map<string, PromiseWithResolvers<RunSummary>>();
   #closed = false;
 
@@ -71,7 +73,13 @@ export class RunCoordinator {
     this.#followers = new RunFollowers(options.store, {
       stored: (summary, entries) => {
         this.#changed(summary);
-        this.#events.records(summary.id, entries);
+        if (entries.length > 0) this.#events.records(summary.id, entries);
+      },
+      refused: ({ id }) => {
+        // What it does from now on counts for nothing.
+        this.stop(id).catch((error: unknown) => {
+          this.#trouble(error);
+        });
       },
       trouble: (error) => {
         this.#trouble(error);
@@ -82,7 +90,8 @@ export class RunCoordinator {
         this.#receive(link(), message);
       },
       restored: () => this.#synchronise(link()),
-      wanted: () => this.#scope === 'all' || this.#followers.size > 0,
+      wanted: () =>
+        this.#scope === 'all' || this.#followers.size + this.#interrupted.size > 0,
       trouble: (error) => {
         this.#events.notice(error);
       },
@@ -313,10 +322,19 @@ export class RunCoordinator {
     link: NodeLink,
     everything = this.#scope === 'all',
   ): Promise<void> {
-    const followed = this.#followers.dropAll();
+    const followed = this.#interrupted;
+    for (const id of this.#followers.ids) followed.add(id);
+    // Without an answer they stay as they are, and this is tried again.
     const { runs } = await link.request('runs', {});
+    this.#followers.dropAll();
     for (const run of runs) {
-      if (everything || followed.includes(run.run)) await this.#takeIn(link, run);
+      if (!everything && !followed.has(run.run)) continue;
+      try {
+        await this.#takeIn(link, run);
+      } catch (error) {
+        if (link.connection === undefined) throw error;
+        this.#trouble(error); // of this run: the others go on
+      }
     }
     // Ended, stored and forgotten while this link was down, all by another process.
     for (const id of followed) {
@@ -325,10 +343,11 @@ export class RunCoordinator {
     }
     const known = new Set(runs.map(({ run }) => run));
     for (const run of this.#store.unended()) {
-      const relevant = everything || followed.includes(run.id);
+      const relevant = everything || followed.has(run.id);
       // One that another process is about to start is not lost.
       if (relevant && !isBeingLaunched(run) && !known.has(run.id)) this.#lose(run.id);
     }
+    followed.clear();
   }
 
   #lose(id: string): void {

@@ -1,9 +1,10 @@
 /**
  * From pushed records to stored ones, for one run: gathers what arrives into batches (at
  * most 100 ms or 500 records), stores each in one transaction, then reports it stored.
- * Delivery is at-least-once: what came before is skipped, a gap is a defect.
+ * Delivery is at-least-once: what came before is skipped; what is missing never comes.
  */
 import type { JournalEntry } from '../../shared/records.ts';
+import { recordsMissing } from '../store/record-writer.ts';
 
 const BATCH_PAUSE_MS = 100;
 const BATCH_RECORDS = 500;
@@ -12,10 +13,11 @@ export interface IntakeOutlet {
   /** Stores a batch; throws when it cannot. */
   store(entries: readonly JournalEntry[]): void;
   /** A batch has been stored; its last sequence may be acknowledged. */
-  stored(entries: readonly JournalEntry[], last: number): void;
+  stored(last: number): void;
   /**
-   * A batch could not be stored and has been dropped here: it is in the journal. Nothing
-   * more is taken; begin again with a new intake after the last one stored.
+   * A batch could not be stored and has been dropped here: it is in the journal. Or records
+   * are missing (`RECORDS_MISSING`). Nothing more is taken; where it is worth another try
+   * begin again with a new intake after the last one stored.
    */
   failed(error: unknown): void;
 }
@@ -45,8 +47,8 @@ export class RecordIntake {
     for (const entry of entries) {
       if (entry.sequence <= this.#received) continue;
       if (entry.sequence !== this.#received + 1) {
-        const gap = `record ${entry.sequence} follows ${this.#received}`;
-        this.#fail(new Error(`internal: ${gap}`));
+        this.flush();
+        this.#fail(recordsMissing(this.#received, entry.sequence));
         return;
       }
       this.#received = entry.sequence;
@@ -76,7 +78,7 @@ export class RecordIntake {
       return;
     }
     this.#stored = last.sequence;
-    this.#outlet.stored(batch, last.sequence);
+    this.#outlet.stored(last.sequence);
   }
 
   /** Stores what is waiting and takes no more. */
@@ -86,6 +88,7 @@ export class RecordIntake {
   }
 
   #fail(error: unknown): void {
+    if (this.#closed) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#batch = [];

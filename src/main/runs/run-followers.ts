@@ -1,12 +1,13 @@
 /**
  * The runs that are being followed: each has an intake that is subscribed to its journal
  * after the last record stored. Records are acknowledged once they are committed; where
- * the store cannot take them they stay in the journal and are asked for again.
+ * the store cannot be written they stay in the journal and are asked for again. What it can
+ * never take ends the run as failed: no run may hold up itself or another.
  */
-import { GradwireError } from '../../shared/errors.ts';
+import { GradwireError, toErrorData } from '../../shared/errors.ts';
 import type { JournalEntry } from '../../shared/records.ts';
 import { hasEnded, type RunSummary } from '../../shared/rpc.ts';
-import type { RunStore } from '../store/run-store.ts';
+import type { RunStore, StoredBatch } from '../store/run-store.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import { RecordIntake } from './record-intake.ts';
 
@@ -22,6 +23,8 @@ interface Follower {
 export interface FollowerEvents {
   /** Entries have been committed; the summary is as they leave it. */
   stored(summary: RunSummary, entries: readonly JournalEntry[]): void;
+  /** A record of a run that may still go on could not be stored. */
+  refused(summary: RunSummary): void;
   trouble(error: unknown): void;
 }
 
@@ -39,6 +42,10 @@ export class RunFollowers {
 
   get size(): number {
     return this.#followers.size;
+  }
+
+  get ids(): readonly string[] {
+    return [...this.#followers.keys()];
   }
 
   has(id: string): boolean {
@@ -93,11 +100,8 @@ export class RunFollowers {
     follower?.caughtUp.resolve();
   }
 
-  /** Drops all, and says which they were. */
-  dropAll(): readonly string[] {
-    const ids = [...this.#followers.keys()];
-    for (const id of ids) this.drop(id);
-    return ids;
+  dropAll(): void {
+    for (const id of this.ids) this.drop(id);
   }
 
   close(): void {
@@ -107,39 +111,65 @@ export class RunFollowers {
   }
 
   #makeFollower(link: NodeLink, id: string): Follower {
-    let summary = this.#store.summary(id);
+    let batch: StoredBatch | undefined;
     const follower: Follower = {
       target: Infinity,
       caughtUp: Promise.withResolvers(),
       intake: new RecordIntake(this.#store.lastSequence(id), {
         store: (entries) => {
-          summary = this.#store.append(id, entries);
+          batch = this.#store.append(id, entries);
         },
-        stored: (entries, last) => {
+        stored: (last) => {
+          const { summary, entries, refusal } = batch!;
           this.acknowledge(link, id, last);
           if (last >= follower.target) follower.caughtUp.resolve();
           if (hasEnded(summary.state)) this.drop(id);
           this.#events.stored(summary, entries);
+          if (refusal !== undefined && !hasEnded(summary.state)) {
+            this.#events.refused(summary);
+          }
         },
         failed: (error) => {
           this.drop(id);
-          this.#events.trouble(error);
-          if (error instanceof GradwireError) this.#followLater(link, id);
+          this.#giveUp(link, id, error);
         },
       }),
     };
     return follower;
   }
 
-  /** The store could not take records, because the disk is full perhaps: try again. */
+  /** Where the store cannot be written, for now; otherwise the run has failed. */
+  #giveUp(link: NodeLink, id: string, error: unknown): void {
+    try {
+      if (isOfTheStore(error)) throw error;
+      this.#events.stored(this.#store.fail(id, toErrorData(error), Date.now()), []);
+    } catch (trouble) {
+      this.#events.trouble(trouble);
+      this.#followLater(link, id);
+    }
+  }
+
+  /** The store could not be written, because the disk is full perhaps: try again. */
   #followLater(link: NodeLink, id: string): void {
     if (this.#closed) return;
     const retry = setTimeout(() => {
       this.#retries.delete(retry);
-      this.follow(link, id).catch((error: unknown) => {
+      this.#followAgain(link, id).catch((error: unknown) => {
         this.#events.trouble(error);
       });
     }, STORE_RETRY_MS);
     this.#retries.add(retry);
   }
+
+  /** What the subscription until now still pushes would look like a gap to the next. */
+  async #followAgain(link: NodeLink, id: string): Promise<void> {
+    if (this.#followers.has(id)) return;
+    await link.request('unsubscribe', { run: id });
+    await this.follow(link, id);
+  }
+}
+
+/** Whether the store is what is in trouble, and not what it was given. */
+function isOfTheStore(error: unknown): boolean {
+  return error instanceof GradwireError && error.code.startsWith('DATABASE_');
 }

@@ -1,10 +1,22 @@
 /**
- * Writes validated records into a run's tables and keeps its summary up: state, methods
- * used, last metric, and how far every rank has come with the mean loss there. Within a
- * transaction of the caller's.
+ * Writes records into a run's tables and keeps its summary up: state, methods used, last
+ * metric, and how far every rank has come with the mean loss there. Within a transaction
+ * of the caller's.
+ *
+ * Supervisors check records before they journal them. A record that still cannot be stored
+ * (an old journal, another version) must not hold up those behind it: a notice with the
+ * reason stands in its place, and the run ends as failed, whatever its last record says.
  */
+import Database from 'better-sqlite3';
 import {
-  runRecordSchema,
+  failure,
+  toErrorData,
+  type ErrorData,
+  type GradwireError,
+} from '../../shared/errors.ts';
+import { parseRecord } from '../../shared/parse-record.ts';
+import {
+  endsRun,
   type IterationRecord,
   type JournalEntry,
   type RunRecord,
@@ -14,45 +26,109 @@ import type { Statements } from './statements.ts';
 
 export type EventRecord = Exclude<RunRecord, IterationRecord>;
 
+export interface Written {
+  /** The entries as they are stored. */
+  readonly entries: readonly JournalEntry[];
+  /** Why a record among them could not be stored: the first. */
+  readonly refusal: ErrorData | undefined;
+}
+
 /**
  * Entries in order, without a gap to what the row says is stored.
- * @throws Error `internal:` for a gap or a record that does not fit its schema
+ * @throws GradwireError `RECORDS_MISSING`
  */
 export function writeRecords(
   statements: Statements,
   run: RunRow,
   entries: readonly JournalEntry[],
-): void {
+): Written {
   let sequence = run.last_sequence;
-  for (const entry of entries) {
-    if (entry.sequence !== sequence + 1) {
-      throw new Error(
-        `internal: run ${run.id}: record ${entry.sequence} follows ${sequence}`,
-      );
-    }
+  let refusal: ErrorData | undefined;
+  const written = entries.map((entry) => {
+    if (entry.sequence !== sequence + 1) throw recordsMissing(sequence, entry.sequence);
     sequence = entry.sequence;
-    writeRecord(statements, run, entry);
-  }
+    const refused = run.error ?? (refusal && JSON.stringify(refusal));
+    try {
+      const record = closeRefused(takeRecord(entry, run), refused);
+      write(statements, run, { sequence, record });
+      return { sequence, record };
+    } catch (error) {
+      const reason = refusalOf(error, sequence);
+      refusal ??= reason;
+      statements.setRefusal.run(JSON.stringify(reason), run.number);
+      const record = inPlaceOf(entry.record, reason);
+      write(statements, run, { sequence, record });
+      return { sequence, record };
+    }
+  });
   statements.setLastSequence.run(sequence, run.number);
   advance(statements, run);
+  return { entries: written, refusal };
 }
 
-function writeRecord(statements: Statements, run: RunRow, entry: JournalEntry): void {
-  const parsed = runRecordSchema.safeParse(entry.record);
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0];
-    throw new Error(
-      `internal: run ${run.id}: record ${entry.sequence} is not valid: ` +
-        `${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`,
-    );
+/** What the journal lost between two records can never be stored. */
+export function recordsMissing(last: number, next: number): GradwireError {
+  return failure('RECORDS_MISSING', `record ${next} follows ${last}`, {
+    next: 'What was stored is kept. Launch the run again; if it happens again, report it.',
+  });
+}
+
+/** @throws GradwireError `RECORD_INVALID` */
+function takeRecord({ record: raw }: JournalEntry, { ranks }: RunRow): RunRecord {
+  const record = parseRecord(raw);
+  if (record.type === 'iteration' && record.rank >= ranks) {
+    const message = `iteration record: rank is ${record.rank}, of ${ranks} ranks`;
+    throw failure('RECORD_INVALID', message, { rank: record.rank });
   }
-  const record = parsed.data;
+  return record;
+}
+
+/** A run with a record that could not be stored is not done, whatever its journal says. */
+function closeRefused(record: RunRecord, refusal: string | undefined): RunRecord {
+  if (record.type !== 'done' || refusal === undefined) return record;
+  return { type: 'failed', at: record.at, error: JSON.parse(refusal) as ErrorData };
+}
+
+/** @throws what is no fault of the record: a full disk, a lock, a defect of ours */
+function refusalOf(error: unknown, sequence: number): ErrorData {
+  const twice =
+    error instanceof Database.SqliteError && error.code.startsWith('SQLITE_CONSTRAINT');
+  const reason = twice
+    ? failure('RECORD_INVALID', 'its iteration is stored already')
+    : error;
+  const data = toErrorData(reason);
+  if (data.code !== 'RECORD_INVALID') throw error;
+  return { ...data, message: `record ${sequence} cannot be stored: ${data.message}` };
+}
+
+/** What stands where a record would have stood: the end of the run, if it was that. */
+function inPlaceOf(raw: unknown, error: ErrorData): EventRecord {
+  const at = Date.now();
+  if (typeof raw === 'object' && raw !== null && endsRun(raw as RunRecord)) {
+    return { type: 'failed', at, error };
+  }
+  const { code, message, rank } = error;
+  return {
+    type: 'notice',
+    at,
+    level: 'warning',
+    ...(rank === undefined ? {} : { rank }),
+    code,
+    message,
+  };
+}
+
+function write(
+  statements: Statements,
+  run: RunRow,
+  { sequence, record }: JournalEntry,
+): void {
   const json = JSON.stringify(record);
   if (record.type === 'iteration') {
     const { iteration, rank } = record;
-    statements.insertIteration.run(run.number, iteration, rank, entry.sequence, json);
+    statements.insertIteration.run(run.number, iteration, rank, sequence, json);
   } else {
-    statements.insertEvent.run(run.number, entry.sequence, json);
+    statements.insertEvent.run(run.number, sequence, json);
     applyEvent(statements, run, record);
   }
 }

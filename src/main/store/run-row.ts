@@ -15,6 +15,7 @@ export interface RunRow {
   readonly state: RunState;
   readonly created_at: number;
   readonly ended_at: number | null;
+  /** Why it failed, or, before its end, why it is going to: ErrorData as JSON. */
   readonly error: string | null;
   readonly deleted: number;
   readonly last_sequence: number;
@@ -44,7 +45,9 @@ export function summaryOf(row: RunRow): RunSummary {
     methods: JSON.parse(row.methods) as string[],
     ...(row.loss === null ? {} : { loss: row.loss }),
     ...(row.metric === null ? {} : { metric: row.metric }),
-    ...(row.error === null ? {} : { error: JSON.parse(row.error) as ErrorData }),
+    ...(row.error === null || row.state !== 'failed'
+      ? {}
+      : { error: JSON.parse(row.error) as ErrorData }),
     deleted: row.deleted !== 0,
   };
 }

@@ -1,8 +1,8 @@
 /**
  * The run store: every run and its records. Appending is idempotent by (run, sequence),
  * so records that are delivered again, or to two processes at once, are stored once; the
- * run's summary is kept up in the same transaction. Every record is validated on its way
- * in: one that does not fit its schema is a defect and is reported as one.
+ * run's summary is kept up in the same transaction. A record that cannot be stored fails
+ * its run and holds up none behind it (`record-writer.ts`).
  */
 import type Database from 'better-sqlite3';
 import { failure, inputError, type ErrorData } from '../../shared/errors.ts';
@@ -31,6 +31,15 @@ export interface RunQuery {
   readonly offset?: number | undefined;
   /** True: only the deleted ones. Otherwise only the others. */
   readonly deleted?: boolean | undefined;
+}
+
+/** What has become of entries that were given to the store. */
+export interface StoredBatch {
+  readonly summary: RunSummary;
+  /** As they are stored, those that were stored before included. */
+  readonly entries: readonly JournalEntry[];
+  /** Why one of them could not be stored; the run ends as failed. */
+  readonly refusal: ErrorData | undefined;
 }
 
 /** A run that has not ended, as far as the store knows. */
@@ -89,16 +98,26 @@ export class RunStore {
   /**
    * Stores what is new among the entries, which must be in order and without a gap to
    * what is stored, and answers with the run as it is then. All or nothing.
+   * @throws GradwireError `RECORDS_MISSING`: a gap
    */
-  append(id: string, entries: readonly JournalEntry[]): RunSummary {
+  append(id: string, entries: readonly JournalEntry[]): StoredBatch {
     return this.#guard(() =>
       this.#database
         .transaction(() => {
           const row = this.#row(id);
-          const fresh = entries.filter((entry) => entry.sequence > row.last_sequence);
-          if (fresh.length === 0) return summaryOf(row);
-          writeRecords(this.#statements, row, fresh);
-          return this.summary(id);
+          const last = row.last_sequence;
+          const fresh = entries.filter((entry) => entry.sequence > last);
+          const before = this.#stored(row, entries);
+          if (fresh.length === 0) {
+            return { summary: summaryOf(row), entries: before, refusal: undefined };
+          }
+          const written = writeRecords(this.#statements, row, fresh);
+          const all = [...before, ...written.entries];
+          return {
+            summary: this.summary(id),
+            entries: all,
+            refusal: written.refusal,
+          };
         })
         .immediate(),
     );
@@ -220,14 +239,7 @@ export class RunStore {
 
   /** A page of a run's records of all kinds after a sequence, in the journal's order. */
   entriesAfter(id: string, after: number): readonly JournalEntry[] {
-    return this.#guard(() =>
-      this.#statements.entriesAfter
-        .all({ run: this.#row(id).number, after })
-        .map(({ sequence, record }) => ({
-          sequence,
-          record: JSON.parse(record) as RunRecord,
-        })),
-    );
+    return this.#guard(() => this.#page(this.#row(id).number, after));
   }
 
   /**
@@ -259,6 +271,29 @@ export class RunStore {
       this.#statements.setDeleted.run(deleted ? 1 : 0, row.number);
       return this.summary(id);
     });
+  }
+
+  /** Those of the entries that are stored, as they are stored. */
+  #stored(row: RunRow, entries: readonly JournalEntry[]): readonly JournalEntry[] {
+    const end = Math.min(row.last_sequence, entries.at(-1)?.sequence ?? 0);
+    const stored: JournalEntry[] = [];
+    let after = (entries[0]?.sequence ?? 1) - 1;
+    while (after < end) {
+      const page = this.#page(row.number, after);
+      if (page.length === 0) break;
+      after = page.at(-1)!.sequence;
+      stored.push(...page.filter(({ sequence }) => sequence <= end));
+    }
+    return stored;
+  }
+
+  #page(run: number, after: number): readonly JournalEntry[] {
+    return this.#statements.entriesAfter
+      .all({ run, after })
+      .map(({ sequence, record }) => ({
+        sequence,
+        record: JSON.parse(record) as RunRecord,
+      }));
   }
 
   #row(id: string): RunRow {

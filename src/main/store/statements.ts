@@ -80,6 +80,9 @@ export function prepareStatements(database: Database.Database) {
     setMethods: database.prepare<[string, number]>(
       'UPDATE runs SET methods = ? WHERE number = ?',
     ),
+    setRefusal: database.prepare<[string, number]>(
+      'UPDATE runs SET error = coalesce(error, ?) WHERE number = ?',
+    ),
     setRunning: database.prepare<[number]>(
       `UPDATE runs SET state = 'running', launcher = NULL WHERE number = ?`,
     ),

@@ -135,23 +135,94 @@ describe('following a run', () => {
     reader.close();
   });
 
-  test('a record that is no record is reported as a defect and nothing of it is stored', async () => {
+  test('a record that is none ends its run as failed, stopped, stored whole', async () => {
+    const spoilt = run.map((entry) =>
+      entry.sequence === 4 ? { ...entry, record: { type: 'speed' } as never } : entry,
+    );
     await play({
       runs: [supervised('r')],
       answer: ({ method }, client) => {
+        if (method === 'subscribe') {
+          queueMicrotask(() => {
+            client.records('r', spoilt.slice(0, 5));
+          });
+          return { lastSequence: 5 };
+        }
+        if (method !== 'stop') return undefined;
+        client.records('r', spoilt.slice(5));
+        return {};
+      },
+    });
+    createRun('r');
+    await coordinator.follow('r');
+    expect(await coordinator.ended('r')).toMatchObject({
+      state: 'failed',
+      error: {
+        code: 'RECORD_INVALID',
+        message: expect.stringContaining('record 4') as string,
+      },
+    });
+    expect(storedRun('r')).toHaveLength(run.length);
+    expect(heard).toEqual(storedRun('r'));
+    await coordinator.close();
+    expect(supervisor.requested('acknowledge').at(-1)!.body).toEqual({
+      run: 'r',
+      sequence: run.length,
+    });
+    expect(notices).toEqual([]);
+  });
+
+  test('records that are missing end their run, and no other', async () => {
+    await play({
+      runs: [supervised('r'), supervised('s')],
+      answer: ({ method, body }, client) => {
         if (method !== 'subscribe') return undefined;
+        const id = (body as { run: string }).run;
         queueMicrotask(() => {
-          client.records('r', [{ sequence: 1, record: { type: 'done' } as never }]);
-          client.records('r', run);
+          client.records(id, id === 'r' ? [...run.slice(0, 3), ...run.slice(7)] : run);
+        });
+        return { lastSequence: run.length };
+      },
+    });
+    createRun('r');
+    createRun('s');
+    await coordinator.recover();
+    expect(store.summary('r')).toMatchObject({
+      state: 'failed',
+      error: { code: 'RECORDS_MISSING', message: 'record 8 follows 3' },
+    });
+    expect(storedRun('r')).toEqual(run.slice(0, 3));
+    expect(store.summary('s').state).toBe('completed');
+    expect(notices).toEqual([]);
+  });
+
+  test('goes on where the supervisor is slow to say which runs it has', async () => {
+    let connections = 0;
+    let asked = 0;
+    await play({
+      runs: [supervised('r')],
+      answer: ({ method }, client) => {
+        if (method === 'runs') {
+          asked++;
+          if (asked !== 2) return undefined;
+          throw failure('SUPERVISOR_TIMEOUT', 'no answer to runs');
+        }
+        if (method !== 'subscribe') return undefined;
+        connections++;
+        const first = connections === 1;
+        queueMicrotask(() => {
+          client.records('r', first ? run.slice(0, 9) : run);
+          if (first) client.drop();
         });
         return { lastSequence: run.length };
       },
     });
     createRun('r');
     await coordinator.follow('r');
-    expect(await noticed.promise).toMatchObject({ code: 'INTERNAL' });
-    expect(storedRun('r')).toEqual([]);
-    expect(supervisor.requested('acknowledge')).toEqual([]);
+    expect(await coordinator.ended('r')).toMatchObject({ state: 'completed' });
+    expect(connections).toBe(2);
+    expect(storedRun('r')).toEqual(run);
+    expect(notices).toMatchObject([{ code: 'SUPERVISOR_TIMEOUT' }]);
   });
 });
 

@@ -66,24 +66,117 @@ describe('appending', () => {
     expect(store.lastSequence('run1')).toBe(run.length);
   });
 
-  test('a gap is a defect and stores nothing', () => {
+  test('a gap is refused and stores nothing', () => {
     create();
     const run = wholeRun(4);
     store.append('run1', run.slice(0, 3));
-    expect(() => store.append('run1', run.slice(4))).toThrow(
-      /internal: .* 5 follows 3/,
+    expect(() => store.append('run1', run.slice(4))).toThrowError(
+      expect.objectContaining({
+        code: 'RECORDS_MISSING',
+        message: 'record 5 follows 3',
+      }) as Error,
     );
     expect(stored()).toHaveLength(3);
   });
 
-  test('a record that does not fit its schema is a defect and stores nothing', () => {
+  test('answers with entries as they are stored, those stored before included', () => {
     create();
-    const bad = { ...iterationRecord(0, 0), wall: -1 };
-    expect(() => store.append('run1', entries([started, bad]))).toThrow(
-      /internal: run run1: record 2 is not valid: wall/,
+    const run = wholeRun(10);
+    store.append('run1', run.slice(0, 20));
+    expect(store.append('run1', run.slice(5, 12)).entries).toEqual(run.slice(5, 12));
+    expect(store.append('run1', run.slice(15)).entries).toEqual(run.slice(15));
+    expect(store.append('run1', []).entries).toEqual([]);
+  });
+});
+
+describe('a record that cannot be stored', () => {
+  const good = iterationRecord(1, 0);
+  /** Each the third record of a run, with what the reason says of it. */
+  const bad: readonly (readonly [string, unknown, string])[] = [
+    ['a loss that is NaN', { ...good, loss: NaN }, 'loss is NaN'],
+    ['a wall below 0', { ...good, wall: -1 }, 'wall is not valid'],
+    ['a field of a later version', { ...good, speed: 9 }, 'Unrecognized key: "speed"'],
+    ['a type of a later version', { ...good, type: 'speed' }, 'type is not valid'],
+    [
+      'a rank that the run does not have',
+      { ...good, rank: 7 },
+      'rank is 7, of 2 ranks',
+    ],
+    ['an iteration for the second time', iterationRecord(0, 0), 'is stored already'],
+    ['nothing', null, 'a record of no type'],
+    ['a number that no double holds', { ...good, at: 2n ** 70n }, 'at is not valid'],
+  ];
+
+  test.each(bad)(
+    '%s: the run fails by it, and nothing waits behind it',
+    (_, raw, reason) => {
+      create();
+      const records = [
+        started,
+        iterationRecord(0, 0),
+        raw,
+        iterationRecord(0, 1),
+        done,
+      ];
+      const given = entries(records as never);
+      const { summary, entries: told, refusal } = store.append('run1', given);
+      expect(summary).toMatchObject({
+        state: 'failed',
+        iterations: 1,
+        endedAt: done.at,
+        error: refusal,
+      });
+      expect(refusal).toMatchObject({
+        code: 'RECORD_INVALID',
+        message: expect.stringMatching(/^record 3 cannot be stored: /) as string,
+      });
+      expect(refusal!.message).toContain(reason);
+      expect(stored()).toEqual(told.map(({ record }) => record));
+      expect(stored()).toMatchObject([
+        started,
+        iterationRecord(0, 0),
+        { type: 'notice', level: 'warning', code: 'RECORD_INVALID' },
+        iterationRecord(0, 1),
+        { type: 'failed', at: done.at, error: refusal },
+      ]);
+      expect(store.lastSequence('run1')).toBe(5);
+      expect(store.unended()).toEqual([]);
+    },
+  );
+
+  test('fails a run that goes on only when it ends', () => {
+    create();
+    const records = entries([started, { ...good, loss: Infinity }, good]);
+    const first = store.append('run1', records);
+    expect(first.summary.state).toBe('running');
+    expect(first.summary).not.toHaveProperty('error');
+    expect(first.refusal).toMatchObject({ code: 'RECORD_INVALID' });
+    const second = store.append('run1', entries([done], 3));
+    expect(second.refusal).toBeUndefined();
+    expect(second.summary).toMatchObject({ state: 'failed', error: first.refusal });
+    expect(second.entries.map(({ record }) => record.type)).toEqual(['failed']);
+  });
+
+  test('that would have been the last one ends the run', () => {
+    create();
+    const { summary } = store.append(
+      'run1',
+      entries([started, { ...done, loss: NaN } as never]),
     );
-    expect(stored()).toHaveLength(0);
-    expect(store.summary('run1').state).toBe('starting');
+    expect(summary).toMatchObject({
+      state: 'failed',
+      error: { message: expect.stringContaining('done record: loss is NaN') as string },
+    });
+  });
+
+  test('leaves the reason of a run that failed by itself', () => {
+    create();
+    const error = { code: 'WORKER_DIED', kind: 'failure', message: 'x' } as const;
+    const { summary } = store.append(
+      'run1',
+      entries([started, { ...good, loss: NaN }, { type: 'failed', at: 5, error }]),
+    );
+    expect(summary).toMatchObject({ state: 'failed', error });
   });
 });
 
@@ -96,13 +189,16 @@ describe('the summary', () => {
       iterationRecord(1, 0),
       iterationRecord(0, 1),
     ];
-    expect(store.append('run1', entries(records))).toMatchObject({
+    expect(store.append('run1', entries(records)).summary).toMatchObject({
       state: 'running',
       iterations: 1,
       loss: 0.5,
     });
     const next = entries([iterationRecord(1, 1)], 4);
-    expect(store.append('run1', next)).toMatchObject({ iterations: 2, loss: 10.5 });
+    expect(store.append('run1', next).summary).toMatchObject({
+      iterations: 2,
+      loss: 10.5,
+    });
   });
 
   test('follows evaluations, switches and the end', () => {
@@ -114,7 +210,7 @@ describe('the summary', () => {
       switchRecord(6, 'topk', 'none'),
       done,
     ]);
-    const summary = store.append('run1', run);
+    const { summary } = store.append('run1', run);
     expect(summary.methods).toEqual(['none', 'topk', 'none']);
     expect(summary).toMatchObject({
       state: 'completed',
