@@ -69,7 +69,6 @@ export interface RunListener {
 /** How long to wait for the report that explains the loss of a peer. */
 const EXPLANATION_MS = 400;
 const PREPARE_MS = 60_000;
-const STOP_MS = 15_000;
 
 export class SupervisedRun {
   readonly #options: RunOptions;
@@ -90,6 +89,7 @@ export class SupervisedRun {
   #epoch: number;
   #done: DoneRecord | undefined;
   #failing = false;
+  #stopping = false;
 
   constructor(options: RunOptions) {
     this.#options = options;
@@ -188,15 +188,33 @@ export class SupervisedRun {
         kind: 'report',
         error: failure('RUN_STOPPED', 'the run was stopped before it began').toData(),
       });
-    } else if (this.#phase === 'running' && !this.#failing) {
+    } else if (this.#phase === 'running') {
       for (const worker of this.#workers.values()) worker.send({ type: 'stop' });
-      this.#deadline(STOP_MS, () =>
-        failure('STOP_TIMEOUT', `the ranks did not stop within ${STOP_MS / 1000} s`, {
-          next: 'They were killed; what was recorded until then is stored.',
-        }),
-      );
+      this.#stopping = true;
+      this.#awaitStop();
     }
     await this.ended;
+  }
+
+  /**
+   * The iteration under way and the closing evaluation take what they take: a stop has
+   * failed when no rank reports for as long as ranks wait for one another.
+   */
+  #awaitStop(): void {
+    // A report of failure has a deadline of its own.
+    if (!this.#stopping || this.#failing || this.#reports.length > 0) return;
+    const { patienceSeconds } = this.#options.spec;
+    this.#deadline(patienceSeconds * 1000, () =>
+      failure(
+        'STOP_TIMEOUT',
+        `asked to stop, the ranks reported nothing for ${patienceSeconds} s`,
+        {
+          next:
+            'They were killed; what was recorded until then is stored. If they are only ' +
+            'slow, raise patienceSeconds.',
+        },
+      ),
+    );
   }
 
   /** End at once, because of this error. */
@@ -223,9 +241,11 @@ export class SupervisedRun {
         return;
       case 'records':
         this.#admit(rank, event.records);
+        this.#awaitStop();
         return;
       case 'finished':
         this.#leaving.add(rank);
+        this.#awaitStop();
         return;
       case 'failed':
         this.#leaving.add(rank);

@@ -30,7 +30,7 @@ import type { NodeAccess, NodeLink } from '../cluster/node-link.ts';
 import { NodeSet } from '../cluster/node-set.ts';
 import { RunFollowers } from './run-followers.ts';
 import { newRunId } from './run-id.ts';
-import { ranksDeadline, settleFailedStart, startRanks } from './run-start.ts';
+import { settleFailedStart, startRanks, stopDeadline } from './run-start.ts';
 import { scheduleAsItHappened } from './switch-schedule.ts';
 
 export interface CoordinatorEvents {
@@ -189,7 +189,7 @@ export class RunCoordinator {
   /** Ends a run after its current iteration; nothing to do where it has ended. */
   async stop(id: string): Promise<void> {
     if (hasEnded(this.#store.summary(id).state)) return;
-    const deadline = ranksDeadline(this.#store.spec(id));
+    const deadline = stopDeadline(this.#store.spec(id));
     try {
       await this.#leadOf(id).request('stop', { run: id }, deadline);
     } catch (error) {

@@ -16,15 +16,18 @@ import type { NodeLink } from '../cluster/node-link.ts';
 import { assignRanks } from './rank-assignment.ts';
 import type { RunFollowers } from './run-followers.ts';
 
-/** Beside the run's own timeout: building models, loading data, connecting ranks. */
-const START_ALLOWANCE_MS = 90_000;
+/** Building models, loading data, listening: the supervisor gives up before. */
+const START_MS = 90_000;
 /** How long the record of a failed launch may take to come out of the journal. */
 const LAST_RECORD_MS = 3000;
 const SECRET_BYTES = 32;
 
-/** How long a request may take that all ranks of a run have to answer. */
-export function ranksDeadline(spec: ExperimentSpec): number {
-  return START_ALLOWANCE_MS + spec.timeoutSeconds * 1000;
+/**
+ * How long a stop may take: the ranks may have to begin first, and the iteration under way
+ * and what closes the run may each take as long as ranks wait for one another.
+ */
+export function stopDeadline({ patienceSeconds }: ExperimentSpec): number {
+  return START_MS + 2 * patienceSeconds * 1000;
 }
 
 /**
@@ -41,7 +44,6 @@ export async function startRanks(
 ): Promise<void> {
   const spec = store.spec(id);
   const switches = store.switches(id);
-  const deadline = ranksDeadline(spec);
   const secret = randomBytes(SECRET_BYTES);
   const network = profile && networkCostOf(profile, spec.world.ranks);
   const shares = assignRanks(spec.world.ranks, links);
@@ -50,7 +52,7 @@ export async function startRanks(
       link.request(
         'prepare',
         { run: id, spec, switches, ranks, secret, network },
-        deadline,
+        START_MS,
       ),
     ),
   );
@@ -61,7 +63,7 @@ export async function startRanks(
     .sort((a, b) => a.rank - b.rank)
     .map(({ address }) => address);
   await Promise.all(
-    shares.map(([link]) => link.request('begin', { run: id, addresses }, deadline)),
+    shares.map(([link]) => link.request('begin', { run: id, addresses }, START_MS)),
   );
 }
 

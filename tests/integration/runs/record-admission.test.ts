@@ -1,88 +1,19 @@
 /** A real supervisor whose workers send records that are none. */
-import { spawn, type ChildProcess } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openHome, resolveHome, type Home } from '../../../src/main/home/home.ts';
-import type { ControlConnection } from '../../../src/main/cluster/control-connection.ts';
-import { connectSupervisor } from '../../../src/main/cluster/supervisor-process.ts';
-import { endsRun, type JournalEntry } from '../../../src/shared/records.ts';
+import type { JournalEntry } from '../../../src/shared/records.ts';
 import { processesMatching, untilAsync } from '../../harness/processes.ts';
-import { sampleSpec } from '../../unit/main/sample-records.ts';
+import { endOf, ScriptedNode } from './scripted-node.ts';
 
-const root = path.join(import.meta.dirname, '../../..');
-const script = path.join(import.meta.dirname, 'scripted-worker.ts');
-let home: Home;
-let supervisor: ChildProcess;
-let connection: ControlConnection;
+let node: ScriptedNode;
 /** Of a run that is well and goes on beside all others. */
 let other: readonly JournalEntry[];
-/** What was pushed of each run. */
-const pushed = new Map<string, JournalEntry[]>();
 
 beforeAll(async () => {
-  const directory = mkdtempSync(path.join(os.tmpdir(), 'gw-admission-'));
-  home = await openHome(resolveHome({ GRADWIRE_HOME: directory }));
-  const agent = path.join(directory, 'agent');
-  cpSync(path.join(root, 'dist/agent'), agent, { recursive: true });
-  symlinkSync(path.join(root, 'node_modules'), path.join(directory, 'node_modules'));
-  writeFileSync(path.join(directory, 'package.json'), '{"type":"module"}');
-  writeFileSync(
-    path.join(agent, 'worker.js'),
-    `import ${JSON.stringify(pathToFileURL(script).href)};\n`,
-  );
-  supervisor = spawn(
-    process.execPath,
-    [
-      path.join(agent, 'supervisor.js'),
-      ...['--home', directory, '--socket', home.socket],
-    ],
-    { stdio: 'ignore' },
-  );
-  const found = await untilAsync(
-    () =>
-      connectSupervisor(home, {
-        push: (message) => {
-          if (message.type !== 'records') return;
-          pushed.get(message.run)?.push(...message.entries);
-        },
-        lost: () => undefined,
-      }),
-    (candidate) => candidate !== undefined,
-    'the supervisor to listen',
-  );
-  connection = found!;
-  other = await launch('good');
+  node = await ScriptedNode.start();
+  other = await node.launch('good');
 });
-afterAll(async () => {
-  const gone = new Promise((resolve) => supervisor.once('exit', resolve));
-  supervisor.kill('SIGTERM');
-  await gone;
-  await connection.close();
-  rmSync(home.directory, { recursive: true });
-});
+afterAll(() => node.close());
 
-async function launch(name: string): Promise<JournalEntry[]> {
-  const entries: JournalEntry[] = [];
-  pushed.set(name, entries);
-  const { addresses } = await connection.request('prepare', {
-    run: name,
-    spec: sampleSpec({ name }),
-    switches: [],
-    ranks: [0, 1],
-    secret: new Uint8Array(32),
-  });
-  await connection.request('subscribe', { run: name, after: 0 });
-  await connection.request('begin', {
-    run: name,
-    addresses: addresses.map(({ address }) => address),
-  });
-  return entries;
-}
-
-const ended = (entries: readonly JournalEntry[]) => entries.at(-1);
 const iterationsOf = (entries: readonly JournalEntry[], rank: number) =>
   entries.flatMap(({ record }) =>
     record.type === 'iteration' && record.rank === rank ? [record.iteration] : [],
@@ -99,13 +30,8 @@ test.each([
 ])(
   'a run with %s ends as failed, with all of its ranks; another goes on',
   async (name, message) => {
-    const entries = await launch(name);
-    await untilAsync(
-      () => Promise.resolve(ended(entries)),
-      (last) => last !== undefined && endsRun(last.record),
-      'the run to end',
-    );
-    expect(ended(entries)!.record).toMatchObject({
+    const entries = await node.launch(name);
+    expect(await endOf(entries)).toMatchObject({
       type: 'failed',
       error: {
         code: 'RECORD_INVALID',
@@ -127,6 +53,6 @@ test.each([
       (now) => now > before + 3,
       'the other run to go on',
     );
-    expect(ended(other)!.record.type).toBe('iteration');
+    expect(other.at(-1)!.record.type).toBe('iteration');
   },
 );

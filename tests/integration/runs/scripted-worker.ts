@@ -1,11 +1,11 @@
 /**
- * A worker that trains nothing: it speaks the supervisor's protocol, and its records are
- * what the run's name asks for. Rank 1 spoils one; the others record until they are ended.
+ * A worker that trains nothing: it speaks the supervisor's protocol, and the run's name
+ * says what it does. Rank 1 may spoil a record; a stop may take long.
  */
 import { writeSync } from 'node:fs';
 import { encodeFrame, FrameDecoder } from '../../../src/shared/protocol/frame.ts';
 import type { ToWorker } from '../../../src/shared/protocol/worker.ts';
-import { iterationRecord } from '../../unit/main/sample-records.ts';
+import { done, iterationRecord } from '../../unit/main/sample-records.ts';
 
 const ITERATION_MS = 20;
 const SPOILT_ITERATION = 3;
@@ -20,9 +20,17 @@ const defects: Readonly<Record<string, (record: object) => unknown>> = {
   'no-record': () => 'nothing',
 };
 
+/** What a run does when it is asked to stop: records for so long, or is quiet for so long. */
+const stops: Readonly<Record<string, { readonly recordMs: number; quietMs: number }>> =
+  {
+    'records-on': { recordMs: 2500, quietMs: 0 },
+    'quiet-for-long': { recordMs: 0, quietMs: 17_000 },
+  };
+
 let name = '';
 let rank = 0;
 let iteration = 0;
+let stepping: NodeJS.Timeout | undefined;
 const decoder = new FrameDecoder();
 
 function send(message: unknown): void {
@@ -36,6 +44,24 @@ function step(): void {
   iteration++;
 }
 
+/** A run whose name says nothing of stops never does, and says nothing more. */
+function stop(): void {
+  const plan = stops[name];
+  setTimeout(() => {
+    clearInterval(stepping);
+    if (plan !== undefined) setTimeout(finish, plan.quietMs);
+  }, plan?.recordMs);
+}
+
+function finish(): void {
+  if (rank === 0) {
+    const record = { ...done, reason: 'stopped', iterations: iteration };
+    send({ type: 'records', records: [record] });
+  }
+  send({ type: 'finished' });
+  process.exit(0);
+}
+
 function handle(message: ToWorker): void {
   switch (message.type) {
     case 'configure':
@@ -46,10 +72,12 @@ function handle(message: ToWorker): void {
     case 'begin':
       send({ type: 'ready', backend: 'wasm', parameters: 10 });
       if (name === 'failure-that-is-none') send({ type: 'failed', error: { code: 5 } });
-      setInterval(step, ITERATION_MS);
+      stepping = setInterval(step, ITERATION_MS);
       return;
     case 'switch':
+      return;
     case 'stop':
+      stop();
       return;
     default:
       message satisfies never;
