@@ -45,6 +45,7 @@ export class ClientSession {
   /** Runs that this client prepared and has not begun: they die with it. */
   readonly #unbegun = new Set<SupervisedRun>();
   readonly #handlers: Handlers;
+  #draining: Promise<void> | undefined;
 
   constructor(socket: Socket, runs: RunTable, version: string) {
     this.#socket = socket;
@@ -162,9 +163,7 @@ export class ClientSession {
           subscription.sent = entries.at(-1)!.sequence;
           if (this.#socket.writableLength > BEHIND_BYTES) {
             subscription.live = false;
-            this.#socket.once('drain', () => {
-              void this.#catchUp(id, subscription);
-            });
+            void this.#drained().then(() => this.#catchUp(id, subscription));
           }
         },
         changed: () => {
@@ -186,9 +185,7 @@ export class ClientSession {
         this.#send({ type: 'records', run: id, entries });
         subscription.sent = entries.at(-1)!.sequence;
         while (this.#socket.writableLength > BEHIND_BYTES && !this.#socket.destroyed) {
-          await new Promise((resolve) => {
-            this.#socket.once('drain', resolve).once('close', resolve);
-          });
+          await this.#drained();
         }
       }
     } catch (error) {
@@ -199,6 +196,19 @@ export class ClientSession {
     }
     subscription.live = true;
     this.#send({ type: 'run', run: run.state });
+  }
+
+  /** Until the socket has drained or is closed. All who wait share its listeners. */
+  #drained(): Promise<void> {
+    this.#draining ??= new Promise((resolve) => {
+      const settle = (): void => {
+        this.#socket.off('drain', settle).off('close', settle);
+        this.#draining = undefined;
+        resolve();
+      };
+      this.#socket.on('drain', settle).on('close', settle);
+    });
+    return this.#draining;
   }
 
   #send(message: FromSupervisor): void {
