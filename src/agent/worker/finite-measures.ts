@@ -5,7 +5,7 @@
  */
 import { failure } from '../../shared/errors.ts';
 import type { BucketSimilarity } from '../exchange/exchange-statistics.ts';
-import type { SiteNotice } from '../sites/gradient-site.ts';
+import type { Notice } from '../../shared/records.ts';
 import type { StepResult } from '../training/trainer.ts';
 
 /** @throws GradwireError `LOSS_NOT_FINITE` */
@@ -29,9 +29,9 @@ export function requireFiniteStep(
 
 export interface MeasureNotices {
   /** Of what this rank has measured. */
-  own(notice: SiteNotice): void;
+  own(notice: Notice): void;
   /** Of what all ranks have measured together: told once. */
-  ofAll(notice: SiteNotice): void;
+  ofAll(notice: Notice): void;
 }
 
 type Code = 'EVALUATION_NOT_FINITE' | 'MEASURE_NOT_FINITE';
@@ -84,7 +84,7 @@ export class FiniteMeasures {
 function finiteOf<K extends string>(
   measures: Measures<K>,
   code: Code,
-  notice: (notice: SiteNotice) => void,
+  notice: (notice: Notice) => void,
   nameOf: (key: K) => string,
 ): Partial<Record<K, number>> {
   const finite: Partial<Record<K, number>> = {};

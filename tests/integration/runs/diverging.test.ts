@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RunRecord } from '../../../src/shared/records.ts';
 import { GradwireHome, type RunningCommand } from '../../harness/gradwire.ts';
-import { processesMatching } from '../../harness/processes.ts';
 
 function find<T extends RunRecord['type']>(
   command: RunningCommand,
@@ -46,7 +45,7 @@ describe('a run that diverges', () => {
       place: expect.stringMatching(/^rank [01]$/) as string,
     });
     const { processes } = find(command, 'started')!;
-    const left = processesMatching('gradwire worker').map(({ pid }) => pid);
+    const left = home.processes('gradwire worker').map(({ pid }) => pid);
     expect(processes.filter(({ pid }) => left.includes(pid))).toEqual([]);
     await expectNothingOpen(home);
   });

@@ -1,7 +1,7 @@
 /** A real supervisor whose workers send records that are none. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { JournalEntry } from '../../../src/shared/records.ts';
-import { processesMatching, untilAsync } from '../../harness/processes.ts';
+import { untilAsync } from '../../harness/processes.ts';
 import { endOf, ScriptedNode } from './scripted-node.ts';
 
 let node: ScriptedNode;
@@ -43,7 +43,7 @@ test.each([
         next: expect.any(String) as string,
       },
     });
-    expect(processesMatching(`gradwire worker ${name} `)).toEqual([]);
+    expect(node.workers(name)).toEqual([]);
     if (name !== 'failure-that-is-none') {
       expect(iterationsOf(entries, 1)).toEqual([0, 1, 2]);
     }

@@ -8,7 +8,7 @@ import { openHome, resolveHome, type Home } from '../../../src/main/home/home.ts
 import type { ControlConnection } from '../../../src/main/cluster/control-connection.ts';
 import { connectSupervisor } from '../../../src/main/cluster/supervisor-process.ts';
 import { endsRun, type JournalEntry } from '../../../src/shared/records.ts';
-import { untilAsync } from '../../harness/processes.ts';
+import { childrenOf, untilAsync, type ProcessEntry } from '../../harness/processes.ts';
 import { sampleSpec } from '../../unit/main/sample-records.ts';
 
 const root = path.join(import.meta.dirname, '../../..');
@@ -55,6 +55,11 @@ export class ScriptedNode {
 
   get connection(): ControlConnection {
     return this.#connection!;
+  }
+
+  /** The processes of a run's ranks. */
+  workers(run: string): readonly ProcessEntry[] {
+    return childrenOf(this.#supervisor.pid!, `gradwire worker ${run} `);
   }
 
   /** Begins a run of two ranks by the script of that name; what it records, as it comes. */
