@@ -223,31 +223,34 @@ export function dequantize(
   const tail = scratch + TILE_BYTES;
   let runEnd: u32 = 0;
   let unit: f32 = 0;
-  // Of a run that has been lifted; else 1.
-  let factor: f32 = 1;
+  // Whether the unit has been lifted by 2⁶⁴.
+  let isTiny = false;
   for (let start: u32 = 0; start < n; start += TILE) {
     const count = min(TILE, n - start);
     unpackCodes(codes, count, bits, tile, tail);
     if (start == runEnd) {
       const scale = load<f32>(scales);
-      factor = scale < 1 / TWO_64 ? 1 / TWO_64 : 1;
-      unit = scale / factor / <f32>levels;
+      unit = scale / <f32>levels;
+      isTiny = scale < 1 / TWO_64;
+      if (isTiny) unit = (scale * TWO_64) / <f32>levels;
       scales += 4;
       runEnd += min(bucket, n - runEnd);
     }
-    if (count == TILE && runEnd - start >= TILE && factor == 1) {
+    if (count == TILE && runEnd - start >= TILE && !isTiny) {
       dequantizeTile(out, tile, bits, unit, add);
     } else {
       for (let i: u32 = 0; i < count; i++) {
         if (start + i == runEnd) {
           const scale = load<f32>(scales);
-          factor = scale < 1 / TWO_64 ? 1 / TWO_64 : 1;
-          unit = scale / factor / <f32>levels;
+          unit = scale / <f32>levels;
+          isTiny = scale < 1 / TWO_64;
+          if (isTiny) unit = (scale * TWO_64) / <f32>levels;
           scales += 4;
           runEnd += min(bucket, n - runEnd);
         }
         const code = <u32>load<u16>(tile + ((<usize>i) << 1));
-        const value = <f32>(code & levelsOf(bits)) * unit * factor;
+        let value = <f32>(code & levelsOf(bits)) * unit;
+        if (isTiny) value *= 1 / TWO_64;
         const at = out + ((<usize>i) << 2);
         const before: f32 = add ? load<f32>(at) : 0;
         store<f32>(at, before + (code > levelsOf(bits) ? -value : value));
