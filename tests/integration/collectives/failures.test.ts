@@ -2,8 +2,6 @@
  * What goes wrong between ranks: one named error, on every rank, at once: had they waited
  * for a deadline to find out, the error would be that of the deadline.
  */
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import path from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { TransportCommunicator } from '../../../src/agent/collectives/communicator.ts';
@@ -11,8 +9,13 @@ import { ring } from '../../../src/agent/collectives/ring.ts';
 import { connectMesh } from '../../../src/agent/transport/mesh.ts';
 import { listenTcp } from '../../../src/agent/transport/tcp-listener.ts';
 import type { MessageHeader } from '../../../src/agent/transport/transport.ts';
-import type { RankAddress } from '../../../src/shared/protocol/supervisor.ts';
-import { reduceForever, SECRET, type RankOrder } from './rank-process.ts';
+import { RankWorld } from '../../../src/agent/world/rank-world.ts';
+import {
+  reduceForever,
+  SECRET,
+  type FromReducer,
+  type ToReducer,
+} from './endless-reducer.ts';
 import {
   HOST,
   makeWorld,
@@ -105,54 +108,56 @@ describe.each(CARRIERS)('%s:', (_, carrier) => {
 
   describe('a peer', () => {
     test('that is killed in mid-transfer is named by all others at once', async () => {
-      const child = fork(path.join(import.meta.dirname, 'rank-process.ts'));
-      try {
-        const [address] = (await once(child, 'message')) as [RankAddress];
-        const mesh = await meshOf(transport);
-        const listeners = await Promise.all([listenTcp(HOST), listenTcp(HOST)]);
-        const addresses = [listeners[0]!.address, address, listeners[1]!.address];
-        child.send({ rank: 1, addresses, ...carrier } satisfies RankOrder);
-        const transports = await Promise.all(
-          listeners.map((listener, index) =>
-            connectMesh({
-              listener,
-              rank: 2 * index,
-              addresses,
-              runId: 'killed',
-              secret: SECRET,
-              timeoutMs: 10_000,
-              encrypt,
-              ...mesh,
-            }),
-          ),
-        );
-        let rounds = 0;
-        const failures = await Promise.all(
-          transports.map((one) => {
-            const { arena, wasm: kernels } = memoryOf(one.rank);
-            const options = { arena, kernels, transport: one, stream: 0 };
-            const communicator = new TransportCommunicator(options);
-            const failed = rejection(
-              reduceForever(communicator, () => {
-                rounds++;
-                if (rounds !== 6) return;
-                child.kill('SIGKILL');
-              }),
-            );
-            return failed.then(async (error) => {
-              // What the exchange does when it fails: tell the others, then go.
-              one.abort((error as { toData(): never }).toData());
-              await one.close();
-              communicator[Symbol.dispose]();
-              return error;
-            });
+      const entry = path.join(import.meta.dirname, 'endless-reducer.ts');
+      await using victim = new RankWorld<ToReducer, FromReducer>({
+        size: 1,
+        commandOf: () => ({ entry }),
+      });
+      const { address } = await victim.ask(0, { type: 'listen' });
+      const mesh = await meshOf(transport);
+      const listeners = await Promise.all([listenTcp(HOST), listenTcp(HOST)]);
+      const addresses = [listeners[0]!.address, address, listeners[1]!.address];
+      const order = { type: 'reduce', rank: 1, addresses, ...carrier } as const;
+      // It ends by being killed.
+      victim.ask(0, order).catch(() => undefined);
+      const transports = await Promise.all(
+        listeners.map((listener, index) =>
+          connectMesh({
+            listener,
+            rank: 2 * index,
+            addresses,
+            runId: 'killed',
+            secret: SECRET,
+            timeoutMs: 10_000,
+            encrypt,
+            ...mesh,
           }),
-        );
-        for (const error of failures) {
-          expect(error).toMatchObject({ code: 'PEER_LOST', rank: 1 });
-        }
-      } finally {
-        child.kill('SIGKILL');
+        ),
+      );
+      let rounds = 0;
+      const failures = await Promise.all(
+        transports.map((one) => {
+          const { arena, wasm: kernels } = memoryOf(one.rank);
+          const options = { arena, kernels, transport: one, stream: 0 };
+          const communicator = new TransportCommunicator(options);
+          const failed = rejection(
+            reduceForever(communicator, () => {
+              rounds++;
+              if (rounds !== 6) return;
+              process.kill(victim.pids[0]!, 'SIGKILL');
+            }),
+          );
+          return failed.then(async (error) => {
+            // What the exchange does when it fails: tell the others, then go.
+            one.abort((error as { toData(): never }).toData());
+            await one.close();
+            communicator[Symbol.dispose]();
+            return error;
+          });
+        }),
+      );
+      for (const error of failures) {
+        expect(error).toMatchObject({ code: 'PEER_LOST', rank: 1 });
       }
     });
 

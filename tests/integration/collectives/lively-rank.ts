@@ -16,6 +16,7 @@ import {
 } from '../../../src/agent/transport/transport-choice.ts';
 import { toErrorData, type ErrorData } from '../../../src/shared/errors.ts';
 import type { RankAddress } from '../../../src/shared/protocol/supervisor.ts';
+import { serveOrders } from '../../../src/agent/world/order-server.ts';
 import { collectiveCases } from './collective-cases.ts';
 import { integers, runCollective } from './run-collective.ts';
 
@@ -32,8 +33,10 @@ export type ToLively =
   /** Keep this thread from everything else, as a computation would. */
   | { readonly do: 'compute'; readonly ms: number }
   | { readonly do: 'reduce'; readonly collective: string; readonly length: number }
-  /** Small allreduces until one fails; told once after the first. */
+  /** Small allreduces until one fails; answered after the first. */
   | { readonly do: 'reduce for ever' }
+  /** Answered with what ended them. */
+  | { readonly do: 'await the end' }
   | { readonly do: 'leave' };
 
 export type FromLively =
@@ -48,6 +51,7 @@ const kernels = loadWasmKernels(arena);
 let seat: MeshSeat;
 let transport: MeshTransport;
 let communicator: TransportCommunicator;
+let ended: Promise<ErrorData>;
 
 async function reduce(collective: string, length: number): Promise<number[]> {
   const { kind } = collectiveCases[collective]!;
@@ -59,6 +63,22 @@ async function reduce(collective: string, length: number): Promise<number[]> {
     [input],
   );
   return [...outcome!.sum];
+}
+
+/** Never more than one small allreduce ahead of the others. */
+async function reduceForever(): Promise<ErrorData> {
+  try {
+    for (;;) await reduce('ring', 64);
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+/** What the exchange does when it fails: tell the others. */
+function failed(error: unknown): ErrorData {
+  const data = toErrorData(error);
+  transport.abort(data);
+  return data;
 }
 
 async function obey(order: ToLively): Promise<FromLively> {
@@ -93,22 +113,16 @@ async function obey(order: ToLively): Promise<FromLively> {
       return { did: 'reduce', sum: await reduce(order.collective, order.length) };
     case 'reduce for ever':
       await reduce('ring', 64);
-      process.send?.({ did: 'begin' } satisfies FromLively);
-      for (;;) await reduce('ring', 64);
+      ended = reduceForever();
+      return { did: 'begin' };
+    case 'await the end':
+      return { did: 'fail', error: await ended };
     case 'leave':
       await transport.close();
       return { did: 'leave' };
   }
 }
 
-process.on('message', (order: ToLively) => {
-  obey(order)
-    .catch((error: unknown): FromLively => {
-      const data = toErrorData(error);
-      transport.abort(data);
-      return { did: 'fail', error: data };
-    })
-    .then((report) => process.send?.(report))
-    .catch(() => process.exit(1));
-});
-process.on('disconnect', () => process.exit(0));
+serveOrders<ToLively, FromLively>('test', (order) =>
+  obey(order).catch((error: unknown) => ({ did: 'fail', error: failed(error) })),
+);

@@ -1,12 +1,50 @@
 /** Ranks in processes of their own, with signs of life, wherever a prefix starts them. */
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import path from 'node:path';
 import type { TransportKind } from '../../../src/agent/transport/transport-choice.ts';
+import {
+  RankProcess,
+  type ProcessBroken,
+  type ProcessExit,
+} from '../../../src/agent/world/rank-process.ts';
 import type { ErrorData } from '../../../src/shared/errors.ts';
 import type { FromLively, ToLively } from './lively-rank.ts';
 
 const ENTRY = path.join(import.meta.dirname, 'lively-rank.ts');
+
+type Event = FromLively | ProcessExit | ProcessBroken;
+
+/** A rank that is asked one thing at a time. */
+class LivelyRank {
+  readonly #process: RankProcess<ToLively, FromLively>;
+  #heard = Promise.withResolvers<Event>();
+
+  constructor(rank: number, prefix: readonly string[]) {
+    const command = { entry: ENTRY, args: [String(rank)], prefix };
+    this.#process = new RankProcess(rank, command, (event: Event) => {
+      this.#heard.resolve(event);
+    });
+  }
+
+  get closed(): Promise<void> {
+    return this.#process.closed;
+  }
+
+  async ask(order: ToLively): Promise<FromLively> {
+    this.#heard = Promise.withResolvers();
+    this.#process.send(order);
+    const event = await this.#heard.promise;
+    if ('did' in event) return event;
+    throw new Error(JSON.stringify(event));
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    process.kill(this.#process.pid, signal);
+  }
+
+  end(): void {
+    this.#process.kill();
+  }
+}
 
 export interface LivelyPlace {
   readonly host: string;
@@ -21,9 +59,9 @@ export interface LivelyOptions {
 }
 
 export class LivelyWorld implements AsyncDisposable {
-  readonly ranks: readonly ChildProcess[];
+  readonly ranks: readonly LivelyRank[];
 
-  private constructor(ranks: readonly ChildProcess[]) {
+  private constructor(ranks: readonly LivelyRank[]) {
     this.ranks = ranks;
   }
 
@@ -32,12 +70,7 @@ export class LivelyWorld implements AsyncDisposable {
     { transport, encrypt = false, silenceMs }: LivelyOptions,
   ): Promise<LivelyWorld> {
     const world = new LivelyWorld(
-      places.map(({ prefix }) => {
-        const [command, ...args] = [...prefix, process.execPath, ENTRY];
-        return spawn(command!, args, {
-          stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-        });
-      }),
+      places.map(({ prefix }, rank) => new LivelyRank(rank, prefix)),
     );
     try {
       const heard = await world.all((rank) => ({
@@ -59,11 +92,8 @@ export class LivelyWorld implements AsyncDisposable {
     }
   }
 
-  async order(rank: number, order: ToLively): Promise<FromLively> {
-    const child = this.ranks[rank]!;
-    const answer = once(child, 'message') as Promise<[FromLively]>;
-    child.send(order);
-    return (await answer)[0];
+  order(rank: number, order: ToLively): Promise<FromLively> {
+    return this.ranks[rank]!.ask(order);
   }
 
   all(orderOf: (rank: number) => ToLively): Promise<FromLively[]> {
@@ -76,25 +106,27 @@ export class LivelyWorld implements AsyncDisposable {
    */
   async reduceForever(): Promise<readonly Promise<ErrorData>[]> {
     await this.all(() => ({ do: 'reduce for ever' }));
-    return this.ranks.map(async (child) => {
-      const [report] = (await once(child, 'message')) as [FromLively];
-      if (report.did !== 'fail') throw new Error(JSON.stringify(report));
-      return report.error;
+    return this.ranks.map((rank) => {
+      const end = endOf(rank);
+      // A rank that is killed says nothing more, and nobody asks it.
+      end.catch(() => undefined);
+      return end;
     });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const gone = this.ranks.map((child) =>
-      child.exitCode === null && child.signalCode === null
-        ? once(child, 'exit')
-        : undefined,
-    );
-    for (const child of this.ranks) child.kill('SIGKILL');
-    await Promise.all(gone);
+    for (const rank of this.ranks) rank.end();
+    await Promise.all(this.ranks.map(({ closed }) => closed));
   }
 }
 
-/** So many ranks on this machine, as it is. */
+async function endOf(rank: LivelyRank): Promise<ErrorData> {
+  const report = await rank.ask({ do: 'await the end' });
+  if (report.did === 'fail') return report.error;
+  throw new Error(JSON.stringify(report));
+}
+
+/** Ranks on this machine, as it is. */
 export function here(ranks: number): LivelyPlace[] {
   return Array.from({ length: ranks }, () => ({ host: '127.0.0.1', prefix: [] }));
 }

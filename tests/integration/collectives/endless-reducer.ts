@@ -1,7 +1,4 @@
-/**
- * One rank in a process of its own, to be killed: posts its address, gets all addresses
- * and its rank, then runs ring allreduces of 16 MB until it is no more.
- */
+/** One rank in a process of its own, to be killed: ring allreduces of 16 MB until it is. */
 import { TransportCommunicator } from '../../../src/agent/collectives/communicator.ts';
 import { ring } from '../../../src/agent/collectives/ring.ts';
 import { Arena } from '../../../src/agent/memory/arena.ts';
@@ -11,14 +8,23 @@ import {
   chooseTransport,
   type TransportKind,
 } from '../../../src/agent/transport/transport-choice.ts';
+import { serveOrders } from '../../../src/agent/world/order-server.ts';
 import { listenTcp } from '../../../src/agent/transport/tcp-listener.ts';
 import type { RankAddress } from '../../../src/shared/protocol/supervisor.ts';
 
-export interface RankOrder {
-  readonly rank: number;
-  readonly addresses: readonly RankAddress[];
-  readonly transport: TransportKind;
-  readonly encrypt?: boolean | undefined;
+export type ToReducer =
+  | { readonly type: 'listen' }
+  | {
+      readonly type: 'reduce';
+      readonly rank: number;
+      readonly addresses: readonly RankAddress[];
+      readonly transport: TransportKind;
+      readonly encrypt?: boolean | undefined;
+    };
+
+export interface FromReducer {
+  readonly type: 'listening';
+  readonly address: RankAddress;
 }
 
 export const SECRET = Buffer.alloc(32, 9);
@@ -41,30 +47,27 @@ export async function reduceForever(
   }
 }
 
-if (process.send !== undefined && process.argv[1] === import.meta.filename) {
+async function serve(): Promise<void> {
   const arena = new Arena();
   const listener = await listenTcp('127.0.0.1');
-  process.once('message', ({ transport: kind, ...order }: RankOrder) => {
-    void chooseTransport(kind)
-      .then(({ libc }) =>
-        connectMesh({
-          ...order,
-          libc,
-          listener,
-          runId: 'killed',
-          secret: SECRET,
-          timeoutMs: 10_000,
-        }),
-      )
-      .then((transport) => {
-        const kernels = loadWasmKernels(arena);
-        return reduceForever(
-          new TransportCommunicator({ arena, kernels, transport, stream: 0 }),
-          () => undefined,
-        );
-      })
-      // Its parent has gone first, after a failed test: nothing is left to do.
-      .catch(() => process.exit(1));
+  serveOrders<ToReducer, FromReducer>('test', async (order) => {
+    if (order.type === 'listen') {
+      return { type: 'listening', address: listener.address };
+    }
+    const { rank, addresses, encrypt } = order;
+    const { libc } = await chooseTransport(order.transport);
+    const transport = await connectMesh({
+      ...{ rank, addresses, encrypt, libc, listener },
+      runId: 'killed',
+      secret: SECRET,
+      timeoutMs: 10_000,
+    });
+    const kernels = loadWasmKernels(arena);
+    return await reduceForever(
+      new TransportCommunicator({ arena, kernels, transport, stream: 0 }),
+      () => undefined,
+    );
   });
-  process.send(listener.address);
 }
+
+if (process.argv[1] === import.meta.filename) await serve();
