@@ -9,12 +9,15 @@ import {
   fsyncSync,
   ftruncateSync,
   openSync,
-  readFileSync,
+  readSync,
   writeSync,
 } from 'node:fs';
-import { failure } from '../../shared/errors.ts';
+import { failure, toErrorData } from '../../shared/errors.ts';
 import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
 import type { JournalEntry, RunRecord } from '../../shared/records.ts';
+
+/** Bytes that are read at once where a journal is reopened. */
+const READ_BYTES = 1 << 18;
 
 export class Journal {
   readonly file: string;
@@ -25,6 +28,7 @@ export class Journal {
   #unwritten: JournalEntry[] = [];
 
   #lastRecord: RunRecord | undefined;
+  #damage: string | undefined;
 
   /** A new, empty journal. @throws GradwireError `JOURNAL_WRITE_FAILED` */
   static create(file: string): Journal {
@@ -33,18 +37,46 @@ export class Journal {
 
   /**
    * The journal of a supervisor that is gone, all whole entries of it; what a crash cut
-   * short is removed, so that the next entry follows the last whole one.
+   * short is removed, so that the next entry follows the last whole one. Entries up to a
+   * damage are there, and what follows it stays in the file (`damage`).
+   * @throws GradwireError where not even the first entry can be read
    */
   static reopen(file: string): Journal {
     const journal = new Journal(file, 'r+');
-    const decoder = new FrameDecoder();
-    const bytes = readFileSync(file);
-    const entries = [...decoder.push(bytes)] as JournalEntry[];
-    journal.#bytes = bytes.length - decoder.pendingBytes;
-    ftruncateSync(journal.#descriptor!, journal.#bytes);
-    journal.#lastSequence = entries.at(-1)?.sequence ?? 0;
-    journal.#lastRecord = entries.at(-1)?.record;
+    try {
+      journal.#readEntries();
+    } catch (error) {
+      if (journal.#lastSequence === 0) {
+        journal.close();
+        throw error;
+      }
+      journal.#damage = toErrorData(error).message;
+    }
     return journal;
+  }
+
+  /** Takes note of the entries in the file, a piece of it at a time. */
+  #readEntries(): void {
+    const decoder = new FrameDecoder();
+    const piece = Buffer.allocUnsafe(READ_BYTES);
+    let position = 0;
+    for (;;) {
+      const count = readSync(this.#descriptor!, piece, 0, READ_BYTES, position);
+      if (count === 0) break;
+      position += count;
+      for (const entry of decoder.push(piece.subarray(0, count))) {
+        if (!isEntry(entry) || entry.sequence !== this.#lastSequence + 1) {
+          throw failure(
+            'JOURNAL_DAMAGED',
+            `what follows record ${this.#lastSequence} is no record`,
+          );
+        }
+        this.#bytes = decoder.decodedBytes;
+        this.#lastSequence = entry.sequence;
+        this.#lastRecord = entry.record;
+      }
+    }
+    ftruncateSync(this.#descriptor!, this.#bytes);
   }
 
   private constructor(file: string, flags: 'wx' | 'r+') {
@@ -54,6 +86,11 @@ export class Journal {
     } catch (cause) {
       throw this.#writeError(cause);
     }
+  }
+
+  /** Why nothing after the last entry can be read, where there is more in the file. */
+  get damage(): string | undefined {
+    return this.#damage;
   }
 
   get lastRecord(): RunRecord | undefined {
@@ -71,6 +108,7 @@ export class Journal {
    */
   append(records: readonly RunRecord[]): readonly JournalEntry[] {
     if (this.#descriptor === undefined) throw new Error('internal: journal is closed');
+    if (this.#damage !== undefined) throw new Error('internal: journal is damaged');
     const entries = records.map((record, index) => ({
       sequence: this.#lastSequence + 1 + index,
       record,
@@ -162,4 +200,13 @@ export class Journal {
       next: 'Free space on that disk or set GRADWIRE_HOME to another one.',
     });
   }
+}
+
+/** Whether it has the shape of an entry; what its record is worth is for the store to say. */
+function isEntry(value: unknown): value is JournalEntry {
+  if (typeof value !== 'object' || value === null) return false;
+  const { sequence, record } = value as Record<string, unknown>;
+  return (
+    Number.isSafeInteger(sequence) && typeof record === 'object' && record !== null
+  );
 }

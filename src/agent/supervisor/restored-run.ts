@@ -16,12 +16,8 @@ export class RestoredRun {
   constructor(run: string, spec: ExperimentSpec, createdAt: number, journal: Journal) {
     const last = journal.lastRecord;
     if (last === undefined || !endsRun(last)) {
-      const error = failure(
-        'SUPERVISOR_LOST',
-        'the supervisor of this run died, and its workers with it',
-        { next: 'Everything up to its last record is stored. Launch it again.' },
-      );
-      appendLast(journal, { type: 'failed', at: Date.now(), error: error.toData() });
+      const error = lossOf(journal).toData();
+      appendLast(journal, { type: 'failed', at: Date.now(), error });
     }
     this.journal = journal;
     this.state = {
@@ -55,8 +51,26 @@ export class RestoredRun {
   }
 }
 
+function lossOf({ damage, file }: Journal): GradwireError {
+  if (damage === undefined) {
+    return failure(
+      'SUPERVISOR_LOST',
+      'the supervisor of this run died, and its workers with it',
+      { next: 'Everything up to its last record is stored. Launch it again.' },
+    );
+  }
+  return failure('JOURNAL_DAMAGED', `the journal of this run is damaged: ${damage}`, {
+    place: file,
+    next: 'Everything before the damage is stored. Launch it again.',
+  });
+}
+
 /** A disk that is still full must not keep the supervisor from starting. */
 function appendLast(journal: Journal, record: RunRecord): void {
+  if (journal.damage !== undefined) {
+    journal.appendUnwritten(record); // what is behind the damage stays as it is
+    return;
+  }
   try {
     journal.append([record]);
   } catch (error) {

@@ -14,7 +14,10 @@ import {
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { failure, inputError } from '../../shared/errors.ts';
-import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import {
+  parseExperimentSpec,
+  type ExperimentSpec,
+} from '../../shared/experiment-spec.ts';
 import type {
   SupervisedRun as SupervisedRunState,
   SupervisorRequests,
@@ -63,9 +66,10 @@ export class RunTable {
       }
       try {
         const { spec, createdAt } = JSON.parse(readFileSync(meta, 'utf8')) as RunMeta;
+        const parsed = parseExperimentSpec(spec, meta);
         this.#runs.set(
           id,
-          new RestoredRun(id, spec, createdAt, Journal.reopen(journal)),
+          new RestoredRun(id, parsed, createdAt, Journal.reopen(journal)),
         );
       } catch (error) {
         // One damaged run must not keep all others from being found. Its files stay.
@@ -134,7 +138,10 @@ export class RunTable {
     if (phase !== 'ended' || sequence < lastSequence) return;
     this.#runs.delete(id);
     run.journal.close();
-    rmSync(this.#folder(id), { recursive: true, force: true });
+    // What a damaged one still holds nobody has stored: its files stay.
+    if (run.journal.damage === undefined) {
+      rmSync(this.#folder(id), { recursive: true, force: true });
+    }
   }
 
   /** End every live run, because this supervisor ends. */

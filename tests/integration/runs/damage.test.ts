@@ -1,8 +1,11 @@
 /** What lies damaged or locked in the home must not keep runs from being launched. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { Journal } from '../../../src/agent/supervisor/journal.ts';
+import { RunStore } from '../../../src/main/store/run-store.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
+import { sampleSpec, wholeRun } from '../../unit/main/sample-records.ts';
 
 const SHORT = ['run', 'quickstart', '--set', 'iterations=3'];
 
@@ -22,6 +25,37 @@ describe('a damaged home', () => {
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     },
   );
+
+  it('stores a run up to the damage in its journal, and keeps the file', async () => {
+    await using home = new GradwireHome();
+    const folder = path.join(home.directory, 'runs', 'damaged');
+    const file = path.join(folder, 'journal.gwj');
+    mkdirSync(folder, { recursive: true });
+    const meta = { spec: sampleSpec(), createdAt: 1 };
+    const store = RunStore.open(path.join(home.directory, 'gradwire.db'));
+    store.create({ id: 'damaged', switches: [], ...meta });
+    store.close();
+    writeFileSync(path.join(folder, 'run.json'), JSON.stringify(meta));
+    const journal = Journal.create(file);
+    journal.append(
+      wholeRun(4)
+        .slice(0, -1)
+        .map(({ record }) => record),
+    );
+    journal.close();
+    appendFileSync(file, 'no record, but there it is');
+    const size = statSync(file).size;
+    for (let time = 0; time < 2; time++) {
+      const { code, stderr, stdout } = await home.run(['runs', 'list', '--json']);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(JSON.parse(stdout)).toMatchObject({
+        state: 'failed',
+        iterations: 4,
+        error: { code: 'JOURNAL_DAMAGED', place: file },
+      });
+      expect(statSync(file).size).toBe(size);
+    }
+  });
 
   it('ends a command whose home has a lock that cannot be looked at', async () => {
     await using home = new GradwireHome();

@@ -1,10 +1,19 @@
-import { appendFileSync, mkdtempSync, rmSync, truncateSync, statSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Journal } from '../../../src/agent/supervisor/journal.ts';
+import { RestoredRun } from '../../../src/agent/supervisor/restored-run.ts';
 import { encodeFrame } from '../../../src/shared/protocol/frame.ts';
 import type { JournalEntry, RunRecord } from '../../../src/shared/records.ts';
+import { sampleSpec } from '../main/sample-records.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -76,6 +85,48 @@ describe('the journal', () => {
       reopened.close();
       expect(statSync(file).size).toBe(whole);
     }
+  });
+
+  it('reopens with entries longer than what is read at once', async () => {
+    const file = path.join(folder, 'j');
+    const journal = Journal.create(file);
+    const long = { ...notice('long'), message: 'x'.repeat(1_000_001) } as RunRecord;
+    for (let i = 0; i < 4; i++) journal.append([long, notice('short')]);
+    journal.close();
+    const reopened = Journal.reopen(file);
+    expect(reopened.damage).toBeUndefined();
+    expect((await readAll(reopened)).map(({ sequence }) => sequence)).toEqual([
+      1, 2, 3, 4, 5, 6, 7, 8,
+    ]);
+    reopened.close();
+  });
+
+  it.each([
+    ['bytes that are no frame', Buffer.from([0xff, 0xff, 0xff, 0x7f, 1, 2, 3])],
+    ['an entry out of order', encodeFrame({ sequence: 9, record: notice('x') })],
+    ['something that is no entry', encodeFrame('hello')],
+    ['an entry without a record', encodeFrame({ sequence: 3, record: null })],
+  ])('keeps what comes before %s, and the rest in its file', async (_, bytes) => {
+    const file = path.join(folder, 'j');
+    const journal = Journal.create(file);
+    journal.append([notice('a'), notice('b')]);
+    journal.close();
+    appendFileSync(file, bytes);
+    appendFileSync(file, encodeFrame({ sequence: 4, record: notice('d') }));
+    const before = readFileSync(file);
+    const reopened = Journal.reopen(file);
+    expect(reopened.damage).toEqual(expect.any(String));
+    const spec = sampleSpec();
+    const run = new RestoredRun('r', spec, 1, reopened);
+    const entries = await readAll(reopened);
+    expect(entries.map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
+    expect(entries.at(-1)!.record).toMatchObject({
+      type: 'failed',
+      error: { code: 'JOURNAL_DAMAGED', place: file },
+    });
+    expect(run.state).toMatchObject({ phase: 'ended', lastSequence: 3 });
+    reopened.close();
+    expect(readFileSync(file).equals(before)).toBe(true);
   });
 
   it('says which file cannot be written and what to do', () => {
