@@ -5,7 +5,7 @@
  * first.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -13,9 +13,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ControlConnection } from '../../../src/main/cluster/control-connection.ts';
 import { formSections } from '../../../src/renderer/state/spec-form.ts';
 import type { Catalogue } from '../../../src/shared/catalogue.ts';
+import { GradwireError } from '../../../src/shared/errors.ts';
 import type { RunRecord } from '../../../src/shared/records.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
-import { until } from '../../harness/processes.ts';
+import { untilAsync } from '../../harness/processes.ts';
 
 const root = path.join(import.meta.dirname, '../../..');
 const source = (file: string): string => path.join(root, 'src', file);
@@ -76,6 +77,19 @@ const jsonLines = ({ stdout }: Finished): readonly Record<string, unknown>[] =>
     .split('\n')
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
+/** Undefined while the supervisor does not listen yet. */
+async function connect(): Promise<ControlConnection | undefined> {
+  try {
+    return await ControlConnection.open(net.connect(home.socket), {
+      push: () => undefined,
+      lost: () => undefined,
+    });
+  } catch (error) {
+    if (error instanceof GradwireError) return undefined;
+    throw error;
+  }
+}
+
 beforeAll(async () => {
   home = new GradwireHome();
   mkdirSync(home.directory, { recursive: true });
@@ -87,16 +101,13 @@ beforeAll(async () => {
     [source('agent/supervisor/main.ts'), ...options],
     { env: environment(), stdio: 'ignore' },
   );
-  await until(
-    () => existsSync(home.socket),
-    (listens) => listens,
-    'the supervisor to listen',
-  );
   // As the app does; while it is connected the supervisor stays.
-  connection = await ControlConnection.open(net.connect(home.socket), {
-    push: () => undefined,
-    lost: () => undefined,
-  });
+  const connected = await untilAsync(
+    connect,
+    (it) => it !== undefined,
+    'the supervisor',
+  );
+  connection = connected!;
   ({ catalogue } = connection.hello);
 });
 

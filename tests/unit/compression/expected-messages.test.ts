@@ -5,10 +5,11 @@
  */
 import { describe, expect, test } from 'vitest';
 import type { Combined } from '../../../src/agent/memory/payload.ts';
-import type {
-  CommunicationRequest,
-  ExpectedMessage,
-  TensorSlice,
+import {
+  carriageOf,
+  type CommunicationRequest,
+  type ExpectedMessage,
+  type TensorSlice,
 } from '../../../src/agent/compression/method.ts';
 import {
   findMethod,
@@ -121,12 +122,14 @@ async function sent(
 ): Promise<readonly ExpectedMessage[]> {
   const { arena, kernels } = backends.wasm();
   const method = findMethod(id);
+  const valid = validateParameters(method, parameters);
+  const { reducible } = carriageOf(method, valid);
   const residual = { ...arena.allocateVector(length), length };
   kernels.fill(residual, 0);
   using compressor = method.create({
     length,
     tensors,
-    parameters: validateParameters(method, parameters),
+    parameters: valid,
     seed: 1,
     rank: 0,
     world: 1,
@@ -162,7 +165,7 @@ async function sent(
       continue;
     }
     const payload = await compressor.encode(gradient, iteration);
-    const operation = payload.kind === 'quantized' ? 'gather' : 'reduce';
+    const operation = reducible || payload.kind === 'dense' ? 'reduce' : 'gather';
     await compressor.decode(answer({ operation, payload }), gradient, iteration);
   }
   return messages;
