@@ -8,6 +8,7 @@ import { measureIterations } from './app/iteration.ts';
 import { measureStart } from './app/start.ts';
 import { measureTimers } from './app/timers.ts';
 import { printMeasurements } from './report.ts';
+import './parent.ts';
 
 const { values } = parseArgs({
   options: { json: { type: 'boolean', default: false } },

@@ -20,6 +20,7 @@ import {
 } from './collectives/outcome-lines.ts';
 import { openSession } from './collectives/stage.ts';
 import { measureVectors } from './collectives/vector-sections.ts';
+import './parent.ts';
 
 // What stands when the process exits is taken down then; a signal is an exit, too.
 process.once('SIGINT', () => process.exit(130));

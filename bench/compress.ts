@@ -21,6 +21,7 @@ import { COMPARISONS, peerMissing, timePeers } from './compress/peers.ts';
 import { makeVector, VECTORS, type VectorName } from './compress/vectors.ts';
 import { median } from './quantiles.ts';
 import { parseLength } from './vector-length.ts';
+import './parent.ts';
 
 interface Task {
   readonly cases: readonly BenchCase[];

@@ -21,6 +21,7 @@ import { timeOnDevice } from './gpu/device-time.ts';
 import { reportError } from '../src/cli/text/report-error.ts';
 import { inputError } from '../src/shared/errors.ts';
 import { parseLength } from './vector-length.ts';
+import './parent.ts';
 
 interface Row {
   readonly kernel: string;

@@ -15,6 +15,7 @@ import type {
   MethodDefinition,
 } from '../compression/method.ts';
 import { none } from '../compression/none.ts';
+import { NotFiniteInput } from '../compression/not-finite-input.ts';
 import { inIterations } from '../compression/policy/epochs.ts';
 import { travelsApart } from '../compression/policy/small-tensors.ts';
 import { findMethod, validateParameters } from '../compression/registry.ts';
@@ -113,18 +114,18 @@ export class LoneRank implements Disposable {
 
   /**
    * @param values n finite elements; they are left as they are
-   * @throws GradwireError `VECTOR_LENGTH_INVALID`, `VECTOR_NOT_FINITE`
+   * @throws GradwireError `VECTOR_LENGTH_INVALID`, `VECTOR_NOT_FINITE`,
+   * `COMPRESSION_OVERFLOW`: then this rank's state is of no more use
    */
   async compress(values: Float32Array, iteration: number): Promise<Compressed> {
     this.#put(values);
     const { arena } = this.#backend;
     const start = performance.now();
-    const encoded = this.#compressor.encode(this.#gradient, iteration);
-    const sent = encoded instanceof Promise ? await encoded : encoded;
+    const sent = await this.#encode(iteration);
     const milliseconds = performance.now() - start;
     const payload = arena.u8(sent.data.offset, sent.data.bytes).slice();
     // As in an exchange, an encode is followed by a decode: state is as it would be.
-    const { nnzLocal } = await this.#decode(sent, iteration);
+    const { nnzLocal } = await this.#decodeOwn(sent, iteration);
     const nnz = nnzLocal ?? (sent.kind === 'sparse' ? sent.count : undefined);
     return { payload, kind: sent.kind, nnz, milliseconds };
   }
@@ -212,6 +213,31 @@ export class LoneRank implements Disposable {
     return await this.#compressor.decode(alone(payload), this.#gradient, iteration);
   }
 
+  async #encode(iteration: number): Promise<Payload> {
+    try {
+      return await this.#compressor.encode(this.#gradient, iteration);
+    } catch (error) {
+      throw error instanceof NotFiniteInput ? overflow(error) : error;
+    }
+  }
+
+  /** Of a payload of our own, only an overflow can be wrong. */
+  async #decodeOwn(payload: Payload, iteration: number): Promise<ExchangeStatistics> {
+    const { kernels } = this.#backend;
+    let statistics: ExchangeStatistics;
+    try {
+      statistics = await this.#decode(payload, iteration);
+    } catch (error) {
+      const invalid =
+        error instanceof GradwireError && error.code === 'PAYLOAD_INVALID';
+      throw invalid ? overflow(error) : error;
+    }
+    const residual = this.#residual;
+    const kept = residual === undefined ? -1 : kernels.firstNonFinite(residual);
+    if (kept >= 0 || kernels.firstNonFinite(this.#gradient) >= 0) throw overflow();
+    return statistics;
+  }
+
   #put(values: Float32Array): void {
     const { arena, kernels } = this.#backend;
     const { length } = this.#gradient;
@@ -255,6 +281,18 @@ function alone(payload: Payload): Combined {
     default:
       return kind satisfies never;
   }
+}
+
+function overflow(cause?: unknown): GradwireError {
+  const error = inputError(
+    'COMPRESSION_OVERFLOW',
+    'the vector, with what is kept back of earlier ones, leaves the range of f32',
+    {
+      next: 'Scale the vectors down. A state file stays as it was before this vector.',
+    },
+  );
+  error.cause = cause;
+  return error;
 }
 
 function mismatch(what: string): GradwireError {

@@ -17,14 +17,17 @@ export interface IdleParameter<Parameters> {
 }
 
 /**
- * A parameter at its default was not chosen, nor was a pair that held before.
+ * A parameter at its default was not chosen, nor was one that is inherited, nor a pair
+ * that held before.
  * @param parameters with defaults filled in, as validated
+ * @param given the names that the user wrote
  * @param before what they were before a change
  * @throws GradwireError `METHOD_PARAMETER_IDLE`
  */
 export function refuseIdle(
   method: MethodDefinition,
   parameters: JsonObject,
+  given: ReadonlySet<string>,
   before: JsonObject = {},
 ): void {
   const defaults = method.parameters.parse({}) as JsonObject;
@@ -32,6 +35,7 @@ export function refuseIdle(
     values[key] === parameters[key];
   const pair = method.idle?.find(
     (entry) =>
+      given.has(entry.parameter) &&
       !same(defaults, entry.parameter) &&
       entry.when(parameters) &&
       !(same(before, entry.parameter) && same(before, entry.beside)),

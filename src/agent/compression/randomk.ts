@@ -18,6 +18,7 @@ import type {
 } from './method.ts';
 import { requireBytes } from './payload-check.ts';
 import {
+  rampBesideK,
   entriesSent,
   largestRatio,
   rampParameters,
@@ -49,6 +50,7 @@ export const randomk: MethodDefinition<typeof parameters> = {
   summary: 'k entries drawn by lot, the same on every rank; only values travel.',
   source: 'Sparsified SGD with memory (Stich et al., NeurIPS 2018), definition 2.1',
   parameters,
+  idle: rampBesideK,
   payload: 'dense',
   reducible: true,
   residual: 'gradient',

@@ -7,7 +7,11 @@
  */
 import { z } from 'zod';
 import type { MethodDefinition } from './method.ts';
-import { rampParameters, ratioParameters } from './policy/ratio-schedule.ts';
+import {
+  rampBesideK,
+  rampParameters,
+  ratioParameters,
+} from './policy/ratio-schedule.ts';
 import { smallTensorParameters } from './policy/small-tensors.ts';
 import { warmUpParameters, withWarmUp } from './warm-up.ts';
 import {
@@ -44,12 +48,7 @@ export const topk: MethodDefinition<typeof parameters> = {
   summary: 'The k entries of largest magnitude; the rest waits in a residual.',
   source: 'SparCML (Renggli et al., SC 2019), Algorithm 1',
   parameters,
-  idle: ['rampIterations', 'rampEpochs'].map((parameter) => ({
-    parameter,
-    beside: 'k',
-    when: ({ k }) => k > 0,
-    instead: 'k=0',
-  })),
+  idle: rampBesideK,
   payload: 'sparse',
   reducible: true,
   carriage: carriageOfValues,

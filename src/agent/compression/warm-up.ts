@@ -41,7 +41,7 @@ export function isWarming(
   { warmupIterations, warmupStart = 0 }: WarmUp,
   iteration: number,
 ): boolean {
-  return iteration < warmupStart + warmupIterations;
+  return warmupIterations > 0 && iteration < warmupStart + warmupIterations;
 }
 
 /** `compressor`, from the iteration on at which the warm-up has ended. */

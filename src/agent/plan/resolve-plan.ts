@@ -181,7 +181,7 @@ function resolveParameters(
 ): JsonObject {
   const written = withChanges(withoutFences(base ?? {}), given);
   const valid = validateParameters(method, written);
-  refuseIdle(method, valid, base);
+  refuseIdle(method, valid, new Set(Object.keys(given)), base);
   const own = method.replacesMomentum === true && momentum !== undefined;
   const resolved = {
     ...(own ? { momentum } : {}),

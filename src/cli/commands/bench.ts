@@ -52,6 +52,8 @@ export function addBenchCommand(program: Command): void {
   addBenchNetworkCommand(bench);
 }
 
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 /** The options go to the benchmark as they were given. */
 async function runBenchmark(
   name: string,
@@ -66,9 +68,16 @@ async function runBenchmark(
   const args = Object.entries(options).flatMap(([key, value]) =>
     typeof value === 'string' ? [`--${key}`, value] : [`--${key}`],
   );
-  const child = spawn(process.execPath, [file, ...args], { stdio: 'inherit' });
+  // By the channel the benchmark learns that this command has ended (bench/parent.ts).
+  const stdio = ['inherit', 'inherit', 'inherit', 'ipc'] as const;
+  const child = spawn(process.execPath, [file, ...args], { stdio: [...stdio] });
+  const forward = (signal: NodeJS.Signals): void => {
+    child.kill(signal);
+  };
+  for (const signal of SIGNALS) process.on(signal, forward);
   const code = await new Promise<number | null>((resolve, reject) => {
     child.on('error', reject).on('close', resolve);
   });
+  for (const signal of SIGNALS) process.off(signal, forward);
   process.exitCode = code ?? 1;
 }

@@ -62,7 +62,8 @@ export async function compressFile(task: CompressTask): Promise<CompressReport> 
   const known = saved?.provenance;
   const iteration = task.iteration ?? known?.iteration ?? 0;
   const method = findMethod(task.method);
-  refuseIdle(method, validateParameters(method, task.parameters));
+  const given = new Set(Object.keys(task.parameters));
+  refuseIdle(method, validateParameters(method, task.parameters), given);
   using backend = await openBackend(task.backend);
   using rank = new LoneRank({
     method: task.method,

@@ -173,7 +173,7 @@ test.skipIf(namespacesMissing() !== undefined)(
       await until(namespaces, (names) => names.length === 2, 'namespaces to stand');
       expect(home.processes('bench/collectives.ts')).toEqual([bench]);
     } finally {
-      process.kill(bench!.pid, 'SIGINT');
+      command.child.kill('SIGINT');
     }
     expect(await command.finished).toMatchObject({ code: 130 });
     expect(namespaces()).toEqual([]);
@@ -184,3 +184,18 @@ test.skipIf(namespacesMissing() !== undefined)(
     );
   },
 );
+
+test('a benchmark ends when the command that started it is killed', async () => {
+  const command = home.start(['bench', 'collectives', '--sweep', '--ranks', '2']);
+  await until(
+    () => home.processes('gradwire worker bench'),
+    (found) => found.length > 0,
+    'ranks to start',
+  );
+  command.child.kill('SIGKILL');
+  await until(
+    () => home.processes(),
+    (left) => left.length === 0,
+    'all to end',
+  );
+});

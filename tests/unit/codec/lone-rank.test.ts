@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   compressors,
+  findMethod,
   LoneRank,
   packRankState,
   unpackRankState,
@@ -12,6 +13,9 @@ import { bellShaped } from '../kernels/adversarial-inputs.ts';
 const LENGTH = 600;
 const vector = (iteration: number): Float32Array =>
   Float32Array.from(bellShaped(LENGTH, iteration + 1));
+
+const stateOf = (rank: LoneRank): Uint8Array =>
+  packRankState({ provenance: rank.provenance(1), state: rank.save() });
 
 function open(more: Partial<LoneRankOptions> & { method: string }): LoneRank {
   return new LoneRank({ shape: [LENGTH], ...more });
@@ -122,6 +126,37 @@ it('what is not finite is named by its index', async () => {
   await expect(rank.compress(new Float32Array(3), 0)).rejects.toMatchObject({
     code: 'VECTOR_LENGTH_INVALID',
   });
+});
+
+it.each(['topk', 'gaussiank', 'dct', 'scalecom', 'dgc', 'powersgd'])(
+  '%s says so when finite vectors leave the range of f32',
+  async (method) => {
+    // Far more than is sent: what is kept back doubles with each vector.
+    const huge = Float32Array.from({ length: LENGTH }, (_, i) => 3e38 - 1e35 * i);
+    using rank = open({ method, shape: [20, 30] });
+    const failing = async (): Promise<void> => {
+      for (let iteration = 0; iteration < 4; iteration++) {
+        const { payload } = await rank.compress(huge, iteration);
+        expect(payload.length).toBeGreaterThan(0);
+        expect(() => unpackRankState(stateOf(rank))).not.toThrow();
+      }
+    };
+    await expect(failing()).rejects.toMatchObject({ code: 'COMPRESSION_OVERFLOW' });
+  },
+);
+
+it('a start without a ramp or a warm-up changes nothing', async () => {
+  for (const method of ['topk', 'gaussiank', 'randomk', 'dgc', 'scalecom']) {
+    using plain = open({ method });
+    const parameters = { rampStart: 5, warmupStart: 7 };
+    const known = Object.entries(parameters).filter(
+      ([name]) => name in findMethod(method).parameters.shape,
+    );
+    using started = open({ method, parameters: Object.fromEntries(known) });
+    const expected = await plain.compress(vector(0), 0);
+    const { payload } = await started.compress(vector(0), 0);
+    expect(Buffer.from(payload).equals(expected.payload)).toBe(true);
+  }
 });
 
 it('a vector below the size that goes dense travels as it is', async () => {

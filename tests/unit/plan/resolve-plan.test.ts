@@ -60,12 +60,22 @@ describe('a parameter that does nothing beside another', () => {
     expect(resolvePlan({ method, ...given }).parameters).toMatchObject(given);
   });
 
-  it('is refused in a switch that makes it so, and not in one that finds it so', () => {
+  it('is refused in a switch that gives it, and not where it is inherited', () => {
+    const levels = resolvePlan({ method: 'qsgd', levels: 100 });
+    expect(() => resolvePlan({ bits: 8 }, levels)).toThrow(
+      /"bits" is 8.*"levels" is 100/,
+    );
     const coarse = resolvePlan({ method: 'qsgd', bits: 8 });
-    const change = { levels: 100 };
-    expect(() => resolvePlan(change, coarse)).toThrow(/"bits" is 8.*"levels" is 100/);
-    expect(resolvePlan({ ...change, bits: 4 }, coarse).parameters).toMatchObject({
+    expect(resolvePlan({ levels: 100 }, coarse).parameters).toMatchObject({
       levels: 100,
+    });
+    const ramp = { method: 'topk', ratio: 0.01, rampIterations: 3 };
+    const layers = [{ match: 'layer2*', k: 50 }];
+    expect(resolvePlan({ ...ramp, layers }).layers).toMatchObject([
+      { parameters: { k: 50 } },
+    ]);
+    expect(resolvePlan({ k: 50 }, resolvePlan(ramp)).parameters).toMatchObject({
+      k: 50,
     });
     // As an earlier version may have saved it.
     const parameters = { ...coarse.parameters, levels: 100 };

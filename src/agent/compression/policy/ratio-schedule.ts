@@ -37,6 +37,14 @@ export const rampParameters = {
     .describe('The ratio at the start of the ramp; 0: a quarter, as in DGC'),
 };
 
+/** A ramp of the ratio does nothing where k is given. */
+export const rampBesideK = ['rampIterations', 'rampEpochs'].map((parameter) => ({
+  parameter,
+  beside: 'k',
+  when: ({ k }: { readonly k: number }) => k > 0,
+  instead: 'k=0',
+}));
+
 const DGC_START = 0.25;
 
 export interface RatioSchedule {
@@ -53,7 +61,7 @@ export interface RatioSchedule {
 export function ratioAt(schedule: RatioSchedule, iteration: number): number {
   const { ratio, rampIterations } = schedule;
   const step = iteration - rampBegin(schedule);
-  if (step >= rampIterations) return ratio;
+  if (rampIterations === 0 || step >= rampIterations) return ratio;
   const start = rampTop(schedule);
   return start * (ratio / start) ** (Math.max(0, step) / rampIterations);
 }
