@@ -108,7 +108,7 @@ export const switchRecordSchema = z.strictObject({
   to: planSchema,
   /** What became of the residual. */
   residual: z.enum(['none', 'kept', 'flushed', 'dropped']),
-  /** Of earlier versions absent: they dropped it. */
+  /** Missing in records of earlier versions, which dropped it. */
   state: stateOutcomeSchema.optional(),
   /** Ids of the methods and collectives of which some state was dropped. */
   stateDropped: z.array(z.string()).readonly().optional(),

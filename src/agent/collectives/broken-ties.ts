@@ -60,7 +60,7 @@ export async function breakTies(
   };
 }
 
-/** The stream, in place, with the first so many of its ties. */
+/** The stream, in place, with only the first `allowed` of its ties. */
 function withTies(
   { arena }: Communicator,
   { offset, count }: SparseStream,

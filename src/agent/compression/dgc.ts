@@ -42,7 +42,7 @@ const parameters = z.strictObject({
     .lt(1)
     .optional()
     .describe(
-      'Momentum of the local velocities, in place of the optimiser’s [the same]',
+      'Momentum of the local velocities; default: the optimiser’s, which it replaces',
     ),
   factorMasking: z
     .boolean()
@@ -62,7 +62,7 @@ type Parameters = z.infer<typeof parameters>;
 export const dgc: MethodDefinition<typeof parameters> = {
   id: 'dgc',
   title: 'DGC',
-  summary: 'The k largest sums of velocities: the optimiser’s momentum is done here.',
+  summary: 'The k largest sums of velocities; replaces the optimiser’s momentum.',
   source: 'Deep Gradient Compression (Lin et al., ICLR 2018), section 3',
   parameters,
   payload: 'sparse',

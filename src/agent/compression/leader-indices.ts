@@ -8,7 +8,7 @@ import type { Combined, Payload } from '../memory/payload.ts';
 import type { ExpectedMessage } from './method.ts';
 import { payloadInvalid, requireAscending, sentBy } from './payload-check.ts';
 
-/** So many indices of a vector of `length` elements. */
+/** `count` indices of a vector of `length` elements. */
 export const indexMessage = (count: number, length: number): ExpectedMessage => ({
   operation: 'broadcast',
   kind: 'quantized',

@@ -200,7 +200,8 @@ export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
   readonly replacesMomentum?: true | undefined;
   /**
    * Of a method with more state than its residual: whether what `save` gives under some
-   * parameters holds under others, of the same tensors. Absent: there is nothing to save.
+   * parameters holds under others, of the same tensors. Left out where there is nothing to
+   * save.
    */
   stateHolds?(before: z.infer<Schema>, after: z.infer<Schema>): boolean;
   create(context: CompressorContext<z.infer<Schema>>): Compressor;

@@ -43,7 +43,7 @@ export function carriageOfValues({ quantize }: ValueParameters): Carriage {
     : { payload: 'quantized', reducible: false };
 }
 
-/** What so many entries of a vector of `length` elements are sent as. */
+/** The message that carries `entries` entries of a vector of `length` elements. */
 export function messageOfValues(
   parameters: ValueParameters,
   length: number,

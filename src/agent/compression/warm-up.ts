@@ -33,7 +33,7 @@ export const warmUpParameters = {
 
 export interface WarmUp {
   readonly warmupIterations: number;
-  /** The iteration at which it begins; absent: 0. */
+  /** The iteration at which it begins; 0 by default. */
   readonly warmupStart?: number | undefined;
 }
 

@@ -10,6 +10,6 @@ export interface SparseStream {
   readonly count: number;
 }
 
-/** Bytes of a stream of `count` pairs of an index and a value of so many bytes. */
+/** Bytes of a stream of `count` pairs of an index and a value of `valueBytes` bytes. */
 export const sparseBytes = (count: number, valueBytes: ValueBytes = 4): number =>
   (4 + valueBytes) * count;

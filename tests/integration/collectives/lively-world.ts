@@ -108,7 +108,7 @@ export class LivelyWorld implements AsyncDisposable {
     await this.all(() => ({ do: 'reduce for ever' }));
     return this.ranks.map((rank) => {
       const end = endOf(rank);
-      // A rank that is killed says nothing more, and nobody asks it.
+      // A rank that is killed never answers, and no test waits for it.
       end.catch(() => undefined);
       return end;
     });

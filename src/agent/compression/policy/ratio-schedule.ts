@@ -51,7 +51,7 @@ export interface RatioSchedule {
   readonly ratio: number;
   readonly rampIterations: number;
   readonly rampFrom: number;
-  /** The iteration at which the ramp begins; absent: 0. */
+  /** The iteration at which the ramp begins; 0 by default. */
   readonly rampStart?: number | undefined;
   /** The ramp begins when uncompressed iterations that are under way then have ended. */
   readonly warmupIterations?: number | undefined;
