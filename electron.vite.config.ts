@@ -17,11 +17,12 @@ export default defineConfig({
       emptyOutDir: true,
       minify: false,
       sourcemap: true,
-      // Pure JavaScript is bundled; native addons stay in node_modules.
+      // Pure JavaScript is bundled; native addons stay in node_modules, and so does ssh2,
+      // which looks for files beside its own.
       externalizeDeps: false,
       rollupOptions: {
         input: { index: path.join(root, 'src/main/electron/index.ts') },
-        external: ['better-sqlite3', 'electron'],
+        external: ['better-sqlite3', 'electron', 'ssh2'],
         output: { format: 'es', entryFileNames: '[name].js' },
       },
     },

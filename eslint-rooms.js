@@ -183,6 +183,10 @@ export const rooms = {
   'main/rpc': [SHARED],
   'main/web': [SHARED],
   'main/spec': ['main/home', SHARED],
+  // What is known of host keys, and what becomes of one: knows nothing of connections.
+  'main/ssh/host-keys': [SHARED],
+  'main/ssh': ['main/ssh/host-keys', SHARED],
+  'main/ssh/config': ['main/ssh/target.ts', SHARED],
   'main/cluster': ['main/home', SHARED],
   'main/runs': ['main/cluster', 'main/home', 'main/store', SHARED],
   'main/app': [

@@ -32,8 +32,11 @@ const { values } = parseArgs({
 });
 const chosen = (values.only ?? [...parts]) as Part[];
 
-/** Native addons keep their place in node_modules; everything else is bundled. */
-const native = ['better-sqlite3', 'koffi', 'webgpu', 'electron'];
+/**
+ * Native addons keep their place in node_modules, and so does ssh2: it looks for optional
+ * addons and programs beside its own files. Everything else is bundled.
+ */
+const native = ['better-sqlite3', 'koffi', 'ssh2', 'webgpu', 'electron'];
 
 async function buildKernels(): Promise<void> {
   const out = path.join(dist, 'kernels');

@@ -1,7 +1,7 @@
 /**
  * What the tests need beyond npm, found or fetched: a Chromium, the Vulkan loader (for
- * WebGPU on Chromium's SwiftShader), OpenSSH's server and iproute2. On Debian and Ubuntu as root
- * apt brings them; elsewhere Playwright brings its own browser; what cannot be fetched
+ * WebGPU on Chromium's SwiftShader), OpenSSH's server and client, and iproute2. On Debian and
+ * Ubuntu as root apt brings them; elsewhere Playwright brings its own browser; what cannot be fetched
  * is named with the one command that brings it.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -55,6 +55,17 @@ const prerequisites: readonly Prerequisite[] = [
     required: linux,
     present: () =>
       ['/usr/sbin/sshd', '/usr/local/sbin/sshd'].some((file) => existsSync(file)),
+  },
+  {
+    name: 'OpenSSH’s client, its agent and ssh-keygen',
+    debian: 'openssh-client',
+    required: linux,
+    present: () =>
+      ['ssh', 'ssh-agent', 'ssh-keygen'].every((name) =>
+        ['/usr/bin', '/usr/local/bin'].some((directory) =>
+          existsSync(path.join(directory, name)),
+        ),
+      ),
   },
   {
     name: 'iproute2 (for network namespaces, as root)',

@@ -7,6 +7,7 @@
  *   supervisor.sock  where the supervisor listens; elsewhere when the path is too long
  *   supervisor.log   the supervisor's stderr
  *   network.json     what was measured of the network (`gradwire bench network`)
+ *   known_hosts      SSH host keys that were accepted here (the user's own are not touched)
  *   app.lock         held by the one window or server that uses this home
  *   app.json         who holds it
  */
@@ -27,6 +28,7 @@ export interface Home {
   readonly socket: string;
   readonly supervisorLog: string;
   readonly networkProfile: string;
+  readonly knownHosts: string;
   readonly lock: string;
   readonly lockHolder: string;
 }
@@ -50,6 +52,7 @@ export function resolveHome(
     socket: socketPath(directory, platform),
     supervisorLog: path.join(directory, 'supervisor.log'),
     networkProfile: path.join(directory, 'network.json'),
+    knownHosts: path.join(directory, 'known_hosts'),
     lock: path.join(directory, 'app.lock'),
     lockHolder: path.join(directory, 'app.json'),
   };

@@ -1,0 +1,368 @@
+/**
+ * Who the user is, to one server: first what it offers, then keys, keyboard-interactive
+ * and passwords, in OpenSSH's order. Questions are asked when the server is known to want
+ * the answer and at no other time; without somebody to ask, nothing is tried that would
+ * have to ask, so that nobody's phone rings at night.
+ */
+import ssh2, {
+  type AnyAuthMethod,
+  type AuthenticationType,
+  type ParsedKey,
+  type Prompt,
+} from 'ssh2';
+import { failure, GradwireError } from '../../shared/errors.ts';
+import type { PausableDeadline } from './deadline.ts';
+import {
+  findKeys,
+  signByAgent,
+  type KeyCandidate,
+  type UnusableKey,
+} from './key-candidate.ts';
+import { unlockKey } from './key-file.ts';
+import { oneAtATime, type SecretsQuestion, type SshQuestions } from './questions.ts';
+import type { RememberedSecrets } from './remembered-secrets.ts';
+import { messageOf, printable } from './ssh-errors.ts';
+import { placeOf, type SshTarget } from './target.ts';
+
+/** As often as OpenSSH asks for a password or a passphrase. */
+const ATTEMPTS = 3;
+
+export interface AuthenticationContext {
+  /** Undefined: nobody can be asked. */
+  readonly questions: SshQuestions | undefined;
+  readonly secrets: RememberedSecrets;
+  readonly deadline: PausableDeadline;
+  readonly signal: AbortSignal;
+  /** Ends the connection at once, for this reason. */
+  readonly giveUp: (error: unknown) => void;
+}
+
+type SecretKind = SecretsQuestion['kind'];
+
+export class Authentication {
+  readonly #target: SshTarget;
+  readonly #place: string;
+  readonly #context: AuthenticationContext;
+  readonly #attempts: AsyncGenerator<AnyAuthMethod, undefined, undefined>;
+  /** What the server would take next. */
+  #offered: readonly string[] = [];
+  readonly #tried: string[] = [];
+  #unusable: readonly UnusableKey[] = [];
+  /** What would have had to be asked. */
+  readonly #unasked = new Set<SecretKind>();
+  /** A password that was sent; it is kept once the server has let us in. */
+  #sentPassword: string | undefined;
+
+  constructor(target: SshTarget, context: AuthenticationContext) {
+    this.#target = target;
+    this.#place = placeOf(target);
+    this.#context = context;
+    this.#attempts = this.#walk();
+  }
+
+  /** ssh2's authHandler: called at the start and after each refusal. */
+  readonly next = (
+    methodsLeft: readonly AuthenticationType[] | null,
+    _partialSuccess: boolean | null,
+    reply: (method: AnyAuthMethod | false) => void,
+  ): void => {
+    if (methodsLeft !== null) this.#offered = methodsLeft;
+    this.#attempts.next().then(
+      ({ value }) => {
+        if (!this.#context.signal.aborted) reply(value ?? false);
+      },
+      (error: unknown) => {
+        this.#context.giveUp(error);
+      },
+    );
+  };
+
+  /** The server has let the user in. */
+  succeeded(): void {
+    if (this.#sentPassword === undefined) return;
+    this.#context.secrets.keepPassword(this.#place, this.#sentPassword);
+    this.#sentPassword = undefined;
+  }
+
+  /** Why it did not. */
+  failed(): GradwireError {
+    const place = this.#place;
+    const offers = printable(this.#offered.join(', ')) || 'nothing';
+    if (this.#unasked.size > 0) {
+      return failure(
+        'SSH_AUTH_NEEDED',
+        `needs a ${[...this.#unasked].join(' or a ')}, and nobody can be asked now`,
+        {
+          place,
+          next: 'Connect from the window or a terminal, or load the key into an agent.',
+        },
+      );
+    }
+    const keysTried = this.#tried.some((what) => what.startsWith('publickey'));
+    const broken = this.#unusable.filter(({ kind }) => kind !== 'absent');
+    if (!keysTried && this.#offered.includes('publickey') && broken.length > 0) {
+      return unusableKey(broken[0]!, place);
+    }
+    const tried =
+      this.#tried.length === 0 ? 'nothing to try' : `tried ${this.#tried.join(', ')}`;
+    const unusable = this.#unusable
+      .map(({ file, reason }) => `${file}: ${reason}`)
+      .join('; ');
+    return failure(
+      'SSH_AUTH_FAILED',
+      `the server lets ${this.#target.user} in by ${offers}; ${tried}` +
+        (unusable === '' ? '' : ` (${printable(unusable)})`),
+      {
+        place,
+        next: this.#offered.includes('publickey')
+          ? 'Check the user name, and that the public key is in ~/.ssh/authorized_keys there.'
+          : 'Check the user name and how that machine lets users in.',
+      },
+    );
+  }
+
+  async *#walk(): AsyncGenerator<AnyAuthMethod, undefined, undefined> {
+    const username = this.#target.user;
+    const none: AnyAuthMethod = { type: 'none', username };
+    yield none;
+    if (this.#offered.includes('publickey')) {
+      const { candidates, unusable } = await this.#context.deadline.during(
+        findKeys(this.#target),
+      );
+      this.#unusable = unusable;
+      for (const candidate of candidates) {
+        if (!this.#offered.includes('publickey')) break;
+        const attempt = await this.#keyAttempt(candidate);
+        if (attempt === undefined) continue;
+        yield attempt.method;
+        // A server that wanted the signature and still refuses wants something more. ssh2
+        // does not tell what an agent's failure brought, so the server is asked again.
+        if (attempt.signed()) yield none;
+      }
+    }
+    for (let round = 0; round < ATTEMPTS; round++) {
+      if (!this.#offered.includes('keyboard-interactive')) break;
+      if (this.#context.questions === undefined) {
+        this.#unasked.add('keyboard-interactive');
+        break;
+      }
+      this.#tried.push('keyboard-interactive');
+      yield { type: 'keyboard-interactive', username, prompt: this.#prompt };
+    }
+    for (let round = 0; round < ATTEMPTS; round++) {
+      if (!this.#offered.includes('password')) break;
+      const password = await this.#password(round);
+      if (password === undefined) break;
+      this.#tried.push('password');
+      this.#sentPassword = password;
+      yield { type: 'password', username, password };
+      this.#sentPassword = undefined;
+      this.#context.secrets.forgetPassword(this.#place);
+    }
+    return undefined;
+  }
+
+  /** One key as an agent of its own, which signs when the server has said that it may. */
+  async #keyAttempt(
+    candidate: KeyCandidate,
+  ): Promise<
+    { readonly method: AnyAuthMethod; readonly signed: () => boolean } | undefined
+  > {
+    let unlocked: ParsedKey | undefined;
+    if (candidate.kind === 'file' && candidate.encrypted) {
+      const { questions, secrets } = this.#context;
+      if (questions === undefined && secrets.passphrase(candidate.file) === undefined) {
+        this.#unasked.add('passphrase');
+        return undefined;
+      }
+      if (candidate.publicKey === undefined) unlocked = await this.#unlock(candidate);
+    }
+    const publicKey = candidate.publicKey ?? unlocked;
+    if (publicKey === undefined) return undefined;
+    this.#tried.push(`publickey (${candidate.name})`);
+    let signed = false;
+    const sign = async (data: Buffer, hash: string | undefined): Promise<Buffer> => {
+      signed = true;
+      if (candidate.kind === 'agent') {
+        return await this.#context.deadline.during(
+          signByAgent(candidate.agent, publicKey, data, hash),
+        );
+      }
+      unlocked ??= await this.#unlock(candidate);
+      if (unlocked === undefined) throw new Error('wrong passphrase');
+      const signature: unknown = unlocked.sign(data, hash);
+      if (signature instanceof Error) throw signature;
+      return signature as Buffer;
+    };
+    const agent = new OneKeyAgent(publicKey, sign, (error) => {
+      if (error instanceof GradwireError) this.#context.giveUp(error);
+      this.#tried.push(`signing failed: ${messageOf(error)}`);
+    });
+    return {
+      method: { type: 'agent', username: this.#target.user, agent },
+      signed: () => signed,
+    };
+  }
+
+  /** The key of an encrypted file; undefined when nobody knew its passphrase. */
+  async #unlock({
+    file,
+    text,
+    encrypted,
+  }: Extract<KeyCandidate, { kind: 'file' }>): Promise<ParsedKey | undefined> {
+    if (!encrypted) return unlockKey(text);
+    const { secrets } = this.#context;
+    const remembered = secrets.passphrase(file);
+    if (remembered !== undefined) {
+      const key = unlockKey(text, remembered);
+      if (key !== undefined) return key;
+    }
+    for (let round = 0; round < ATTEMPTS; round++) {
+      const answers = await this.#ask({
+        kind: 'passphrase',
+        ...(round === 0 ? {} : { instruction: 'That passphrase was wrong.' }),
+        prompts: [{ text: `Passphrase for key ${file}:`, echo: false }],
+      });
+      const key = unlockKey(text, answers[0]);
+      if (key === undefined) continue;
+      secrets.keepPassphrase(file, answers[0]!);
+      return key;
+    }
+    this.#tried.push(`wrong passphrase for ${file}`);
+    return undefined;
+  }
+
+  async #password(round: number): Promise<string | undefined> {
+    const remembered = this.#context.secrets.password(this.#place);
+    if (remembered !== undefined) return remembered;
+    if (this.#context.questions === undefined) {
+      this.#unasked.add('password');
+      return undefined;
+    }
+    const answers = await this.#ask({
+      kind: 'password',
+      ...(round === 0 ? {} : { instruction: 'That password was refused.' }),
+      prompts: [{ text: `Password for ${this.#place}:`, echo: false }],
+    });
+    return answers[0];
+  }
+
+  /** A round of keyboard-interactive; a server may have several. */
+  readonly #prompt = (
+    title: string,
+    instruction: string,
+    _language: string,
+    prompts: readonly Prompt[],
+    finish: (answers: string[]) => void,
+  ): void => {
+    this.#ask({
+      kind: 'keyboard-interactive',
+      title: printable(title),
+      instruction: printable(instruction),
+      prompts: prompts.map(({ prompt, echo }) => ({
+        text: printable(prompt),
+        echo: echo ?? false,
+      })),
+    }).then(
+      (answers) => {
+        finish([...answers]);
+      },
+      (error: unknown) => {
+        this.#context.giveUp(error);
+      },
+    );
+  };
+
+  /** @throws GradwireError `SSH_AUTH_CANCELLED` */
+  async #ask(
+    question: Omit<SecretsQuestion, 'host' | 'user'>,
+  ): Promise<readonly string[]> {
+    const { questions, deadline, signal } = this.#context;
+    const { host, user } = this.#target;
+    const answers = await deadline.during(
+      oneAtATime(questions!).secrets({ host, user, ...question }, signal),
+    );
+    if (answers === undefined) {
+      throw failure(
+        'SSH_AUTH_CANCELLED',
+        `the question for a ${question.kind} was cancelled`,
+        {
+          place: this.#place,
+          next: 'Connect again when you have it.',
+        },
+      );
+    }
+    return answers;
+  }
+}
+
+/** An agent with one key. What it throws goes to the authentication, not to ssh2. */
+class OneKeyAgent extends ssh2.BaseAgent<ParsedKey> {
+  readonly #key: ParsedKey;
+  readonly #sign: (data: Buffer, hash: string | undefined) => Promise<Buffer>;
+  readonly #failed: (error: unknown) => void;
+
+  constructor(
+    key: ParsedKey,
+    sign: (data: Buffer, hash: string | undefined) => Promise<Buffer>,
+    failed: (error: unknown) => void,
+  ) {
+    super();
+    this.#key = key;
+    this.#sign = sign;
+    this.#failed = failed;
+  }
+
+  override getIdentities(
+    done: (error: Error | undefined, keys?: ParsedKey[]) => void,
+  ): void {
+    done(undefined, [this.#key]);
+  }
+
+  override sign(_key: ParsedKey, data: Buffer, options: unknown, done?: unknown): void {
+    const reply = (typeof options === 'function' ? options : done) as (
+      error: Error | undefined,
+      signature?: Buffer,
+    ) => void;
+    const { hash } = (typeof options === 'object' ? options : {}) as { hash?: string };
+    this.#sign(data, hash).then(
+      (signature) => {
+        reply(undefined, signature);
+      },
+      (error: unknown) => {
+        this.#failed(error);
+        reply(error as Error);
+      },
+    );
+  }
+}
+
+function unusableKey(
+  { kind, file, reason }: UnusableKey,
+  place: string,
+): GradwireError {
+  switch (kind) {
+    case 'unsupported':
+      return failure(
+        'SSH_KEY_UNSUPPORTED',
+        `cannot use ${file}: ssh2 lacks ${reason}`,
+        {
+          place,
+          next: 'Name another key: ed25519, ECDSA or RSA, in OpenSSH’s format (ssh-keygen -p -f FILE rewrites it).',
+        },
+      );
+    case 'agent':
+      return failure('SSH_AGENT_UNREACHABLE', `the agent does not answer: ${reason}`, {
+        place: file,
+        next: 'Start it, or name a key file.',
+      });
+    case 'unreadable':
+    case 'absent':
+      return failure('SSH_KEY_UNREADABLE', `cannot use ${file}: ${reason}`, {
+        place,
+        next: `It must be yours alone to read: chmod 600 ${file}.`,
+      });
+    default:
+      return kind satisfies never;
+  }
+}

@@ -1,0 +1,271 @@
+/**
+ * One server on the way: connects, checks its key, authenticates. Every hop of a
+ * connection does all three for itself.
+ */
+import net from 'node:net';
+import type { Duplex } from 'node:stream';
+import ssh2, { type Client } from 'ssh2';
+import { failure, GradwireError } from '../../shared/errors.ts';
+import { Authentication } from './authentication.ts';
+import { PausableDeadline } from './deadline.ts';
+import { HostKeyCheck, type HostKeyOptions } from './host-key-check.ts';
+import type { SshQuestions } from './questions.ts';
+import type { RememberedSecrets } from './remembered-secrets.ts';
+import {
+  aborted,
+  connectionLost,
+  dialFailed,
+  messageOf,
+  printable,
+  unreachable,
+} from './ssh-errors.ts';
+import { placeOf, type SshTarget } from './target.ts';
+
+/** Signs of life in a row that may stay without an answer. */
+const KEEPALIVES_MISSED = 3;
+const BANNER_LIMIT = 8192;
+
+export interface HopContext extends HostKeyOptions {
+  /** The way through the hop before; undefined: by TCP from here. */
+  readonly way: Duplex | undefined;
+  readonly questions: SshQuestions | undefined;
+  readonly secrets: RememberedSecrets;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Why a connection is no more. No error: it was closed from here. */
+export interface SshEnd {
+  readonly error: GradwireError | undefined;
+}
+
+export interface Hop {
+  readonly client: Client;
+  /** What the server says before it lets anybody in. */
+  readonly banner: string;
+  readonly notices: readonly string[];
+  /** Resolves when the connection is gone. */
+  readonly gone: Promise<SshEnd>;
+  /** What `gone` resolves to, at once: channels end in the same turn. */
+  readonly ended: SshEnd | undefined;
+  close(): void;
+}
+
+/** @throws GradwireError `SSH_…`, `HOST_KEY_…`, `ABORTED` */
+export async function openHop(target: SshTarget, context: HopContext): Promise<Hop> {
+  const { signal } = context;
+  if (signal?.aborted === true) throw aborted(target, 'connecting');
+  return await new Promise((resolve, reject) => {
+    const client = new ssh2.Client();
+    const check = new HostKeyCheck(target, context);
+    /** Ends questions that are open when the connection goes. */
+    const over = new AbortController();
+    let stage: 'dialling' | 'greeting' | 'authenticating' | 'ready' | 'over' =
+      'dialling';
+    let banner = '';
+    let transport: Duplex | undefined;
+    let ended: SshEnd | undefined;
+    let tellGone: (end: SshEnd) => void = () => undefined;
+    const gone = new Promise<SshEnd>((tell) => {
+      tellGone = tell;
+    });
+
+    const end = (error: unknown): void => {
+      if (stage === 'over') return;
+      const wasReady = stage === 'ready';
+      stage = 'over';
+      deadline.clear();
+      signal?.removeEventListener('abort', abort);
+      if (wasReady) {
+        const coded = error instanceof GradwireError || error === undefined;
+        ended = { error: coded ? error : connectionLost(target, messageOf(error)) };
+        tellGone(ended);
+      } else reject(error as Error);
+      over.abort(error);
+      client.end();
+      (transport ?? context.way)?.destroy();
+    };
+    const abort = (): void => {
+      end(aborted(target, 'connecting'));
+    };
+    const deadline = new PausableDeadline(target.connectTimeoutMs, () => {
+      end(unreachable(target, tooSlow(stage, target.connectTimeoutMs)));
+    });
+    signal?.addEventListener('abort', abort, { once: true });
+
+    const authentication = new Authentication(target, {
+      questions: context.questions,
+      secrets: context.secrets,
+      deadline,
+      signal: over.signal,
+      giveUp: end,
+    });
+
+    client.on('handshake', () => {
+      if (stage === 'over') return;
+      try {
+        check.proved();
+      } catch (error) {
+        end(error);
+        return;
+      }
+      if (stage === 'greeting') stage = 'authenticating';
+    });
+    client.on('banner', (text) => {
+      banner = (banner + text).slice(0, BANNER_LIMIT);
+    });
+    client.on('ready', () => {
+      if (stage === 'over') return;
+      stage = 'ready';
+      deadline.clear();
+      signal?.removeEventListener('abort', abort);
+      authentication.succeeded();
+      const close = (): void => {
+        end(undefined);
+      };
+      resolve({
+        client,
+        banner,
+        notices: check.notices,
+        gone,
+        get ended() {
+          return ended;
+        },
+        close,
+      });
+    });
+    client.on('change password', () => {
+      end(
+        failure('SSH_PASSWORD_EXPIRED', 'the server wants a new password first', {
+          place: placeOf(target),
+          next: 'Change it with ssh in a terminal, then connect again.',
+        }),
+      );
+    });
+    client.on('error', (error: SshError) => {
+      // An agent that would not sign: the next method is tried.
+      if (error.level === 'agent') return;
+      end(explain(error, stage, target, authentication));
+    });
+    client.on('close', () => {
+      end(
+        stage === 'ready'
+          ? connectionLost(target, 'it was closed')
+          : explain(
+              new Error('it closed the connection'),
+              stage,
+              target,
+              authentication,
+            ),
+      );
+    });
+
+    const begin = (way: Duplex): void => {
+      transport = way;
+      stage = 'greeting';
+      try {
+        client.connect({
+          // ssh2 takes any duplex stream here; its types know sockets alone.
+          sock: way as net.Socket,
+          username: target.user,
+          hostVerifier: (key: Buffer, verify: (good: boolean) => void) => {
+            const checking = check.verify(key, context.questions, over.signal);
+            deadline.during(checking).then(
+              () => {
+                verify(true);
+              },
+              (error: unknown) => {
+                end(error);
+              },
+            );
+          },
+          authHandler: authentication.next as never,
+          algorithms: { serverHostKey: [...check.algorithms] },
+          // Deadlines are ours: ssh2's does not stand still while somebody is asked.
+          readyTimeout: 0,
+          keepaliveInterval: target.keepaliveSeconds * 1000,
+          keepaliveCountMax: KEEPALIVES_MISSED,
+        });
+      } catch (error) {
+        end(error);
+      }
+    };
+
+    if (context.way !== undefined) {
+      begin(context.way);
+      return;
+    }
+    const socket = net.connect({ host: target.host, port: target.port, noDelay: true });
+    transport = socket;
+    const refused = (cause: Error): void => {
+      end(dialFailed(target, cause));
+    };
+    socket.once('error', refused);
+    socket.once('connect', () => {
+      socket.removeListener('error', refused);
+      if (stage !== 'over') begin(socket);
+    });
+  });
+}
+
+/** What ssh2 adds to its errors: where they come from. */
+interface SshError extends Error {
+  readonly level?: string;
+  /** The reason of a DISCONNECT message (RFC 4253, section 11.1). */
+  readonly code?: string | number;
+}
+
+function tooSlow(stage: string, milliseconds: number): string {
+  switch (stage) {
+    case 'dialling':
+      return `no answer within ${milliseconds} ms`;
+    case 'greeting':
+      return `it takes connections, but did not speak SSH within ${milliseconds} ms`;
+    default:
+      return `did not finish authentication within ${milliseconds} ms`;
+  }
+}
+
+function explain(
+  error: SshError,
+  stage: string,
+  target: SshTarget,
+  authentication: Authentication,
+): GradwireError {
+  const text = printable(error.message);
+  const place = placeOf(target);
+  if (stage === 'ready') {
+    return connectionLost(
+      target,
+      error.level === 'client-timeout'
+        ? `no sign of life for ${(KEEPALIVES_MISSED + 1) * target.keepaliveSeconds} s`
+        : text,
+    );
+  }
+  if (error.level === 'client-authentication') return authentication.failed();
+  if (typeof error.code === 'number') {
+    // "Too many authentication failures" and the like: the server's own words.
+    return stage === 'authenticating'
+      ? failure('SSH_AUTH_FAILED', `the server ended the attempt: ${text}`, {
+          place,
+          next: 'Where an agent holds many keys, name the right one and set IdentitiesOnly.',
+        })
+      : unreachable(target, `the server refuses: ${text}`);
+  }
+  if (/no matching/.test(error.message)) {
+    return failure('SSH_NO_COMMON_ALGORITHM', `${text}`, {
+      place,
+      next: 'That server offers only algorithms that are no longer safe: update it.',
+    });
+  }
+  if (stage === 'authenticating') {
+    return failure('SSH_AUTH_FAILED', `authentication broke off: ${text}`, {
+      place,
+      next: 'The server’s log says why.',
+    });
+  }
+  return unreachable(
+    target,
+    `no SSH connection: ${text}`,
+    'Check the port, and in the server’s log why it ended the connection.',
+  );
+}

@@ -1,0 +1,133 @@
+/**
+ * The check of one server's key in one handshake: looks it up, lets `decideHostKey` decide,
+ * asks where it says so. What was accepted is kept only when the handshake has ended,
+ * because the server proves that the key is its own after it has shown it.
+ */
+import { failure } from '../../shared/errors.ts';
+import { decideHostKey } from './host-keys/host-key-decision.ts';
+import {
+  fingerprintOf,
+  orderAlgorithms,
+  parseHostKey,
+  type HostKey,
+  type HostKeyAlgorithm,
+} from './host-keys/host-key.ts';
+import { readKnownHosts, rememberHostKey } from './host-keys/known-hosts-files.ts';
+import {
+  knownTypes,
+  serverNames,
+  standingOf,
+  type KnownHosts,
+  type ServerNames,
+} from './host-keys/known-hosts.ts';
+import { oneAtATime, type SshQuestions } from './questions.ts';
+import { hostKeyRefused } from './ssh-errors.ts';
+import { placeOf, type SshTarget } from './target.ts';
+
+export interface HostKeyOptions {
+  /** Our own file of known hosts, to which accepted keys are added. */
+  readonly acceptedHostKeys?: string | undefined;
+  /** Fingerprints that the user has named. */
+  readonly confirmedHostKeys?: readonly string[] | undefined;
+}
+
+export class HostKeyCheck {
+  /** What to offer, so that the server shows a key of a type that is known. */
+  readonly algorithms: readonly HostKeyAlgorithm[];
+  readonly #target: SshTarget;
+  readonly #options: HostKeyOptions;
+  readonly #names: ServerNames;
+  readonly #known: KnownHosts;
+  #accepted: HostKey | undefined;
+  #toRemember: HostKey | undefined;
+
+  constructor(target: SshTarget, options: HostKeyOptions) {
+    this.#target = target;
+    this.#options = options;
+    this.#names = serverNames(target.host, target.port, target.hostKeyAlias);
+    const own = options.acceptedHostKeys;
+    this.#known = readKnownHosts([
+      ...(own === undefined ? [] : [own]),
+      ...target.userKnownHosts,
+      ...target.globalKnownHosts,
+    ]);
+    this.algorithms = orderAlgorithms(knownTypes(this.#names, this.#known.entries));
+  }
+
+  /** Lines of known_hosts files that were not understood. */
+  get notices(): readonly string[] {
+    return this.#known.skipped.map(({ place, reason }) => `${place}: ${reason}`);
+  }
+
+  /**
+   * Resolves when the key is good.
+   * @throws GradwireError `HOST_KEY_…`
+   */
+  async verify(
+    blob: Buffer,
+    questions: SshQuestions | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const key = parseHostKey(blob);
+    if (key === undefined) {
+      throw failure('SSH_PROTOCOL', 'the server shows a host key of no known form', {
+        place: placeOf(this.#target),
+      });
+    }
+    const shown = { keyType: key.type, fingerprint: fingerprintOf(key) };
+    if (this.#accepted !== undefined) {
+      // Keys are exchanged again every hour: the server must remain who it was.
+      if (this.#accepted.blob.equals(key.blob)) return;
+      throw hostKeyRefused('HOST_KEY_CHANGED', this.#target, {
+        ...shown,
+        known: 'this very connection',
+      });
+    }
+    const standing = standingOf(key, this.#names, this.#known.entries);
+    const decision = decideHostKey({
+      checking: this.#target.strictHostKeyChecking,
+      standing: standing.kind,
+      confirmed: this.#options.confirmedHostKeys?.includes(shown.fingerprint) ?? false,
+      interactive: questions !== undefined,
+    });
+    const known = 'place' in standing ? standing.place : undefined;
+    switch (decision.action) {
+      case 'accept':
+        break;
+      case 'accept-and-remember':
+        this.#toRemember = key;
+        break;
+      case 'refuse':
+        throw hostKeyRefused(decision.code, this.#target, { ...shown, known });
+      case 'ask': {
+        const { host, port } = this.#target;
+        const answer = await oneAtATime(questions!).hostKey(
+          { host, port, ...shown, reason: decision.reason },
+          signal,
+        );
+        if (answer !== 'accept') {
+          throw failure('HOST_KEY_REFUSED', `you did not accept the key of ${host}`, {
+            place: placeOf(this.#target),
+            next: 'Connect again once you have compared its fingerprint.',
+          });
+        }
+        this.#toRemember = key;
+        break;
+      }
+      default:
+        decision satisfies never;
+    }
+    this.#accepted = key;
+  }
+
+  /**
+   * The server has proved its key: keeps it where that was decided.
+   * @throws GradwireError `HOST_KEY_NOT_SAVED`
+   */
+  proved(): void {
+    const key = this.#toRemember;
+    this.#toRemember = undefined;
+    if (key === undefined || this.#options.acceptedHostKeys === undefined) return;
+    rememberHostKey(this.#options.acceptedHostKeys, this.#names.name, key);
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * Public keys that a server may be offered, and who signs with them: an agent or a file.
+ * The order is OpenSSH's: configured keys that the agent holds, other keys of the agent,
+ * then files.
+ */
+import ssh2, { type BaseAgent, type ParsedKey, type SigningRequestOptions } from 'ssh2';
+import { readKeyFile } from './key-file.ts';
+import { messageOf } from './ssh-errors.ts';
+import type { SshTarget } from './target.ts';
+
+/** For an agent to say which keys it has. */
+const AGENT_DEADLINE_MS = 5000;
+/** For an agent to sign: it may ask its user first. */
+const AGENT_SIGN_DEADLINE_MS = 120_000;
+
+export type KeyCandidate =
+  | {
+      readonly kind: 'agent';
+      readonly name: string;
+      readonly publicKey: ParsedKey;
+      readonly agent: BaseAgent;
+    }
+  | {
+      readonly kind: 'file';
+      readonly name: string;
+      /** Undefined where the passphrase has to be known to have it. */
+      readonly publicKey: ParsedKey | undefined;
+      readonly file: string;
+      readonly encrypted: boolean;
+      readonly text: Buffer;
+    };
+
+/** Why a configured key could not be offered. */
+export interface UnusableKey {
+  readonly kind: 'absent' | 'unreadable' | 'unsupported' | 'agent';
+  readonly file: string;
+  readonly reason: string;
+}
+
+export interface KeyCandidates {
+  readonly candidates: readonly KeyCandidate[];
+  readonly unusable: readonly UnusableKey[];
+}
+
+type FileCandidate = Extract<KeyCandidate, { kind: 'file' }>;
+
+export async function findKeys(target: SshTarget): Promise<KeyCandidates> {
+  const files: FileCandidate[] = [];
+  const wanted: ParsedKey[] = [];
+  const unusable: UnusableKey[] = [];
+  for (const file of target.identities) {
+    const found = readKeyFile(file);
+    switch (found.kind) {
+      case 'absent':
+        unusable.push({ kind: 'absent', file, reason: 'no such file' });
+        break;
+      case 'unreadable':
+      case 'unsupported':
+        unusable.push({ kind: found.kind, file, reason: found.reason });
+        break;
+      case 'public':
+        wanted.push(found.publicKey);
+        break;
+      case 'key': {
+        const { publicKey, encrypted, text } = found;
+        if (publicKey !== undefined) wanted.push(publicKey);
+        files.push({ kind: 'file', name: file, publicKey, file, encrypted, text });
+        break;
+      }
+      default:
+        found satisfies never;
+    }
+  }
+  const held = await agentKeys(target, unusable);
+  const configured = held.filter(({ publicKey }) => hasKey(wanted, publicKey));
+  const others = target.identitiesOnly
+    ? []
+    : held.filter(({ publicKey }) => !hasKey(wanted, publicKey));
+  const inAgent = configured.map(({ publicKey }) => publicKey);
+  return {
+    candidates: [
+      ...configured,
+      ...others,
+      ...files.filter(
+        ({ publicKey }) => publicKey === undefined || !hasKey(inAgent, publicKey),
+      ),
+    ],
+    unusable,
+  };
+}
+
+function hasKey(keys: readonly ParsedKey[], key: ParsedKey): boolean {
+  return keys.some((one) => one.getPublicSSH().equals(key.getPublicSSH()));
+}
+
+/** The agent's keys; one that does not answer is as one without keys, and is told of. */
+async function agentKeys(
+  target: SshTarget,
+  unusable: UnusableKey[],
+): Promise<readonly Extract<KeyCandidate, { kind: 'agent' }>[]> {
+  if (target.agent === undefined || target.agent === '') return [];
+  const agent = ssh2.createAgent(target.agent);
+  try {
+    const keys = await within<readonly unknown[]>(AGENT_DEADLINE_MS, (done) => {
+      agent.getIdentities((error, found) => {
+        done(error ?? undefined, found ?? []);
+      });
+    });
+    return keys
+      .map((key) =>
+        // Types that ssh2 does not know (sk-, certificates) are errors here.
+        ssh2.utils.parseKey(key as Buffer),
+      )
+      .filter((key): key is ParsedKey => !(key instanceof Error))
+      .map((publicKey) => ({
+        kind: 'agent' as const,
+        name: `agent ${publicKey.comment || publicKey.type}`,
+        publicKey,
+        agent,
+      }));
+  } catch (error) {
+    unusable.push({ kind: 'agent', file: target.agent, reason: messageOf(error) });
+    return [];
+  }
+}
+
+/** A signature by the agent over what the server wants signed. */
+export async function signByAgent(
+  agent: BaseAgent,
+  key: ParsedKey,
+  data: Buffer,
+  hash: string | undefined,
+): Promise<Buffer> {
+  return await within(AGENT_SIGN_DEADLINE_MS, (done) => {
+    const options = (hash === undefined ? {} : { hash }) as SigningRequestOptions;
+    agent.sign(key, data, options, (error, signature) => {
+      done(error ?? undefined, signature as Buffer);
+    });
+  });
+}
+
+function within<T>(
+  milliseconds: number,
+  start: (done: (error: Error | undefined, value: T) => void) => void,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(new Error(`the agent did not answer within ${milliseconds} ms`));
+    }, milliseconds);
+    start((error, value) => {
+      clearTimeout(timer);
+      if (error === undefined) resolve(value);
+      else reject(error);
+    });
+  });
+}

@@ -1,0 +1,99 @@
+/** A remote command from start to end: input in, bounded output out. */
+import { Readable } from 'node:stream';
+import { failure } from '../../shared/errors.ts';
+import type { RemoteExit, RemoteStream } from './remote-stream.ts';
+import { aborted, timedOut } from './ssh-errors.ts';
+import { placeOf, type SshTarget } from './target.ts';
+
+export interface CommandOptions {
+  /** Its stdin, which is closed after it. */
+  readonly input?: Uint8Array | string | Readable | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly deadlineMs?: number | undefined;
+  /** Bytes of stdout that are taken; more is an error. */
+  readonly maxBytes?: number | undefined;
+}
+
+export interface CommandResult extends RemoteExit {
+  readonly stdout: string;
+  /** The end of it. */
+  readonly stderr: string;
+}
+
+const MAX_BYTES = 2 ** 20;
+const DEADLINE_MS = 60_000;
+
+/**
+ * @param name what the command is called in errors
+ * @throws GradwireError `SSH_TIMEOUT`, `SSH_OUTPUT_TOO_LARGE`, `SSH_CONNECTION_LOST`,
+ * `ABORTED`. How the command exits is no error.
+ */
+export async function finishCommand(
+  stream: RemoteStream,
+  name: string,
+  target: SshTarget,
+  { input, signal, deadlineMs = DEADLINE_MS, maxBytes = MAX_BYTES }: CommandOptions,
+): Promise<CommandResult> {
+  const stop = (error: Error): void => {
+    stream.signal('TERM');
+    stream.destroy(error);
+  };
+  const abort = (): void => {
+    stop(aborted(target, name));
+  };
+  const deadline = setTimeout(() => {
+    stop(timedOut(target, name, deadlineMs));
+  }, deadlineMs);
+  signal?.addEventListener('abort', abort, { once: true });
+  if (signal?.aborted === true) abort();
+  try {
+    feed(stream, input, stop);
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    await new Promise<void>((resolve, reject) => {
+      stream.on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes > maxBytes) stop(outputTooLarge(target, name, maxBytes));
+        else chunks.push(chunk);
+      });
+      stream.once('end', resolve);
+      stream.once('error', (error: NodeJS.ErrnoException) => {
+        // A command need not read all of its input.
+        if (error.code === 'EPIPE') resolve();
+        else reject(error);
+      });
+      stream.once('close', resolve);
+    });
+    const exit = await stream.exit;
+    return {
+      ...exit,
+      stdout: Buffer.concat(chunks).toString('utf8'),
+      stderr: stream.stderr,
+    };
+  } finally {
+    clearTimeout(deadline);
+    signal?.removeEventListener('abort', abort);
+    stream.destroy();
+  }
+}
+
+function feed(
+  stream: RemoteStream,
+  input: CommandOptions['input'],
+  stop: (error: Error) => void,
+): void {
+  if (input instanceof Readable) {
+    input.once('error', stop);
+    stream.once('close', () => input.destroy());
+    input.pipe(stream);
+  } else {
+    stream.end(input ?? '');
+  }
+}
+
+function outputTooLarge(target: SshTarget, name: string, maxBytes: number): Error {
+  return failure('SSH_OUTPUT_TOO_LARGE', `${name} wrote more than ${maxBytes} bytes`, {
+    place: placeOf(target),
+    next: 'Look at what the login shell of that account prints.',
+  });
+}

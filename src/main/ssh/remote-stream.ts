@@ -1,0 +1,151 @@
+/**
+ * A channel as an ordinary Node stream. ssh2's own has habits that break code written for
+ * streams: `destroy` does not emit `close`, a write after the other side has closed never
+ * calls back, and stderr that nobody reads stops stdout, because both share one window.
+ */
+import { Duplex } from 'node:stream';
+import type { ClientChannel } from 'ssh2';
+import type { GradwireError } from '../../shared/errors.ts';
+
+export interface RemoteExit {
+  /** Null where it was ended by a signal, or the server did not say. */
+  readonly code: number | null;
+  /** `SIGTERM`, … */
+  readonly signal: string | null;
+}
+
+const STDERR_TAIL = 16_384;
+
+export class RemoteStream extends Duplex {
+  /**
+   * How the remote command ended; rejects where the connection was lost before it was
+   * told. Nobody has to wait for it.
+   */
+  readonly exit: Promise<RemoteExit>;
+  readonly #channel: ClientChannel;
+  #stderr = Buffer.alloc(0);
+  #remoteClosed = false;
+  #ended = false;
+  /** Of a write that ssh2 has not taken yet. */
+  #writing: ((error?: Error) => void) | undefined;
+
+  /** @param lost why the connection is gone, if it is */
+  constructor(
+    channel: ClientChannel,
+    lost: () => GradwireError | undefined,
+    stderrLimit = STDERR_TAIL,
+  ) {
+    super();
+    this.#channel = channel;
+    const told: { exit?: RemoteExit } = {};
+    channel.on('exit', (code: number | null, signal?: string) => {
+      told.exit = { code, signal: signal ?? null };
+    });
+    channel.on('data', this.#receive);
+    channel.on('end', this.#endReading);
+    (channel.stderr as Duplex | undefined)?.on('data', (chunk: Buffer) => {
+      const both = Buffer.concat([this.#stderr, chunk]);
+      this.#stderr = Buffer.from(both.subarray(Math.max(0, both.length - stderrLimit)));
+    });
+    this.exit = new Promise((resolve, reject) => {
+      channel.once('close', () => {
+        this.#remoteClosed = true;
+        const error = lost();
+        if (error !== undefined && told.exit === undefined) reject(error);
+        else resolve(told.exit ?? { code: null, signal: null });
+        this.#closed(error);
+      });
+    });
+    this.exit.catch(() => undefined); // who wants it asks for it
+    this.once('end', () => {
+      if (this.#remoteClosed) this.destroy();
+    });
+  }
+
+  /** The end of what the command has written to stderr. */
+  get stderr(): string {
+    return this.#stderr.toString('utf8');
+  }
+
+  /** Tells a terminal at the other end its size. */
+  protected setWindow(columns: number, rows: number): void {
+    this.#channel.setWindow(rows, columns, 0, 0);
+  }
+
+  /** Sends a signal to the remote command, where the server does that: `TERM`, `KILL`. */
+  signal(name: string): void {
+    if (!this.#remoteClosed) this.#channel.signal(name);
+  }
+
+  override _read(): void {
+    this.#channel.resume();
+  }
+
+  override _write(
+    chunk: Buffer,
+    _encoding: BufferEncoding,
+    done: (error?: Error | null) => void,
+  ): void {
+    if (this.#remoteClosed) {
+      done(closedByRemote());
+      return;
+    }
+    this.#writing = done;
+    this.#channel.write(chunk, (error) => {
+      this.#written(error ?? undefined);
+    });
+  }
+
+  override _final(done: (error?: Error | null) => void): void {
+    if (!this.#remoteClosed) this.#channel.end();
+    done();
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#channel.removeListener('data', this.#receive);
+    // What still comes is thrown away: the channel closes once it has been read.
+    this.#channel.resume();
+    if (!this.#remoteClosed) this.#channel.close();
+    this.#written(error ?? undefined);
+    done(error);
+  }
+
+  readonly #receive = (chunk: Buffer): void => {
+    if (!this.push(chunk)) this.#channel.pause();
+  };
+
+  readonly #endReading = (): void => {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.push(null);
+  };
+
+  #closed(error: GradwireError | undefined): void {
+    this.#written(error ?? closedByRemote());
+    if (error !== undefined) {
+      this.destroy(error);
+      return;
+    }
+    this.#endReading();
+    if (this.readableEnded) this.destroy();
+  }
+
+  #written(error: Error | undefined): void {
+    const done = this.#writing;
+    this.#writing = undefined;
+    done?.(error);
+  }
+}
+
+function closedByRemote(): NodeJS.ErrnoException {
+  return Object.assign(new Error('the other side has closed the channel'), {
+    code: 'EPIPE',
+  });
+}
+
+/** A login shell at a terminal. */
+export class RemoteShell extends RemoteStream {
+  resize(columns: number, rows: number): void {
+    this.setWindow(columns, rows);
+  }
+}

@@ -1,0 +1,145 @@
+/** The room's errors: code, place `user@host:port`, and what to do next. */
+import { failure, inputError, type GradwireError } from '../../shared/errors.ts';
+import type { HostKeyRefusal } from './host-keys/host-key-decision.ts';
+import { placeOf, type SshTarget } from './target.ts';
+
+const LONGEST_TEXT = 300;
+
+/** Text of the other side for a message: one line, without control characters. */
+export function printable(text: string): string {
+  const line = text
+    .replace(/\p{C}+/gu, ' ')
+    .replace(/\s+/g, ' ')
+    .trim();
+  return line.length <= LONGEST_TEXT ? line : `${line.slice(0, LONGEST_TEXT)}…`;
+}
+
+export function unreachable(
+  target: SshTarget,
+  what: string,
+  next = 'Check that the machine is up and that its SSH port can be reached from here.',
+): GradwireError {
+  return failure('SSH_UNREACHABLE', what, { place: placeOf(target), next });
+}
+
+/** An error of connect(2) or of the resolver, in words. */
+export function dialFailed(target: SshTarget, cause: unknown): GradwireError {
+  const { host, port } = target;
+  switch (errorCode(cause)) {
+    case 'ENOTFOUND':
+      return unreachable(
+        target,
+        `no address is known for ${host}`,
+        'Check the spelling; a name of ~/.ssh/config has to be resolved first.',
+      );
+    case 'EAI_AGAIN':
+      return unreachable(
+        target,
+        `the name server does not answer for ${host}`,
+        'Check this computer’s network.',
+      );
+    case 'ECONNREFUSED':
+      return unreachable(
+        target,
+        `nothing listens at port ${port} of ${host}: connection refused`,
+        'Check the port, and that the SSH server runs.',
+      );
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+      return unreachable(target, `there is no way to ${host} from here`);
+    case 'ETIMEDOUT':
+      return unreachable(target, `${host} does not answer`);
+    default:
+      return unreachable(target, `cannot connect: ${messageOf(cause)}`);
+  }
+}
+
+/** The code of an error, or of the first attempt where several addresses were tried. */
+function errorCode(cause: unknown): string | undefined {
+  const first = cause instanceof AggregateError ? (cause.errors[0] as unknown) : cause;
+  return (first as NodeJS.ErrnoException | undefined)?.code;
+}
+
+export function messageOf(cause: unknown): string {
+  return printable(cause instanceof Error ? cause.message : String(cause));
+}
+
+export function connectionLost(target: SshTarget, why: string): GradwireError {
+  return failure('SSH_CONNECTION_LOST', `lost the connection: ${why}`, {
+    place: placeOf(target),
+    next: 'Runs on that machine go on; connect again to see them.',
+  });
+}
+
+export function timedOut(
+  target: SshTarget,
+  what: string,
+  milliseconds: number,
+): GradwireError {
+  return failure('SSH_TIMEOUT', `${what} did not end within ${milliseconds} ms`, {
+    place: placeOf(target),
+    next: 'That machine may be overloaded: try again.',
+  });
+}
+
+export function aborted(target: SshTarget, what: string): GradwireError {
+  return failure('ABORTED', `${what} was cancelled`, { place: placeOf(target) });
+}
+
+/** What a refused host key is told with. */
+export interface RefusedHostKey {
+  readonly keyType: string;
+  readonly fingerprint: string;
+  /** The line of known_hosts that speaks against it. */
+  readonly known?: string | undefined;
+}
+
+export function hostKeyRefused(
+  code: HostKeyRefusal,
+  target: SshTarget,
+  { keyType, fingerprint, known }: RefusedHostKey,
+): GradwireError {
+  const { host } = target;
+  const key = `${keyType} key ${fingerprint}`;
+  const place = placeOf(target);
+  const verify = `Compare it with what the machine's administrator says`;
+  switch (code) {
+    case 'HOST_KEY_UNKNOWN':
+      return failure(code, `${host} shows a ${key}, which is not known`, {
+        place,
+        next: `${verify}; if it is the same, add --accept-host-key ${fingerprint}.`,
+      });
+    case 'HOST_KEY_OTHER_TYPE':
+      return failure(
+        code,
+        `${host} shows a ${key}; keys of other types are known (${known}), but it has none of them`,
+        {
+          place,
+          next: `${verify}; if it is the same, add --accept-host-key ${fingerprint}.`,
+        },
+      );
+    case 'HOST_KEY_CHANGED':
+      return failure(
+        code,
+        `${host} shows a ${key}, but ${known} has another: somebody may be in between, or the machine was installed anew`,
+        {
+          place,
+          next: `${verify}; only if it is the same, remove that line and connect again.`,
+        },
+      );
+    case 'HOST_KEY_REVOKED':
+      return failure(code, `${host} shows a ${key}, which ${known} has revoked`, {
+        place,
+        next: 'Do not connect: tell the machine’s administrator.',
+      });
+    default:
+      return code satisfies never;
+  }
+}
+
+/** A target that cannot be one: what a user gave is wrong. */
+export function targetInvalid(what: string): GradwireError {
+  return inputError('SSH_TARGET_INVALID', what, {
+    next: 'Give a host name or address, a port from 1 to 65535 and a user name.',
+  });
+}

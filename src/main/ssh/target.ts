@@ -1,0 +1,74 @@
+/**
+ * Whom to connect to by SSH, and how: what a user wrote, or what ~/.ssh/config resolves to.
+ * Plain data; it names files and sockets and holds no secret.
+ */
+import os from 'node:os';
+import path from 'node:path';
+
+/** OpenSSH's StrictHostKeyChecking; `host-key-decision.ts` says what each does here. */
+export type HostKeyChecking = 'yes' | 'accept-new' | 'ask' | 'no';
+
+export interface SshTarget {
+  /** Name or address as the network knows it, not an alias of ~/.ssh/config. */
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  /** Files of private keys, in the order in which they are tried. */
+  readonly identities: readonly string[];
+  /** Use no key of the agent but those of `identities`. */
+  readonly identitiesOnly: boolean;
+  /** The agent's socket. */
+  readonly agent?: string | undefined;
+  /** Hosts in between, first the one that is reached directly. */
+  readonly jumps: readonly SshTarget[];
+  /** The name under which known_hosts files have this host, instead of its own. */
+  readonly hostKeyAlias?: string | undefined;
+  readonly strictHostKeyChecking: HostKeyChecking;
+  /** Files of known host keys. They are read, never written. */
+  readonly userKnownHosts: readonly string[];
+  readonly globalKnownHosts: readonly string[];
+  /** For each hop: to connect, to exchange keys and to authenticate, questions apart. */
+  readonly connectTimeoutMs: number;
+  /** Between signs of life; a connection without three of them is lost. */
+  readonly keepaliveSeconds: number;
+}
+
+export const DEFAULT_PORT = 22;
+const DEFAULT_CONNECT_TIMEOUT_MS = 15_000;
+const DEFAULT_KEEPALIVE_SECONDS = 15;
+
+/** Keys that OpenSSH tries by itself, in its order. */
+const DEFAULT_IDENTITIES = ['id_rsa', 'id_ecdsa', 'id_ed25519'];
+
+/** A target with the defaults of OpenSSH where nothing is given. */
+export function sshTarget(
+  given: Pick<SshTarget, 'host'> & Partial<SshTarget>,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): SshTarget {
+  const directory = path.join(os.homedir(), '.ssh');
+  const inDirectory = (name: string): string => path.join(directory, name);
+  return {
+    port: DEFAULT_PORT,
+    user: os.userInfo().username,
+    identities: DEFAULT_IDENTITIES.map(inDirectory),
+    identitiesOnly: false,
+    agent: environment['SSH_AUTH_SOCK'],
+    jumps: [],
+    strictHostKeyChecking: 'ask',
+    userKnownHosts: ['known_hosts', 'known_hosts2'].map(inDirectory),
+    globalKnownHosts: ['/etc/ssh/ssh_known_hosts', '/etc/ssh/ssh_known_hosts2'],
+    connectTimeoutMs: DEFAULT_CONNECT_TIMEOUT_MS,
+    keepaliveSeconds: DEFAULT_KEEPALIVE_SECONDS,
+    ...given,
+  };
+}
+
+/** The target's place in messages: `user@host:port`. */
+export function placeOf({ user, host, port }: SshTarget): string {
+  return `${user}@${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** All hops to a target, itself last. A hop's own jumps come before it. */
+export function hopsTo(target: SshTarget): readonly SshTarget[] {
+  return [...target.jumps.flatMap(hopsTo), target];
+}
