@@ -186,7 +186,11 @@ export const rooms = {
   // What is known of host keys, and what becomes of one: knows nothing of connections.
   'main/ssh/host-keys': [SHARED],
   'main/ssh': ['main/ssh/host-keys', SHARED],
-  'main/ssh/config': ['main/ssh/target.ts', SHARED],
+  'main/ssh/config': [
+    'main/ssh/host-keys/known-hosts.ts',
+    'main/ssh/target.ts',
+    SHARED,
+  ],
   'main/cluster': ['main/home', SHARED],
   'main/runs': ['main/cluster', 'main/home', 'main/store', SHARED],
   'main/app': [

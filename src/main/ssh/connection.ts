@@ -5,7 +5,7 @@
  */
 import type { Duplex } from 'node:stream';
 import type { ClientChannel, SFTPWrapper } from 'ssh2';
-import { failure, GradwireError } from '../../shared/errors.ts';
+import { failure, GradwireError, inputError } from '../../shared/errors.ts';
 import type { HostKeyOptions } from './host-key-check.ts';
 import { openHop, type Hop, type SshEnd } from './hop.ts';
 import type { SshQuestions } from './questions.ts';
@@ -21,11 +21,10 @@ import {
   connectionLost,
   messageOf,
   printable,
-  targetInvalid,
   timedOut,
   unreachable,
 } from './ssh-errors.ts';
-import { hopsTo, placeOf, type SshTarget } from './target.ts';
+import { checkTarget, hopsTo, placeOf, type SshTarget } from './target.ts';
 
 export interface SshOpenOptions extends HostKeyOptions {
   readonly signal?: AbortSignal | undefined;
@@ -47,7 +46,6 @@ interface Channel {
 }
 
 const MOST_HOPS = 8;
-const HOST = /^[A-Za-z0-9_.:%][A-Za-z0-9_.:%-]*$/;
 
 export class SshConnection implements AsyncDisposable {
   readonly target: SshTarget;
@@ -78,7 +76,8 @@ export class SshConnection implements AsyncDisposable {
   ): Promise<SshConnection> {
     const route = hopsTo(target);
     if (route.length > MOST_HOPS) {
-      throw targetInvalid(
+      throw inputError(
+        'SSH_TARGET_INVALID',
         `${route.length} hosts on the way; ${MOST_HOPS} are the most`,
       );
     }
@@ -293,18 +292,4 @@ function channelRefused(target: SshTarget, what: string, cause: Error): Gradwire
     `the server does not open ${what}: ${printable(cause.message)}`,
     { place: placeOf(target), next: 'Its administrator may have disabled it.' },
   );
-}
-
-/** Names go into messages, known_hosts lines and requests: nothing but names may. */
-function checkTarget({ host, port, user, hostKeyAlias }: SshTarget): void {
-  for (const name of [host, hostKeyAlias ?? host]) {
-    if (!HOST.test(name))
-      throw targetInvalid(`${JSON.stringify(name)} is no host name`);
-  }
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
-    throw targetInvalid(`${port} is no port`);
-  }
-  if (user === '' || /[\p{C}\s]/u.test(user)) {
-    throw targetInvalid(`${JSON.stringify(user)} is no user name`);
-  }
 }

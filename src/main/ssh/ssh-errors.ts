@@ -1,5 +1,5 @@
 /** The room's errors: code, place `user@host:port`, and what to do next. */
-import { failure, inputError, type GradwireError } from '../../shared/errors.ts';
+import { failure, type GradwireError } from '../../shared/errors.ts';
 import type { HostKeyRefusal } from './host-keys/host-key-decision.ts';
 import { placeOf, type SshTarget } from './target.ts';
 
@@ -135,11 +135,4 @@ export function hostKeyRefused(
     default:
       return code satisfies never;
   }
-}
-
-/** A target that cannot be one: what a user gave is wrong. */
-export function targetInvalid(what: string): GradwireError {
-  return inputError('SSH_TARGET_INVALID', what, {
-    next: 'Give a host name or address, a port from 1 to 65535 and a user name.',
-  });
 }

@@ -2,8 +2,10 @@
  * Whom to connect to by SSH, and how: what a user wrote, or what ~/.ssh/config resolves to.
  * Plain data; it names files and sockets and holds no secret.
  */
+import { existsSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { inputError } from '../../shared/errors.ts';
 
 /** OpenSSH's StrictHostKeyChecking; `host-key-decision.ts` says what each does here. */
 export type HostKeyChecking = 'yes' | 'accept-new' | 'ask' | 'no';
@@ -37,20 +39,21 @@ export const DEFAULT_PORT = 22;
 const DEFAULT_CONNECT_TIMEOUT_MS = 15_000;
 const DEFAULT_KEEPALIVE_SECONDS = 15;
 
-/** Keys that OpenSSH tries by itself, in its order. */
+/** Keys that OpenSSH tries by itself, in its order; those of them that are there. */
 const DEFAULT_IDENTITIES = ['id_rsa', 'id_ecdsa', 'id_ed25519'];
 
 /** A target with the defaults of OpenSSH where nothing is given. */
 export function sshTarget(
   given: Pick<SshTarget, 'host'> & Partial<SshTarget>,
   environment: Readonly<Record<string, string | undefined>> = process.env,
+  home = os.userInfo().homedir,
 ): SshTarget {
-  const directory = path.join(os.homedir(), '.ssh');
+  const directory = path.join(home, '.ssh');
   const inDirectory = (name: string): string => path.join(directory, name);
   return {
     port: DEFAULT_PORT,
     user: os.userInfo().username,
-    identities: DEFAULT_IDENTITIES.map(inDirectory),
+    identities: DEFAULT_IDENTITIES.map(inDirectory).filter((file) => existsSync(file)),
     identitiesOnly: false,
     agent: environment['SSH_AUTH_SOCK'],
     jumps: [],
@@ -71,4 +74,42 @@ export function placeOf({ user, host, port }: SshTarget): string {
 /** All hops to a target, itself last. A hop's own jumps come before it. */
 export function hopsTo(target: SshTarget): readonly SshTarget[] {
   return [...target.jumps.flatMap(hopsTo), target];
+}
+
+const HOST_NAME = /^[A-Za-z0-9_.:%][A-Za-z0-9_.:%-]*$/;
+
+/**
+ * Names go into messages, known_hosts lines, requests and the arguments of `ssh -G`: what
+ * could be read as anything but a name is none.
+ * @throws GradwireError `SSH_TARGET_INVALID`
+ */
+export function checkHostName(name: string): void {
+  if (!HOST_NAME.test(name)) invalid(`${JSON.stringify(name)} is no host name`);
+}
+
+/** @throws GradwireError `SSH_TARGET_INVALID` */
+export function checkUserName(user: string): void {
+  if (!/^[^\p{C}\s-][^\p{C}\s]*$/u.test(user)) {
+    invalid(`${JSON.stringify(user)} is no user name`);
+  }
+}
+
+/** @throws GradwireError `SSH_TARGET_INVALID` */
+export function checkPort(port: number): void {
+  if (!Number.isInteger(port) || port < 1 || port > 65_535)
+    invalid(`${port} is no port`);
+}
+
+/** @throws GradwireError `SSH_TARGET_INVALID` */
+export function checkTarget({ host, port, user, hostKeyAlias }: SshTarget): void {
+  checkHostName(host);
+  if (hostKeyAlias !== undefined) checkHostName(hostKeyAlias);
+  checkPort(port);
+  checkUserName(user);
+}
+
+function invalid(what: string): never {
+  throw inputError('SSH_TARGET_INVALID', what, {
+    next: 'Give a host name or address, a port from 1 to 65535 and a user name.',
+  });
 }

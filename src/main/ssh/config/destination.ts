@@ -1,0 +1,31 @@
+/** `[user@]host[:port]`, as ssh, scp and ProxyJump take it; also as an ssh:// address. */
+import { checkHostName, checkPort, checkUserName } from '../target.ts';
+
+export interface Destination {
+  readonly name: string;
+  readonly user?: string | undefined;
+  readonly port?: number | undefined;
+}
+
+/** @throws GradwireError `SSH_TARGET_INVALID` */
+export function parseDestination(text: string): Destination {
+  const plain = text.replace(/^ssh:\/\//, '').replace(/\/$/, '');
+  // A user name may contain an @: the last one counts.
+  const at = plain.lastIndexOf('@');
+  const user = at < 0 ? undefined : plain.slice(0, at);
+  const rest = plain.slice(at + 1);
+  const bracketed = /^\[([^\]]*)\](?::(\d+))?$/.exec(rest);
+  // Several colons without brackets: an IPv6 address, and no port.
+  const withPort = /^([^:]*):(\d+)$/.exec(rest);
+  const [, name, digits] = bracketed ?? withPort ?? [undefined, rest, undefined];
+  const port = digits === undefined ? undefined : Number(digits);
+  checkHostName(name!);
+  if (user !== undefined) checkUserName(user);
+  if (port !== undefined) checkPort(port);
+  return { name: name!, user, port };
+}
+
+/** The value of ProxyJump. @throws GradwireError `SSH_TARGET_INVALID` */
+export function parseJumps(text: string): readonly Destination[] {
+  return text.split(',').map((one) => parseDestination(one.trim()));
+}

@@ -1,0 +1,317 @@
+/**
+ * From a name to a target: what ~/.ssh/config says, asked of OpenSSH's client where there
+ * is one, else read by our own parser. Every jump host is resolved in its turn.
+ */
+import { existsSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { failure } from '../../../shared/errors.ts';
+import {
+  DEFAULT_PORT,
+  sshTarget,
+  type HostKeyChecking,
+  type SshTarget,
+} from '../target.ts';
+import { configInvalid, readConfigFile, type ConfigLine } from './config-file.ts';
+import { parseDestination, parseJumps, type Destination } from './destination.ts';
+import { expandPath, expandTokens, type ExpansionContext } from './expansion.ts';
+import { askOpenssh } from './openssh-client.ts';
+import { configOf, hostNamesOf, type ConfigValues } from './own-parser.ts';
+
+export interface ResolveOptions {
+  /** Read instead of the user's and the system's, as by `ssh -F`. */
+  readonly configFile?: string | undefined;
+  /** `own`: never ask OpenSSH's client. */
+  readonly parser?: 'openssh' | 'own' | undefined;
+  readonly home?: string | undefined;
+  readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Files of keys that are tried first. */
+  readonly identities?: readonly string[] | undefined;
+  /** Instead of the configured ProxyJump: its value, or `none`. */
+  readonly jump?: string | undefined;
+}
+
+export interface ResolvedTarget {
+  readonly target: SshTarget;
+  /** What of the configuration was left out. */
+  readonly notices: readonly string[];
+}
+
+const MOST_JUMPS = 8;
+
+/** Settings that change who is trusted and that nothing here reads. */
+const NOT_READ = ['revokedhostkeys', 'knownhostscommand'];
+
+/**
+ * @param destination `[user@]name[:port]`, the name as in ~/.ssh/config
+ * @throws GradwireError `SSH_CONFIG_INVALID`, `SSH_PROXY_COMMAND`, `SSH_TARGET_INVALID`
+ */
+export async function resolveTarget(
+  destination: string,
+  options: ResolveOptions = {},
+): Promise<ResolvedTarget> {
+  const notices = new Set<string>();
+  const target = await resolveHost(parseDestination(destination), options, notices, []);
+  return { target, notices: [...notices] };
+}
+
+/**
+ * Names in ~/.ssh/config and its includes that stand for one host each.
+ * @throws GradwireError `SSH_CONFIG_INVALID`
+ */
+export function importableHosts(options: ResolveOptions = {}): readonly string[] {
+  return hostNamesOf(configLines(options, 'user')).filter((name) => {
+    try {
+      parseDestination(name);
+      return true;
+    } catch {
+      return false; // a pattern of another kind, or a name that no request may carry
+    }
+  });
+}
+
+async function resolveHost(
+  destination: Destination,
+  options: ResolveOptions,
+  notices: Set<string>,
+  behind: readonly string[],
+): Promise<SshTarget> {
+  const { name } = destination;
+  if (behind.length >= MOST_JUMPS || behind.includes(name)) {
+    throw configInvalid(`jumps in a ring: ${[...behind, name].join(' -> ')}`, name);
+  }
+  const { values, expanded } = await valuesOf(destination, options, notices);
+  const first = (keyword: string): string | undefined => values.get(keyword)?.[0];
+
+  const command = first('proxycommand');
+  if (options.jump === undefined && command !== undefined && command !== 'none') {
+    throw failure('SSH_PROXY_COMMAND', `is reached by a ProxyCommand: ${command}`, {
+      place: name,
+      next: 'Gradwire has no ProxyCommand; where it is "ssh -W", use ProxyJump instead.',
+    });
+  }
+  for (const keyword of NOT_READ) {
+    const value = first(keyword);
+    if (value !== undefined && value !== 'none') {
+      notices.add(`${name}: ${keyword} ${value} is not read`);
+    }
+  }
+
+  const hostName = first('hostname');
+  const host =
+    hostName === undefined || expanded
+      ? (hostName ?? name)
+      : expandTokens(hostName, { h: name });
+  const port = destination.port ?? numberOf(first('port'), DEFAULT_PORT, name);
+  const user = destination.user ?? first('user') ?? os.userInfo().username;
+  const hostKeyAlias = first('hostkeyalias');
+  const home = homeOf(options);
+  const environment = options.environment ?? process.env;
+  const context: ExpansionContext = {
+    ...{ name, host, port, user, home, environment },
+    alias: hostKeyAlias ?? name,
+    localUser: os.userInfo().username,
+  };
+  const expand = (text: string): string => expandPath(text, context);
+  /** `ssh -G` prints most paths as they are in the end. */
+  const paths = (keyword: string): readonly string[] | undefined =>
+    values
+      .get(keyword)
+      ?.filter((file) => file !== 'none')
+      .map((file) => (expanded ? file : expand(file)));
+
+  const jumps = await resolveJumps(
+    options.jump ?? first('proxyjump'),
+    options,
+    notices,
+    [...behind, name],
+  );
+  const userKnownHosts = paths('userknownhostsfile');
+  const globalKnownHosts = paths('globalknownhostsfile');
+  return sshTarget(
+    {
+      host,
+      port,
+      user,
+      identities: identitiesOf(values.get('identityfile'), expand, options, home),
+      identitiesOnly: isYes(first('identitiesonly')),
+      agent: agentOf(first('identityagent'), environment, expanded ? String : expand),
+      jumps,
+      hostKeyAlias: hostKeyAlias?.toLowerCase(),
+      strictHostKeyChecking: checkingOf(first('stricthostkeychecking'), name),
+      ...(userKnownHosts === undefined ? {} : { userKnownHosts }),
+      ...(globalKnownHosts === undefined ? {} : { globalKnownHosts }),
+      ...milliseconds(first('connecttimeout'), name),
+      ...keepalive(first('serveraliveinterval'), name),
+    },
+    environment,
+    home,
+  );
+}
+
+/** As OpenSSH's -J: the first jump may have jumps of its own, the others follow it. */
+async function resolveJumps(
+  text: string | undefined,
+  options: ResolveOptions,
+  notices: Set<string>,
+  behind: readonly string[],
+): Promise<readonly SshTarget[]> {
+  if (text === undefined || /^none$/i.test(text)) return [];
+  const jumps: SshTarget[] = [];
+  for (const [index, jump] of parseJumps(text).entries()) {
+    const own: ResolveOptions = {
+      ...options,
+      identities: undefined,
+      jump: index === 0 ? undefined : 'none',
+    };
+    jumps.push(await resolveHost(jump, own, notices, behind));
+  }
+  return jumps;
+}
+
+async function valuesOf(
+  { name, user, port }: Destination,
+  options: ResolveOptions,
+  notices: Set<string>,
+): Promise<{ readonly values: ConfigValues; readonly expanded: boolean }> {
+  if (options.parser !== 'own') {
+    const values = await askOpenssh({
+      name,
+      user,
+      port,
+      configFile: options.configFile,
+    });
+    if (values !== undefined) return { values, expanded: true };
+    if (options.parser === 'openssh') {
+      throw failure('SSH_CLIENT_MISSING', 'no OpenSSH client is installed here');
+    }
+  }
+  const found = configOf(name, configLines(options, 'all'));
+  for (const notice of found.notices) notices.add(notice);
+  return { values: found.values, expanded: false };
+}
+
+function configLines(
+  options: ResolveOptions,
+  which: 'user' | 'all',
+): readonly ConfigLine[] {
+  const home = homeOf(options);
+  const directory = path.join(home, '.ssh');
+  const file = options.configFile ?? path.join(directory, 'config');
+  const lines = readConfigFile({ file, directory, home });
+  if (which === 'user' || options.configFile !== undefined) return lines;
+  const system = { file: '/etc/ssh/ssh_config', directory: '/etc/ssh', home };
+  return [
+    // A block of the one file must not go on in the other.
+    ...lines,
+    { keyword: 'host', values: ['*'], place: system.file },
+    ...readConfigFile(system),
+  ];
+}
+
+/** OpenSSH asks the password file, not $HOME. */
+function homeOf({ home }: ResolveOptions): string {
+  return home ?? os.userInfo().homedir;
+}
+
+const LOOKED_FOR = /^id_(rsa|dsa|xmss|(ecdsa|ed25519)(_sk)?)$/;
+
+function identitiesOf(
+  configured: readonly string[] | undefined,
+  expand: (text: string) => string,
+  options: ResolveOptions,
+  home: string,
+): readonly string[] {
+  const given = options.identities ?? [];
+  const files = configured?.filter((file) => file !== 'none').map(expand);
+  const isDefault = (file: string): boolean =>
+    path.dirname(file) === path.join(home, '.ssh') &&
+    LOOKED_FOR.test(path.basename(file));
+  return [
+    ...given,
+    ...(files ?? sshTarget({ host: 'any' }, {}, home).identities).filter(
+      // `ssh -G` lists what OpenSSH looks for by itself as if it were configured.
+      (file) =>
+        !given.includes(file) &&
+        !(isDefault(file) && !existsSync(file) && !existsSync(`${file}.pub`)),
+    ),
+  ];
+}
+
+function agentOf(
+  value: string | undefined,
+  environment: Readonly<Record<string, string | undefined>>,
+  expand: (text: string) => string,
+): string | undefined {
+  if (value === undefined || value === 'SSH_AUTH_SOCK')
+    return environment['SSH_AUTH_SOCK'];
+  if (value === 'none') return undefined;
+  return /^\$\w+$/.test(value) ? environment[value.slice(1)] : expand(value);
+}
+
+function checkingOf(value: string | undefined, place: string): HostKeyChecking {
+  switch (value?.toLowerCase()) {
+    case undefined:
+    case 'ask':
+      return 'ask';
+    case 'yes':
+    case 'true':
+      return 'yes';
+    case 'no':
+    case 'off':
+    case 'false':
+      return 'no';
+    case 'accept-new':
+      return 'accept-new';
+    default:
+      throw configInvalid(`StrictHostKeyChecking ${value} is none`, place);
+  }
+}
+
+function isYes(value: string | undefined): boolean {
+  return value !== undefined && /^(yes|true)$/i.test(value);
+}
+
+function numberOf(text: string | undefined, otherwise: number, place: string): number {
+  if (text === undefined) return otherwise;
+  if (!/^\d+$/.test(text)) throw configInvalid(`${text} is no number`, place);
+  return Number(text);
+}
+
+const UNITS: Readonly<Record<string, number>> = {
+  '': 1,
+  s: 1,
+  m: 60,
+  h: 3600,
+  d: 86_400,
+  w: 604_800,
+};
+
+/** Seconds of OpenSSH's time formats: 90, 1m30. */
+function seconds(text: string, place: string): number {
+  if (!/^(\d+[smhdw]?)+$/i.test(text)) throw configInvalid(`${text} is no time`, place);
+  let sum = 0;
+  for (const [, number, unit] of text.toLowerCase().matchAll(/(\d+)([smhdw]?)/g)) {
+    sum += Number(number) * UNITS[unit!]!;
+  }
+  return sum;
+}
+
+function milliseconds(
+  text: string | undefined,
+  place: string,
+): { readonly connectTimeoutMs?: number } {
+  if (text === undefined || text === 'none') return {};
+  const given = seconds(text, place);
+  return given === 0 ? {} : { connectTimeoutMs: 1000 * given };
+}
+
+/** 0, OpenSSH's default, is none at all; a cut connection would go unnoticed. */
+function keepalive(
+  text: string | undefined,
+  place: string,
+): { readonly keepaliveSeconds?: number } {
+  if (text === undefined) return {};
+  const given = seconds(text, place);
+  return given === 0 ? {} : { keepaliveSeconds: given };
+}

@@ -1,0 +1,185 @@
+/**
+ * One authenticated connection for each target, shared by everything that needs it. It is
+ * closed when nobody has used it for a while. Until then its passwords and passphrases are
+ * kept in memory, so that a connection that was lost can be made again without asking.
+ */
+import { GradwireError } from '../../shared/errors.ts';
+import { SshConnection } from './connection.ts';
+import type { HostKeyOptions } from './host-key-check.ts';
+import { untilAborted, type SshQuestions } from './questions.ts';
+import { RememberedSecrets } from './remembered-secrets.ts';
+import { aborted } from './ssh-errors.ts';
+import type { SshTarget } from './target.ts';
+
+export interface SshPoolOptions extends HostKeyOptions {
+  /** From the last release to the end of the connection. */
+  readonly idleMs?: number | undefined;
+}
+
+export interface AcquireOptions {
+  readonly questions?: SshQuestions | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The right to use a connection, until it is disposed of. */
+export interface SshLease extends Disposable {
+  readonly connection: SshConnection;
+}
+
+interface Opening {
+  readonly connection: Promise<SshConnection>;
+  readonly interactive: boolean;
+  readonly controller: AbortController;
+  waiting: number;
+}
+
+interface Entry {
+  readonly target: SshTarget;
+  readonly secrets: RememberedSecrets;
+  connection: SshConnection | undefined;
+  opening: Opening | undefined;
+  leases: number;
+  idle: NodeJS.Timeout | undefined;
+}
+
+/** Errors that somebody who can be asked may spare us. */
+const ASKING = new Set(['SSH_AUTH_NEEDED', 'HOST_KEY_UNKNOWN', 'HOST_KEY_OTHER_TYPE']);
+
+const IDLE_MS = 30_000;
+
+export class SshPool implements AsyncDisposable {
+  readonly #options: SshPoolOptions;
+  readonly #entries = new Map<string, Entry>();
+  #closed = false;
+
+  constructor(options: SshPoolOptions = {}) {
+    this.#options = options;
+  }
+
+  /**
+   * The target's connection, made where there is none. Callers at the same time share one
+   * attempt; it is given up when none of them waits any more.
+   * @throws GradwireError as `SshConnection.open`
+   */
+  async acquire(
+    target: SshTarget,
+    { questions, signal }: AcquireOptions = {},
+  ): Promise<SshLease> {
+    if (this.#closed) throw new Error('internal: the pool is closed');
+    const key = JSON.stringify(target);
+    const entry = this.#entries.get(key) ?? newEntry(target);
+    this.#entries.set(key, entry);
+    clearTimeout(entry.idle);
+    entry.leases++;
+    try {
+      const connection = await this.#connect(entry, questions, signal);
+      let held = true;
+      return {
+        connection,
+        [Symbol.dispose]: () => {
+          if (held) this.#release(key, entry);
+          held = false;
+        },
+      };
+    } catch (error) {
+      this.#release(key, entry);
+      throw error;
+    }
+  }
+
+  /** Closes all connections and forgets all secrets. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    const entries = [...this.#entries.values()];
+    this.#entries.clear();
+    await Promise.all(entries.map(closeEntry));
+  }
+
+  async #connect(
+    entry: Entry,
+    questions: SshQuestions | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<SshConnection> {
+    for (;;) {
+      if (signal?.aborted === true) throw aborted(entry.target, 'connecting');
+      if (entry.connection?.isOpen === true) return entry.connection;
+      const opening = (entry.opening ??= this.#open(entry, questions));
+      try {
+        return await this.#wait(entry, opening, signal);
+      } catch (error) {
+        const code = error instanceof GradwireError ? error.code : undefined;
+        // An attempt that all others had given up in the moment we joined it.
+        if (code === 'ABORTED' && signal?.aborted !== true) continue;
+        // Somebody else's attempt that could ask nobody: now there is somebody.
+        const mayAsk = questions !== undefined && !opening.interactive;
+        const needed = code !== undefined && ASKING.has(code);
+        if (!mayAsk || !needed) throw error;
+      }
+    }
+  }
+
+  #open(entry: Entry, questions: SshQuestions | undefined): Opening {
+    const controller = new AbortController();
+    const connection = SshConnection.open(entry.target, questions, {
+      ...this.#options,
+      secrets: entry.secrets,
+      signal: controller.signal,
+    }).then(
+      (opened) => {
+        entry.opening = undefined;
+        entry.connection = opened;
+        return opened;
+      },
+      (error: unknown) => {
+        entry.opening = undefined;
+        throw error;
+      },
+    );
+    return { connection, controller, interactive: questions !== undefined, waiting: 0 };
+  }
+
+  async #wait(
+    entry: Entry,
+    opening: Opening,
+    signal: AbortSignal | undefined,
+  ): Promise<SshConnection> {
+    opening.waiting++;
+    try {
+      return await untilAborted(opening.connection, signal);
+    } catch (error) {
+      if (signal?.aborted === true) throw aborted(entry.target, 'connecting');
+      throw error;
+    } finally {
+      if (--opening.waiting === 0) opening.controller.abort();
+    }
+  }
+
+  #release(key: string, entry: Entry): void {
+    if (--entry.leases > 0 || this.#closed) return;
+    entry.idle = setTimeout(() => {
+      this.#entries.delete(key);
+      void closeEntry(entry);
+    }, this.#options.idleMs ?? IDLE_MS);
+    entry.idle.unref();
+  }
+}
+
+function newEntry(target: SshTarget): Entry {
+  return {
+    target,
+    secrets: new RememberedSecrets(),
+    connection: undefined,
+    opening: undefined,
+    leases: 0,
+    idle: undefined,
+  };
+}
+
+async function closeEntry(entry: Entry): Promise<void> {
+  clearTimeout(entry.idle);
+  entry.opening?.controller.abort();
+  // One that is being made ends by its signal, or is there after all.
+  await entry.opening?.connection.catch(() => undefined);
+  await entry.connection?.close();
+  entry.secrets.clear();
+}

@@ -1,0 +1,61 @@
+/**
+ * A script for the remote `sh`, sent over its stdin, so that neither the script nor a value
+ * is ever part of a command line. What the login shell prints by itself is told apart by
+ * random markers around the script's own output.
+ */
+import { randomBytes } from 'node:crypto';
+import { failure } from '../../shared/errors.ts';
+import type { SshConnection } from './connection.ts';
+import type { CommandOptions, CommandResult } from './remote-command.ts';
+import { printable } from './ssh-errors.ts';
+import { placeOf } from './target.ts';
+
+export interface ScriptOptions extends Omit<CommandOptions, 'input'> {
+  /** What the script calls it, for errors. */
+  readonly name?: string | undefined;
+  /** Shell variables, with any values. */
+  readonly variables?: Readonly<Record<string, string>> | undefined;
+}
+
+/**
+ * The script's stdin is empty; its exit code is no error.
+ * @throws GradwireError `SSH_SCRIPT_BROKEN` where the host did not run it to its end, and
+ * those of `SshConnection.run`
+ */
+export async function runScript(
+  connection: SshConnection,
+  script: string,
+  { variables = {}, name = 'the script', ...options }: ScriptOptions = {},
+): Promise<CommandResult> {
+  const mark = `gradwire-${randomBytes(12).toString('hex')}`;
+  const input = [
+    ...Object.entries(variables).map(([key, value]) => assignment(key, value)),
+    // Read as a whole before any of it runs: what is inside cannot read on.
+    `(printf '\\n%s\\n' ${mark}`,
+    script,
+    `) </dev/null; printf '\\n%s %s\\n' ${mark} $?`,
+    '',
+  ].join('\n');
+  const result = await connection.run('sh -s', { ...options, input });
+  const start = result.stdout.indexOf(`\n${mark}\n`);
+  const end = new RegExp(`\\n${mark} (\\d+)\\n`).exec(result.stdout);
+  if (start < 0 || end === null) {
+    const said = printable(result.stderr || result.stdout).slice(-200);
+    throw failure('SSH_SCRIPT_BROKEN', `did not run ${name} to its end: ${said}`, {
+      place: placeOf(connection.target),
+      next: 'Does that account have a login shell that runs commands?',
+    });
+  }
+  return {
+    ...result,
+    code: Number(end[1]),
+    stdout: result.stdout.slice(start + mark.length + 2, end.index),
+  };
+}
+
+function assignment(name: string, value: string): string {
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || value.includes('\0')) {
+    throw new Error(`internal: ${name} cannot be a shell variable`);
+  }
+  return `${name}='${value.replaceAll("'", `'\\''`)}'`;
+}
