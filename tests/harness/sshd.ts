@@ -31,6 +31,11 @@ export interface SshServerOptions {
   readonly forwarding?: boolean;
   /** What the account's .bashrc prints or does; bash reads it for every command. */
   readonly shellStart?: string;
+  /**
+   * The user's password in this server's eyes, and that alone: it gets a password file and
+   * PAM rules of its own in a mount namespace. Linux, as root (`passwordsMissing`).
+   */
+  readonly password?: string;
   /** Lines of sshd_config that come before the others. */
   readonly config?: readonly string[];
 }
@@ -202,9 +207,10 @@ export class SshServer implements AsyncDisposable {
     // As root, sshd insists on its directory for privilege separation.
     if (process.getuid?.() === 0)
       mkdirSync('/run/sshd', { recursive: true, mode: 0o755 });
-    const child = spawn(SSHD, ['-D', '-e', '-f', file], {
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
+    const command = [SSHD, '-D', '-e', '-f', file];
+    const [program, ...args] =
+      this.#options.password === undefined ? command : this.#withPassword(command);
+    const child = spawn(program!, args, { stdio: ['ignore', 'ignore', 'pipe'] });
     this.#child = child;
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       this.#log += text;
@@ -223,6 +229,32 @@ export class SshServer implements AsyncDisposable {
     this.#child = undefined;
     if (!/Address already in use/.test(this.#log)) throw new Error(this.#log);
     return false;
+  }
+
+  /** The command in a mount namespace where a password file of ours lies over the system's. */
+  #withPassword(command: readonly string[]): readonly string[] {
+    const { password = '' } = this.#options;
+    const shadow = path.join(this.directory, 'shadow');
+    const pam = path.join(this.directory, 'pam');
+    // Over stdin, as no secret may be seen in arguments.
+    const hash = execFileSync('openssl', ['passwd', '-6', '-stdin'], {
+      input: `${password}\n`,
+      encoding: 'utf8',
+    });
+    writeFileSync(shadow, `${testUser}:${hash.trim()}:19000:0:99999:7:::\n`, {
+      mode: 0o600,
+    });
+    const rules = [
+      'auth required pam_unix.so nodelay',
+      'account required pam_permit.so',
+    ];
+    writeFileSync(pam, [...rules, 'session required pam_permit.so', ''].join('\n'));
+    const mounts = `mount --bind "$1" /etc/shadow && mount --bind "$2" /etc/pam.d/sshd`;
+    return [
+      ...['unshare', '--mount', '--propagation', 'private'],
+      ...['sh', '-c', `${mounts} && shift 2 && exec "$@"`, 'sh', shadow, pam],
+      ...command,
+    ];
   }
 
   #config(port: number): string {
@@ -244,10 +276,11 @@ export class SshServer implements AsyncDisposable {
       ...hostKeys.map((type) => `HostKey ${this.#hostKey(type)}`),
       `AuthorizedKeysFile ${path.join(this.directory, 'authorized_keys')}`,
       'StrictModes no',
-      'UsePAM no',
       'PermitRootLogin yes',
-      'PasswordAuthentication no',
-      'KbdInteractiveAuthentication no',
+      ...['UsePAM', 'PasswordAuthentication', 'KbdInteractiveAuthentication'].map(
+        (keyword) =>
+          `${keyword} ${this.#options.password === undefined ? 'no' : 'yes'}`,
+      ),
       'PrintMotd no',
       'PrintLastLog no',
       `AllowTcpForwarding ${forwarding ? 'yes' : 'no'}`,
@@ -258,6 +291,15 @@ export class SshServer implements AsyncDisposable {
       '',
     ].join('\n');
   }
+}
+
+/** Why this machine cannot have servers with passwords; undefined where it can. */
+export function passwordsMissing(): string | undefined {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0)
+    return 'needs root on Linux';
+  const tools = ['/usr/bin/unshare', '/usr/bin/openssl', '/etc/pam.d/sshd'];
+  const absent = tools.find((file) => !existsSync(file));
+  return absent === undefined ? undefined : `no ${absent}`;
 }
 
 export interface KeyOptions {

@@ -18,6 +18,7 @@ import {
 import { RemoteShell, RemoteStream } from './remote-stream.ts';
 import {
   aborted,
+  connectionClosed,
   connectionLost,
   messageOf,
   printable,
@@ -44,6 +45,8 @@ export interface Terminal {
 interface Channel {
   end(): void;
 }
+
+type OpenChannel<C> = (done: (error: Error | undefined, channel: C) => void) => void;
 
 const MOST_HOPS = 8;
 
@@ -137,14 +140,14 @@ export class SshConnection implements AsyncDisposable {
   }
 
   /**
-   * A remote command's stdin and stdout; its stderr's tail and its exit beside them.
+   * A remote command's stdin and stdout; its stderr's tail and its exit beside them. As a
+   * socket does, it emits `error` when the connection is lost.
    * @throws GradwireError `SSH_CONNECTION_LOST`, `SSH_CHANNEL_REFUSED`
    */
   async stream(command: string): Promise<RemoteStream> {
-    const channel = await this.#ask<ClientChannel>('a command', (done) => {
+    return await this.#ask('a command', this.#toStream, (done) => {
       this.#last.client.exec(command, done);
     });
-    return new RemoteStream(channel, this.#whyLost);
   }
 
   /** A login shell at a terminal of that size. */
@@ -153,27 +156,25 @@ export class SshConnection implements AsyncDisposable {
     rows,
     term = 'xterm-256color',
   }: Terminal): Promise<RemoteShell> {
-    const channel = await this.#ask<ClientChannel>('a shell', (done) => {
+    const toShell = (channel: ClientChannel): RemoteShell =>
+      new RemoteShell(channel, this.#whyLost);
+    return await this.#ask('a shell', toShell, (done) => {
       this.#last.client.shell({ cols: columns, rows, term }, done);
     });
-    return new RemoteShell(channel, this.#whyLost);
   }
 
   /** A connection from the host to one of its own, or of its network's, ports. */
   async forward(host: string, port: number): Promise<RemoteStream> {
-    const channel = await this.#ask<ClientChannel>(
-      `a way to ${host}:${port}`,
-      (done) => {
-        this.#last.client.forwardOut('127.0.0.1', 0, host, port, done);
-      },
-    );
-    return new RemoteStream(channel, this.#whyLost);
+    return await this.#ask(`a way to ${host}:${port}`, this.#toStream, (done) => {
+      this.#last.client.forwardOut('127.0.0.1', 0, host, port, done);
+    });
   }
 
   /** Undefined where the host has no SFTP, or one that a noisy login shell breaks. */
   async sftp(): Promise<SFTPWrapper | undefined> {
     try {
-      return await this.#ask<SFTPWrapper>('SFTP', (done) => {
+      const asItIs = (sftp: SFTPWrapper): SFTPWrapper => sftp;
+      return await this.#ask('SFTP', asItIs, (done) => {
         this.#last.client.sftp(done);
       });
     } catch (error) {
@@ -197,6 +198,9 @@ export class SshConnection implements AsyncDisposable {
     return this.#hops.at(-1)!;
   }
 
+  readonly #toStream = (channel: ClientChannel): RemoteStream =>
+    new RemoteStream(channel, this.#whyLost);
+
   readonly #whyLost = (): GradwireError | undefined => {
     for (const hop of this.#hops) {
       const lost = lossOf(hop, this.target);
@@ -206,20 +210,21 @@ export class SshConnection implements AsyncDisposable {
   };
 
   /** Opens a channel: the answer, or the connection's end, or the deadline. */
-  async #ask<T extends Channel>(
+  async #ask<C extends Channel, T>(
     what: string,
-    start: (done: (error: Error | undefined, value: T) => void) => void,
+    wrap: (channel: C) => T,
+    start: OpenChannel<C>,
   ): Promise<T> {
     const lost = this.#whyLost();
     if (lost !== undefined) throw lost;
-    return await channelOf<T>(this.target, what, this.#whyLost, start);
+    return await channelOf(this.target, what, this.#whyLost, wrap, start);
   }
 }
 
 /** Why nothing can be had from a hop any more. */
 function lossOf({ ended }: Hop, target: SshTarget): GradwireError | undefined {
   if (ended === undefined) return undefined;
-  return ended.error ?? connectionLost(target, 'it was closed from here');
+  return ended.error ?? connectionClosed(target);
 }
 
 /** The stream on which the next hop is reached. */
@@ -231,15 +236,16 @@ async function openWay(
 ): Promise<Duplex> {
   if (signal?.aborted === true) throw aborted(target, 'connecting');
   try {
-    const channel = await channelOf<ClientChannel>(
+    const lost = (): GradwireError | undefined => lossOf(from, via);
+    return await channelOf(
       via,
       `a way to ${target.host}`,
-      () => lossOf(from, via),
+      lost,
+      (channel: ClientChannel) => new RemoteStream(channel, lost),
       (done) => {
         from.client.forwardOut('127.0.0.1', 0, target.host, target.port, done);
       },
     );
-    return new RemoteStream(channel, () => lossOf(from, via));
   } catch (error) {
     if (error instanceof GradwireError && error.code !== 'SSH_CHANNEL_REFUSED')
       throw error;
@@ -251,11 +257,16 @@ async function openWay(
   }
 }
 
-function channelOf<T extends Channel>(
+/**
+ * Opens a channel and wraps it in the very turn in which it is there: its data and its end
+ * may have come in the same packet of the network, and their events wait for nobody.
+ */
+function channelOf<C extends Channel, T>(
   target: SshTarget,
   what: string,
   lost: () => GradwireError | undefined,
-  start: (done: (error: Error | undefined, value: T) => void) => void,
+  wrap: (channel: C) => T,
+  start: OpenChannel<C>,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     let over = false;
@@ -267,7 +278,7 @@ function channelOf<T extends Channel>(
     const deadline = setTimeout(() => {
       fail(timedOut(target, `opening ${what}`, target.connectTimeoutMs));
     }, target.connectTimeoutMs);
-    const done = (error: Error | undefined, channel: T): void => {
+    const done = (error: Error | undefined, channel: C): void => {
       if (error !== undefined) {
         // When a connection ends, ssh2 answers all that wait.
         fail(lost() ?? channelRefused(target, what, error));
@@ -275,7 +286,7 @@ function channelOf<T extends Channel>(
         channel.end(); // nobody waits for it any more
       } else {
         clearTimeout(deadline);
-        resolve(channel);
+        resolve(wrap(channel));
       }
     };
     try {

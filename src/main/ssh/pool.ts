@@ -101,7 +101,7 @@ export class SshPool implements AsyncDisposable {
     signal: AbortSignal | undefined,
   ): Promise<SshConnection> {
     for (;;) {
-      if (signal?.aborted === true) throw aborted(entry.target, 'connecting');
+      if (hasAborted(signal)) throw aborted(entry.target, 'connecting');
       if (entry.connection?.isOpen === true) return entry.connection;
       const opening = (entry.opening ??= this.#open(entry, questions));
       try {
@@ -109,7 +109,7 @@ export class SshPool implements AsyncDisposable {
       } catch (error) {
         const code = error instanceof GradwireError ? error.code : undefined;
         // An attempt that all others had given up in the moment we joined it.
-        if (code === 'ABORTED' && signal?.aborted !== true) continue;
+        if (code === 'ABORTED' && !hasAborted(signal)) continue;
         // Somebody else's attempt that could ask nobody: now there is somebody.
         const mayAsk = questions !== undefined && !opening.interactive;
         const needed = code !== undefined && ASKING.has(code);
@@ -147,7 +147,7 @@ export class SshPool implements AsyncDisposable {
     try {
       return await untilAborted(opening.connection, signal);
     } catch (error) {
-      if (signal?.aborted === true) throw aborted(entry.target, 'connecting');
+      if (hasAborted(signal)) throw aborted(entry.target, 'connecting');
       throw error;
     } finally {
       if (--opening.waiting === 0) opening.controller.abort();
@@ -162,6 +162,10 @@ export class SshPool implements AsyncDisposable {
     }, this.#options.idleMs ?? IDLE_MS);
     entry.idle.unref();
   }
+}
+
+function hasAborted(signal: AbortSignal | undefined): boolean {
+  return signal?.aborted === true;
 }
 
 function newEntry(target: SshTarget): Entry {

@@ -6,6 +6,7 @@
 import { Duplex } from 'node:stream';
 import type { ClientChannel } from 'ssh2';
 import type { GradwireError } from '../../shared/errors.ts';
+import { isClosedOnPurpose } from './ssh-errors.ts';
 
 export interface RemoteExit {
   /** Null where it was ended by a signal, or the server did not say. */
@@ -26,7 +27,7 @@ export class RemoteStream extends Duplex {
   #stderr = Buffer.alloc(0);
   #remoteClosed = false;
   #ended = false;
-  /** Of a write that ssh2 has not taken yet. */
+  /** Of a write that has not been taken yet, or that will not be any more. */
   #writing: ((error?: Error) => void) | undefined;
 
   /** @param lost why the connection is gone, if it is */
@@ -58,7 +59,7 @@ export class RemoteStream extends Duplex {
     });
     this.exit.catch(() => undefined); // who wants it asks for it
     this.once('end', () => {
-      if (this.#remoteClosed) this.destroy();
+      if (this.#remoteClosed) this.#finish();
     });
   }
 
@@ -86,11 +87,11 @@ export class RemoteStream extends Duplex {
     _encoding: BufferEncoding,
     done: (error?: Error | null) => void,
   ): void {
+    this.#writing = done;
     if (this.#remoteClosed) {
-      done(closedByRemote());
+      if (this.readableEnded) this.#finish();
       return;
     }
-    this.#writing = done;
     this.#channel.write(chunk, (error) => {
       this.#written(error ?? undefined);
     });
@@ -121,13 +122,22 @@ export class RemoteStream extends Duplex {
   };
 
   #closed(error: GradwireError | undefined): void {
-    this.#written(error ?? closedByRemote());
     if (error !== undefined) {
-      this.destroy(error);
+      // Who closes the connection knows it: no error that somebody would have to take.
+      this.destroy(isClosedOnPurpose(error) ? undefined : error);
       return;
     }
     this.#endReading();
-    if (this.readableEnded) this.destroy();
+    if (this.readableEnded) this.#finish();
+  }
+
+  /**
+   * The other side has closed and everything it sent has been read. Not earlier: an error,
+   * as a write that nobody takes is, throws away what has not been read.
+   */
+  #finish(): void {
+    if (this.#writing === undefined) this.destroy();
+    else this.#written(closedByRemote());
   }
 
   #written(error: Error | undefined): void {

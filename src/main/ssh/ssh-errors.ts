@@ -71,6 +71,19 @@ export function connectionLost(target: SshTarget, why: string): GradwireError {
   });
 }
 
+const CLOSED = 'SSH_CONNECTION_CLOSED';
+
+/** For what is still open when the connection is closed on purpose. */
+export function connectionClosed(target: SshTarget): GradwireError {
+  return failure(CLOSED, 'the connection was closed from here', {
+    place: placeOf(target),
+  });
+}
+
+export function isClosedOnPurpose(error: GradwireError): boolean {
+  return error.code === CLOSED;
+}
+
 export function timedOut(
   target: SshTarget,
   what: string,

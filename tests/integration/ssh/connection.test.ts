@@ -51,8 +51,11 @@ describe('run', () => {
   });
 
   it('does not mind a command that does not read its input', async () => {
-    const result = await connection.run('exec true', { input: 'x'.repeat(5_000_000) });
-    expect(result.code).toBe(0);
+    const input = 'x'.repeat(5_000_000);
+    for (let round = 0; round < 5; round++) {
+      const result = await connection.run('echo all of it', { input });
+      expect(result).toMatchObject({ code: 0, stdout: 'all of it\n' });
+    }
   });
 
   it('refuses output beyond its bound, and the connection stays', async () => {
@@ -197,14 +200,18 @@ describe('its end', () => {
   it('is told when it was asked for', async () => {
     const second = await SshConnection.open(server.target());
     const running = second.run(TICKING);
+    const stream = await second.stream('cat');
     const failed = expect(running).rejects.toMatchObject({
-      code: 'SSH_CONNECTION_LOST',
+      code: 'SSH_CONNECTION_CLOSED',
     });
+    const closed = once(stream, 'close');
     await second.close();
     await failed;
+    await closed;
+    await expect(stream.exit).rejects.toMatchObject({ code: 'SSH_CONNECTION_CLOSED' });
     expect(await second.closed).toEqual({ error: undefined });
     await expect(second.run('true')).rejects.toMatchObject({
-      code: 'SSH_CONNECTION_LOST',
+      code: 'SSH_CONNECTION_CLOSED',
     });
   });
 

@@ -137,10 +137,14 @@ Host inner
     ).toEqual(['outer:22', 'guest@door.example:22', 'ada@inner:2200', 'node:22']);
   });
 
-  it('end with none, and take the first of both', async () => {
-    const text =
-      'Host a\n  ProxyJump none\nHost *\n  ProxyJump door\n  ProxyCommand nc %h %p';
+  it('end with none', async () => {
+    const text = 'Host a\n  ProxyJump none\nHost *\n  ProxyJump door';
     expect((await resolve('a', text)).jumps).toEqual([]);
+  });
+
+  it('that come before a ProxyCommand count', async () => {
+    const text = 'Host a\n  ProxyJump door\n  ProxyCommand nc %h %p';
+    expect((await resolve('a', text)).jumps).toMatchObject([{ host: 'door' }]);
   });
 
   it('in a ring are named', async () => {

@@ -16,8 +16,6 @@ export interface HostConfig {
 
 /** Keywords whose later lines add to the earlier. */
 const ADDING = new Set(['identityfile', 'certificatefile']);
-/** Of both the first one counts. */
-const EITHER = ['proxyjump', 'proxycommand'];
 
 export function configOf(host: string, lines: readonly ConfigLine[]): HostConfig {
   const values = new Map<string, readonly string[]>();
@@ -50,9 +48,13 @@ export function configOf(host: string, lines: readonly ConfigLine[]): HostConfig
 
   const take = ({ keyword, values: given }: ConfigLine): void => {
     if (given.length === 0) return;
-    if (EITHER.includes(keyword)) {
-      if (!EITHER.some((one) => values.has(one)))
-        values.set(keyword, [given.join(' ')]);
+    if (keyword === 'proxyjump' || keyword === 'proxycommand') {
+      // Of both the first one counts; but OpenSSH 9.2 takes a command after no jump.
+      const jump = values.get('proxyjump')?.[0];
+      const taken =
+        values.has('proxycommand') ||
+        (jump !== undefined && (keyword === 'proxyjump' || !/^none$/i.test(jump)));
+      if (!taken) values.set(keyword, [given.join(' ')]);
     } else if (ADDING.has(keyword)) {
       const before = values.get(keyword) ?? [];
       if (!before.includes(given[0]!)) values.set(keyword, [...before, given[0]!]);

@@ -1,0 +1,410 @@
+/** Ways to log in, against a real sshd, and against ssh2's own server where sshd needs PAM. */
+import { chmodSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { SshConnection } from '../../../src/main/ssh/connection.ts';
+import type { SecretsQuestion, SshQuestions } from '../../../src/main/ssh/questions.ts';
+import { RememberedSecrets } from '../../../src/main/ssh/remembered-secrets.ts';
+import {
+  makeKey,
+  passwordsMissing,
+  SshAgent,
+  SshServer,
+  testUser,
+} from '../../harness/sshd.ts';
+import { ScriptedSshServer } from './scripted-ssh-server.ts';
+
+let server: SshServer;
+let directory: string;
+
+beforeAll(async () => {
+  server = await SshServer.start();
+});
+
+afterAll(async () => {
+  await server?.[Symbol.asyncDispose]();
+});
+
+beforeEach(() => {
+  directory = mkdtempSync(path.join(tmpdir(), 'gradwire-auth-'));
+  return () => {
+    rmSync(directory, { recursive: true });
+  };
+});
+
+/** Gives these answers, one list a question; undefined when there are no more. */
+function answering(...answers: (readonly string[])[]): SshQuestions & {
+  readonly asked: SecretsQuestion[];
+} {
+  const asked: SecretsQuestion[] = [];
+  return {
+    asked,
+    hostKey: () => Promise.resolve('refuse'),
+    secrets: (question) => {
+      asked.push(question);
+      return Promise.resolve(answers.shift());
+    },
+  };
+}
+
+async function whoIs(connection: Promise<SshConnection>): Promise<string> {
+  await using opened = await connection;
+  return (await opened.run('id -un')).stdout.trim();
+}
+
+describe('a key file', () => {
+  it.each(['ed25519', 'ecdsa', 'rsa'] as const)('of type %s lets in', async (type) => {
+    const key = makeKey(path.join(directory, 'key'), { type });
+    server.authorize(key);
+    expect(await whoIs(SshConnection.open(server.target({ identities: [key] })))).toBe(
+      testUser,
+    );
+  });
+
+  it('that the server does not know is refused; the error says what was tried', async () => {
+    const key = makeKey(path.join(directory, 'key'));
+    await expect(
+      SshConnection.open(server.target({ identities: [key] })),
+    ).rejects.toMatchObject({
+      code: 'SSH_AUTH_FAILED',
+      message: `the server lets ${testUser} in by publickey; tried publickey (${key})`,
+      place: `${testUser}@127.0.0.1:${server.port}`,
+    });
+  });
+
+  it('that is not there is passed over', async () => {
+    const absent = path.join(directory, 'absent');
+    const target = server.target({ identities: [absent, server.key] });
+    expect(await whoIs(SshConnection.open(target))).toBe(testUser);
+    await expect(
+      SshConnection.open(server.target({ identities: [absent] })),
+    ).rejects.toMatchObject({
+      code: 'SSH_AUTH_FAILED',
+      message: expect.stringContaining(`${absent}: no such file`) as string,
+    });
+  });
+
+  it('that others may read is not used', async () => {
+    const key = path.join(directory, 'key');
+    copyFileSync(server.key, key);
+    chmodSync(key, 0o644);
+    await expect(
+      SshConnection.open(server.target({ identities: [key] })),
+    ).rejects.toMatchObject({
+      code: 'SSH_KEY_UNREADABLE',
+      next: expect.stringContaining(`chmod 600 ${key}`) as string,
+    });
+  });
+
+  it('of a kind that ssh2 does not know is named', async () => {
+    const key = path.join(directory, 'sk');
+    writeFileSync(key, keyOfType('sk-ssh-ed25519@openssh.com'), { mode: 0o600 });
+    await expect(
+      SshConnection.open(server.target({ identities: [key] })),
+    ).rejects.toMatchObject({
+      code: 'SSH_KEY_UNSUPPORTED',
+      message: `cannot use ${key}: ssh2 lacks sk-ssh-ed25519@openssh.com keys`,
+    });
+  });
+});
+
+describe.each(['RFC4716', 'PEM'] as const)(
+  'an encrypted key in format %s',
+  (format) => {
+    const passphrase = 'correct horse';
+    let key: string;
+    const open = (questions?: SshQuestions, secrets?: RememberedSecrets) =>
+      SshConnection.open(server.target({ identities: [key] }), questions, { secrets });
+
+    beforeEach(() => {
+      key = makeKey(path.join(directory, 'key'), { type: 'rsa', passphrase, format });
+      server.authorize(key);
+    });
+
+    it('asks for its passphrase, again when it is wrong', async () => {
+      const questions = answering(['wrong'], [''], [passphrase]);
+      expect(await whoIs(open(questions))).toBe(testUser);
+      expect(questions.asked[0]).toEqual({
+        host: '127.0.0.1',
+        user: testUser,
+        kind: 'passphrase',
+        prompts: [{ text: `Passphrase for key ${key}:`, echo: false }],
+      });
+      expect(questions.asked.map(({ instruction }) => instruction)).toEqual([
+        undefined,
+        'That passphrase was wrong.',
+        'That passphrase was wrong.',
+      ]);
+    });
+
+    it('is given up after three wrong ones', async () => {
+      const questions = answering(['a'], ['b'], ['c'], [passphrase]);
+      await expect(open(questions)).rejects.toMatchObject({
+        code: 'SSH_AUTH_FAILED',
+        message: expect.stringContaining(`wrong passphrase for ${key}`) as string,
+      });
+      expect(questions.asked).toHaveLength(3);
+    });
+
+    it('ends the attempt when the question is cancelled', async () => {
+      await expect(open(answering())).rejects.toMatchObject({
+        code: 'SSH_AUTH_CANCELLED',
+      });
+    });
+
+    it('needs somebody to ask, or a passphrase that is remembered', async () => {
+      await expect(open()).rejects.toMatchObject({
+        code: 'SSH_AUTH_NEEDED',
+        message: 'needs a passphrase, and nobody can be asked now',
+      });
+      const secrets = new RememberedSecrets();
+      await (await open(answering([passphrase]), secrets)).close();
+      expect(await whoIs(open(undefined, secrets))).toBe(testUser);
+    });
+
+    it('that the server does not know is not asked for', async () => {
+      const stranger = makeKey(path.join(directory, 'stranger'), {
+        passphrase,
+        format: 'RFC4716',
+      });
+      const questions = answering([passphrase]);
+      const target = server.target({ identities: [stranger] });
+      await expect(SshConnection.open(target, questions)).rejects.toMatchObject({
+        code: 'SSH_AUTH_FAILED',
+      });
+      expect(questions.asked).toEqual([]);
+    });
+  },
+);
+
+describe('an agent', () => {
+  it.each(['ed25519', 'rsa'] as const)('signs with its %s key', async (type) => {
+    const key = makeKey(path.join(directory, 'key'), { type });
+    server.authorize(key);
+    await using agent = await SshAgent.start([key]);
+    const target = server.target({ identities: [], agent: agent.socket });
+    expect(await whoIs(SshConnection.open(target))).toBe(testUser);
+  });
+
+  it('is asked for the configured keys alone where only they may be used', async () => {
+    const key = makeKey(path.join(directory, 'key'));
+    server.authorize(key);
+    await using agent = await SshAgent.start([key]);
+    const target = server.target({
+      identities: [],
+      identitiesOnly: true,
+      agent: agent.socket,
+    });
+    await expect(SshConnection.open(target)).rejects.toMatchObject({
+      code: 'SSH_AUTH_FAILED',
+      message: expect.stringContaining('nothing to try') as string,
+    });
+    // The private part is with the agent: FILE.pub says which of its keys is meant.
+    rmSync(key);
+    expect(await whoIs(SshConnection.open({ ...target, identities: [key] }))).toBe(
+      testUser,
+    );
+  });
+
+  it('that is not there is named when nothing else could be tried', async () => {
+    const agent = path.join(directory, 'no-agent');
+    await expect(
+      SshConnection.open(server.target({ identities: [], agent })),
+    ).rejects.toMatchObject({ code: 'SSH_AGENT_UNREACHABLE', place: agent });
+    expect(await whoIs(SshConnection.open(server.target({ agent })))).toBe(testUser);
+  });
+
+  it('with more keys than the server will try: the error says what to do', async () => {
+    const keys = Array.from({ length: 7 }, (_, index) =>
+      makeKey(path.join(directory, `key${index}`)),
+    );
+    await using agent = await SshAgent.start(keys);
+    await expect(
+      SshConnection.open(server.target({ agent: agent.socket })),
+    ).rejects.toMatchObject({
+      code: 'SSH_AUTH_FAILED',
+      message: expect.stringContaining('Too many authentication failures') as string,
+      next: expect.stringContaining('IdentitiesOnly') as string,
+    });
+  });
+});
+
+describe('a server that wants two keys', () => {
+  it.each(['files', 'an agent'] as const)('gets both, from %s', async (where) => {
+    await using strict = await SshServer.start({
+      config: ['AuthenticationMethods publickey,publickey'],
+    });
+    const types = ['rsa', 'ed25519'] as const;
+    const keys = types.map((type) => makeKey(path.join(directory, type), { type }));
+    keys.forEach((key) => {
+      strict.authorize(key);
+    });
+    await using agent = await SshAgent.start(keys);
+    const target = strict.target(
+      where === 'files'
+        ? { identities: keys }
+        : { identities: [], agent: agent.socket },
+    );
+    expect(await whoIs(SshConnection.open(target))).toBe(testUser);
+    await expect(
+      SshConnection.open({ ...target, agent: undefined, identities: [keys[0]!] }),
+    ).rejects.toMatchObject({ code: 'SSH_AUTH_FAILED' });
+  });
+});
+
+describe.skipIf(passwordsMissing() !== undefined)('a password', () => {
+  const password = 'battery staple';
+  let asking: SshServer;
+  const open = (
+    questions: SshQuestions | undefined,
+    options: { secrets?: RememberedSecrets; interactive?: boolean } = {},
+  ) => SshConnection.open(asking.target({ identities: [] }), questions, options);
+
+  beforeAll(async () => {
+    asking = await SshServer.start({
+      password,
+      config: ['KbdInteractiveAuthentication no'],
+    });
+  });
+  afterAll(async () => {
+    await asking?.[Symbol.asyncDispose]();
+  });
+
+  it('lets in, the second time too', async () => {
+    const questions = answering(['wrong'], [password]);
+    expect(await whoIs(open(questions))).toBe(testUser);
+    expect(questions.asked[0]).toEqual({
+      host: '127.0.0.1',
+      user: testUser,
+      kind: 'password',
+      prompts: [
+        { text: `Password for ${testUser}@127.0.0.1:${asking.port}:`, echo: false },
+      ],
+    });
+    expect(questions.asked[1]).toMatchObject({
+      instruction: 'That password was refused.',
+    });
+  });
+
+  it('is asked for three times at most', async () => {
+    const questions = answering(['a'], ['b'], ['c'], [password]);
+    await expect(open(questions)).rejects.toMatchObject({
+      code: 'SSH_AUTH_FAILED',
+      message: expect.stringContaining('tried password, password, password') as string,
+    });
+    expect(questions.asked).toHaveLength(3);
+  });
+
+  it('is remembered once it was right, and not when it was wrong', async () => {
+    const secrets = new RememberedSecrets();
+    await (await open(answering(['wrong'], [password]), { secrets })).close();
+    expect(await whoIs(open(undefined, { secrets }))).toBe(testUser);
+    const others = new RememberedSecrets();
+    others.keepPassword(`${testUser}@127.0.0.1:${asking.port}`, 'old');
+    await expect(open(undefined, { secrets: others })).rejects.toMatchObject({
+      code: 'SSH_AUTH_NEEDED',
+      message: 'needs a password, and nobody can be asked now',
+    });
+    expect(others.password(`${testUser}@127.0.0.1:${asking.port}`)).toBeUndefined();
+  });
+
+  it('is not asked for in the background', async () => {
+    const questions = answering([password]);
+    await expect(open(questions, { interactive: false })).rejects.toMatchObject({
+      code: 'SSH_AUTH_NEEDED',
+    });
+    expect(questions.asked).toEqual([]);
+  });
+});
+
+describe.skipIf(passwordsMissing() !== undefined)('keyboard-interactive', () => {
+  const password = 'battery staple';
+
+  it('comes after a key where the server wants both', async () => {
+    await using asking = await SshServer.start({
+      password,
+      config: ['AuthenticationMethods publickey,keyboard-interactive'],
+    });
+    await using agent = await SshAgent.start([asking.key]);
+    for (const target of [
+      asking.target(),
+      asking.target({ identities: [], agent: agent.socket }),
+    ]) {
+      const questions = answering([password]);
+      expect(await whoIs(SshConnection.open(target, questions))).toBe(testUser);
+      expect(questions.asked).toMatchObject([
+        { kind: 'keyboard-interactive', prompts: [{ text: 'Password:', echo: false }] },
+      ]);
+    }
+    await expect(SshConnection.open(asking.target())).rejects.toMatchObject({
+      code: 'SSH_AUTH_NEEDED',
+      message: 'needs a keyboard-interactive, and nobody can be asked now',
+    });
+    await expect(
+      SshConnection.open(asking.target(), answering()),
+    ).rejects.toMatchObject({ code: 'SSH_AUTH_CANCELLED' });
+  });
+});
+
+it('a server that asks in several rounds is answered in each, one question at a time', async () => {
+  await using scripted = await ScriptedSshServer.start([
+    {
+      title: 'Cluster\u001b[2J',
+      instruction: 'First factor',
+      prompts: [
+        { prompt: 'User code: ', echo: true },
+        { prompt: 'PIN: ', echo: false },
+      ],
+      answers: ['123', '456'],
+    },
+    // Something to read, with nothing to answer.
+    { title: '', instruction: 'Well done', prompts: [], answers: [] },
+    {
+      title: '',
+      instruction: 'Second factor',
+      prompts: [{ prompt: 'Code: ', echo: true }],
+      answers: ['789'],
+    },
+  ]);
+  const questions = answering(['0', '0'], ['123', '456'], ['789']);
+  await using connection = await SshConnection.open(scripted.target(), questions);
+  expect(connection.isOpen).toBe(true);
+  expect(questions.asked).toHaveLength(3);
+  expect(questions.asked[0]).toEqual({
+    host: '127.0.0.1',
+    user: 'ada',
+    kind: 'keyboard-interactive',
+    // What could drive a terminal is gone.
+    title: 'Cluster [2J',
+    instruction: 'First factor',
+    prompts: [
+      { text: 'User code:', echo: true },
+      { text: 'PIN:', echo: false },
+    ],
+  });
+  expect(questions.asked[2]).toMatchObject({ instruction: 'Second factor' });
+});
+
+/** A private key file in OpenSSH's format whose head says that it is of this type. */
+function keyOfType(type: string): string {
+  const field = (bytes: Buffer | string): Buffer => {
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(bytes.length);
+    return Buffer.concat([length, Buffer.from(bytes)]);
+  };
+  const publicBlob = Buffer.concat([
+    field(type),
+    field(Buffer.alloc(32)),
+    field('ssh:'),
+  ]);
+  const body = Buffer.concat([
+    Buffer.from('openssh-key-v1\0'),
+    ...['none', 'none', ''].map(field),
+    Buffer.from([0, 0, 0, 1]),
+    field(publicBlob),
+    field(Buffer.alloc(64)),
+  ]);
+  const lines = body.toString('base64').replace(/.{70}/g, '$&\n');
+  return `-----BEGIN OPENSSH PRIVATE KEY-----\n${lines}\n-----END OPENSSH PRIVATE KEY-----\n`;
+}

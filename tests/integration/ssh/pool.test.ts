@@ -1,0 +1,107 @@
+/** One connection for all who need a machine, and secrets that are asked for once. */
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { SshPool } from '../../../src/main/ssh/pool.ts';
+import type { SshQuestions } from '../../../src/main/ssh/questions.ts';
+import { makeKey, SshServer } from '../../harness/sshd.ts';
+
+const passphrase = 'correct horse';
+let server: SshServer;
+let locked: string;
+
+beforeAll(async () => {
+  server = await SshServer.start();
+  locked = makeKey(path.join(server.directory, 'locked'), { passphrase });
+  server.authorize(locked);
+});
+
+afterAll(async () => {
+  await server?.[Symbol.asyncDispose]();
+});
+
+function answering(): SshQuestions & { count: number } {
+  return {
+    count: 0,
+    hostKey: () => Promise.resolve('refuse'),
+    secrets() {
+      this.count++;
+      return Promise.resolve([passphrase]);
+    },
+  };
+}
+
+it('callers at the same time share one connection and one question', async () => {
+  await using pool = new SshPool();
+  const questions = answering();
+  const target = server.target({ identities: [locked] });
+  const [a, b] = await Promise.all([
+    pool.acquire(target, { questions }),
+    pool.acquire(target, { questions }),
+  ]);
+  expect(a.connection).toBe(b.connection);
+  expect((await pool.acquire(target)).connection).toBe(a.connection);
+  expect(questions.count).toBe(1);
+});
+
+it('a lost connection is made again without a question', async () => {
+  await using pool = new SshPool();
+  const questions = answering();
+  const target = server.target({ identities: [locked] });
+  const first = await pool.acquire(target, { questions });
+  await server.cutSessions();
+  await first.connection.closed;
+  const second = await pool.acquire(target);
+  expect(second.connection).not.toBe(first.connection);
+  expect((await second.connection.run('echo again')).stdout).toBe('again\n');
+  expect(questions.count).toBe(1);
+});
+
+it('a connection goes with its secrets when nobody has used it for a while', async () => {
+  await using pool = new SshPool({ idleMs: 10 });
+  const questions = answering();
+  const target = server.target({ identities: [locked] });
+  const lease = await pool.acquire(target, { questions });
+  lease[Symbol.dispose]();
+  expect(await lease.connection.closed).toEqual({ error: undefined });
+  await expect(pool.acquire(target)).rejects.toMatchObject({ code: 'SSH_AUTH_NEEDED' });
+});
+
+it('a connection stays while somebody has it', async () => {
+  await using pool = new SshPool({ idleMs: 1 });
+  const first = await pool.acquire(server.target());
+  const second = await pool.acquire(server.target());
+  first[Symbol.dispose]();
+  first[Symbol.dispose]();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect((await second.connection.run('echo here')).stdout).toBe('here\n');
+});
+
+it('an attempt that could ask nobody is made again for somebody who can', async () => {
+  await using pool = new SshPool();
+  const questions = answering();
+  const target = server.target({ identities: [locked] });
+  const background = pool.acquire(target);
+  const failed = expect(background).rejects.toMatchObject({ code: 'SSH_AUTH_NEEDED' });
+  const lease = await pool.acquire(target, { questions });
+  await failed;
+  expect(lease.connection.isOpen).toBe(true);
+});
+
+it('who gives up does not end the attempt of another', async () => {
+  await using pool = new SshPool();
+  const controller = new AbortController();
+  const first = pool.acquire(server.target(), { signal: controller.signal });
+  const second = pool.acquire(server.target());
+  const failed = expect(first).rejects.toMatchObject({ code: 'ABORTED' });
+  controller.abort();
+  await failed;
+  expect((await second).connection.isOpen).toBe(true);
+});
+
+it('its end closes everything', async () => {
+  const pool = new SshPool();
+  const { connection } = await pool.acquire(server.target());
+  await pool[Symbol.asyncDispose]();
+  expect(await connection.closed).toEqual({ error: undefined });
+  await expect.poll(() => server.sessions()).toEqual([]);
+});
