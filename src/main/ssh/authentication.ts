@@ -4,12 +4,7 @@
  * the answer and at no other time; without somebody to ask, nothing is tried that would
  * have to ask, so that nobody's phone rings at night.
  */
-import ssh2, {
-  type AnyAuthMethod,
-  type AuthenticationType,
-  type ParsedKey,
-  type Prompt,
-} from 'ssh2';
+import type { AnyAuthMethod, AuthenticationType, ParsedKey, Prompt } from 'ssh2';
 import { failure, GradwireError } from '../../shared/errors.ts';
 import type { PausableDeadline } from './deadline.ts';
 import {
@@ -19,9 +14,10 @@ import {
   type UnusableKey,
 } from './key-candidate.ts';
 import { unlockKey } from './key-file.ts';
+import { OneKeyAgent } from './one-key-agent.ts';
 import { oneAtATime, type SecretsQuestion, type SshQuestions } from './questions.ts';
 import type { RememberedSecrets } from './remembered-secrets.ts';
-import { messageOf, printable } from './ssh-errors.ts';
+import { messageOf, printable, printableLines } from './ssh-errors.ts';
 import { placeOf, type SshTarget } from './target.ts';
 
 /** As often as OpenSSH asks for a password or a passphrase. */
@@ -39,6 +35,15 @@ export interface AuthenticationContext {
 
 type SecretKind = SecretsQuestion['kind'];
 
+const NEEDED: Readonly<Record<SecretKind, string>> = {
+  password: 'a password',
+  passphrase: 'a passphrase',
+  'keyboard-interactive': 'answers to questions of its own',
+};
+
+/** What PAM asks for where a password is all that it wants. */
+const ASKS_FOR_PASSWORD = /^(\S+'s )?password:?\s*$/i;
+
 export class Authentication {
   readonly #target: SshTarget;
   readonly #place: string;
@@ -52,6 +57,8 @@ export class Authentication {
   readonly #unasked = new Set<SecretKind>();
   /** A password that was sent; it is kept once the server has let us in. */
   #sentPassword: string | undefined;
+  /** Rounds of questions in this attempt by keyboard-interactive. */
+  #prompts = 0;
 
   constructor(target: SshTarget, context: AuthenticationContext) {
     this.#target = target;
@@ -91,7 +98,7 @@ export class Authentication {
     if (this.#unasked.size > 0) {
       return failure(
         'SSH_AUTH_NEEDED',
-        `needs a ${[...this.#unasked].join(' or a ')}, and nobody can be asked now`,
+        `needs ${[...this.#unasked].map((kind) => NEEDED[kind]).join(' or ')}, and nobody can be asked now`,
         {
           place,
           next: 'Connect from the window or a terminal, or load the key into an agent.',
@@ -142,12 +149,14 @@ export class Authentication {
     }
     for (let round = 0; round < ATTEMPTS; round++) {
       if (!this.#offered.includes('keyboard-interactive')) break;
-      if (this.#context.questions === undefined) {
+      if (this.#context.questions === undefined && !this.#passwordWillDo()) {
         this.#unasked.add('keyboard-interactive');
         break;
       }
       this.#tried.push('keyboard-interactive');
+      this.#prompts = 0;
       yield { type: 'keyboard-interactive', username, prompt: this.#prompt };
+      this.#forgetPassword();
     }
     for (let round = 0; round < ATTEMPTS; round++) {
       if (!this.#offered.includes('password')) break;
@@ -156,8 +165,7 @@ export class Authentication {
       this.#tried.push('password');
       this.#sentPassword = password;
       yield { type: 'password', username, password };
-      this.#sentPassword = undefined;
-      this.#context.secrets.forgetPassword(this.#place);
+      this.#forgetPassword();
     }
     return undefined;
   }
@@ -247,6 +255,21 @@ export class Authentication {
     return answers[0];
   }
 
+  /** Whether the last log-in was by a password alone, and the server asks in no other way. */
+  #passwordWillDo(): boolean {
+    return (
+      !this.#offered.includes('password') &&
+      this.#context.secrets.password(this.#place) !== undefined
+    );
+  }
+
+  /** The server has refused it: another attempt with it could lock the account. */
+  #forgetPassword(): void {
+    if (this.#sentPassword === undefined) return;
+    this.#sentPassword = undefined;
+    this.#context.secrets.forgetPassword(this.#place);
+  }
+
   /** A round of keyboard-interactive; a server may have several. */
   readonly #prompt = (
     title: string,
@@ -255,15 +278,7 @@ export class Authentication {
     prompts: readonly Prompt[],
     finish: (answers: string[]) => void,
   ): void => {
-    this.#ask({
-      kind: 'keyboard-interactive',
-      title: printable(title),
-      instruction: printable(instruction),
-      prompts: prompts.map(({ prompt, echo }) => ({
-        text: printable(prompt),
-        echo: echo ?? false,
-      })),
-    }).then(
+    this.#answers(title, instruction, prompts).then(
       (answers) => {
         finish([...answers]);
       },
@@ -272,6 +287,41 @@ export class Authentication {
       },
     );
   };
+
+  async #answers(
+    title: string,
+    instruction: string,
+    prompts: readonly Prompt[],
+  ): Promise<readonly string[]> {
+    const [only, ...others] = prompts;
+    // A password is remembered where nothing else was asked: a code is good only once.
+    const alone =
+      ++this.#prompts === 1 &&
+      others.length === 0 &&
+      only?.echo !== true &&
+      ASKS_FOR_PASSWORD.test(only?.prompt ?? '');
+    if (!alone) this.#sentPassword = undefined;
+    if (this.#context.questions === undefined) {
+      const password = this.#context.secrets.password(this.#place);
+      if (alone && password !== undefined) {
+        this.#sentPassword = password;
+        return [password];
+      }
+      this.#unasked.add('keyboard-interactive');
+      throw this.failed();
+    }
+    const answers = await this.#ask({
+      kind: 'keyboard-interactive',
+      title: printableLines(title),
+      instruction: printableLines(instruction),
+      prompts: prompts.map(({ prompt, echo }) => ({
+        text: printableLines(prompt),
+        echo: echo ?? false,
+      })),
+    });
+    if (alone) this.#sentPassword = answers[0];
+    return answers;
+  }
 
   /** @throws GradwireError `SSH_AUTH_CANCELLED` */
   async #ask(
@@ -293,47 +343,6 @@ export class Authentication {
       );
     }
     return answers;
-  }
-}
-
-/** An agent with one key. What it throws goes to the authentication, not to ssh2. */
-class OneKeyAgent extends ssh2.BaseAgent<ParsedKey> {
-  readonly #key: ParsedKey;
-  readonly #sign: (data: Buffer, hash: string | undefined) => Promise<Buffer>;
-  readonly #failed: (error: unknown) => void;
-
-  constructor(
-    key: ParsedKey,
-    sign: (data: Buffer, hash: string | undefined) => Promise<Buffer>,
-    failed: (error: unknown) => void,
-  ) {
-    super();
-    this.#key = key;
-    this.#sign = sign;
-    this.#failed = failed;
-  }
-
-  override getIdentities(
-    done: (error: Error | undefined, keys?: ParsedKey[]) => void,
-  ): void {
-    done(undefined, [this.#key]);
-  }
-
-  override sign(_key: ParsedKey, data: Buffer, options: unknown, done?: unknown): void {
-    const reply = (typeof options === 'function' ? options : done) as (
-      error: Error | undefined,
-      signature?: Buffer,
-    ) => void;
-    const { hash } = (typeof options === 'object' ? options : {}) as { hash?: string };
-    this.#sign(data, hash).then(
-      (signature) => {
-        reply(undefined, signature);
-      },
-      (error: unknown) => {
-        this.#failed(error);
-        reply(error as Error);
-      },
-    );
   }
 }
 

@@ -14,6 +14,14 @@ export function printable(text: string): string {
   return line.length <= LONGEST_TEXT ? line : `${line.slice(0, LONGEST_TEXT)}…`;
 }
 
+const LONGEST_QUESTION = 4000;
+
+/** Text of the other side for a question: its lines, without what could drive a terminal. */
+export function printableLines(text: string): string {
+  const plain = text.replace(/\r\n?/g, '\n').replace(/[^\P{C}\n]/gu, ' ');
+  return plain.trim().slice(0, LONGEST_QUESTION);
+}
+
 export function unreachable(
   target: SshTarget,
   what: string,

@@ -339,13 +339,38 @@ describe.skipIf(passwordsMissing() !== undefined)('keyboard-interactive', () => 
     }
     await expect(SshConnection.open(asking.target())).rejects.toMatchObject({
       code: 'SSH_AUTH_NEEDED',
-      message: 'needs a keyboard-interactive, and nobody can be asked now',
+      message: 'needs answers to questions of its own, and nobody can be asked now',
     });
     await expect(
       SshConnection.open(asking.target(), answering()),
     ).rejects.toMatchObject({ code: 'SSH_AUTH_CANCELLED' });
   });
 });
+
+it.skipIf(passwordsMissing() !== undefined)(
+  'a password that PAM asks for is remembered as one, and forgotten when it is refused',
+  async () => {
+    const password = 'battery staple';
+    await using asking = await SshServer.start({
+      password,
+      config: ['PasswordAuthentication no'],
+    });
+    const target = asking.target({ identities: [] });
+    const secrets = new RememberedSecrets();
+    await (
+      await SshConnection.open(target, answering([password]), { secrets })
+    ).close();
+    expect(await whoIs(SshConnection.open(target, undefined, { secrets }))).toBe(
+      testUser,
+    );
+    const place = `${testUser}@127.0.0.1:${asking.port}`;
+    secrets.keepPassword(place, 'old');
+    await expect(
+      SshConnection.open(target, undefined, { secrets }),
+    ).rejects.toMatchObject({ code: 'SSH_AUTH_NEEDED' });
+    expect(secrets.password(place)).toBeUndefined();
+  },
+);
 
 it('a server that asks in several rounds is answered in each, one question at a time', async () => {
   await using scripted = await ScriptedSshServer.start([
@@ -363,12 +388,14 @@ it('a server that asks in several rounds is answered in each, one question at a 
     {
       title: '',
       instruction: 'Second factor',
-      prompts: [{ prompt: 'Code: ', echo: true }],
+      prompts: [{ prompt: 'Password: ', echo: false }],
       answers: ['789'],
     },
   ]);
   const questions = answering(['0', '0'], ['123', '456'], ['789']);
-  await using connection = await SshConnection.open(scripted.target(), questions);
+  const secrets = new RememberedSecrets();
+  const target = scripted.target();
+  await using connection = await SshConnection.open(target, questions, { secrets });
   expect(connection.isOpen).toBe(true);
   expect(questions.asked).toHaveLength(3);
   expect(questions.asked[0]).toEqual({
@@ -384,6 +411,8 @@ it('a server that asks in several rounds is answered in each, one question at a 
     ],
   });
   expect(questions.asked[2]).toMatchObject({ instruction: 'Second factor' });
+  // Codes are good once.
+  expect(secrets.password(`ada@127.0.0.1:${target.port}`)).toBeUndefined();
 });
 
 /** A private key file in OpenSSH's format whose head says that it is of this type. */
