@@ -213,6 +213,17 @@ export const failedRecordSchema = z.strictObject({
 });
 export type FailedRecord = z.infer<typeof failedRecordSchema>;
 
+/**
+ * The last record of a node whose ranks have all finished, where rank 0 is on another: the
+ * run's result is in that one's journal.
+ */
+export const finishedRecordSchema = z.strictObject({
+  type: z.literal('finished'),
+  at: z.number(),
+  node: z.string(),
+});
+export type FinishedRecord = z.infer<typeof finishedRecordSchema>;
+
 export const runRecordSchema = z.discriminatedUnion('type', [
   iterationRecordSchema,
   evaluationRecordSchema,
@@ -223,6 +234,7 @@ export const runRecordSchema = z.discriminatedUnion('type', [
   startedRecordSchema,
   doneRecordSchema,
   failedRecordSchema,
+  finishedRecordSchema,
 ]);
 export type RunRecord = z.infer<typeof runRecordSchema>;
 
@@ -234,4 +246,11 @@ export interface JournalEntry {
 
 export function endsRun(record: RunRecord): record is DoneRecord | FailedRecord {
   return record.type === 'done' || record.type === 'failed';
+}
+
+export type JournalEnding = DoneRecord | FailedRecord | FinishedRecord;
+
+/** Whether it is the last record of its node's journal. */
+export function endsJournal(record: RunRecord): record is JournalEnding {
+  return endsRun(record) || record.type === 'finished';
 }

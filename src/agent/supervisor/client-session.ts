@@ -128,6 +128,10 @@ export class ClientSession {
         return {};
       },
       switch: ({ run, ...request }) => ({ switch: runs.find(run).switch(request) }),
+      adopt: ({ run, switches }) => {
+        runs.find(run).adopt(switches);
+        return {};
+      },
       stop: async ({ run: id }) => {
         await runs.find(id).stop();
         return {};

@@ -5,7 +5,7 @@
 import { failure, GradwireError } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { SupervisedRun as SupervisedRunState } from '../../shared/protocol/supervisor.ts';
-import { endsRun, type RunRecord } from '../../shared/records.ts';
+import { endsJournal, type RunRecord } from '../../shared/records.ts';
 import type { Journal } from './journal.ts';
 
 export class RestoredRun {
@@ -15,7 +15,7 @@ export class RestoredRun {
 
   constructor(run: string, spec: ExperimentSpec, createdAt: number, journal: Journal) {
     const last = journal.lastRecord;
-    if (last === undefined || !endsRun(last)) {
+    if (last === undefined || !endsJournal(last)) {
       const error = lossOf(journal).toData();
       appendLast(journal, { type: 'failed', at: Date.now(), error });
     }
@@ -35,6 +35,10 @@ export class RestoredRun {
 
   switch(): never {
     throw ended();
+  }
+
+  adopt(): void {
+    // Ended already.
   }
 
   stop(): Promise<void> {

@@ -11,7 +11,7 @@ import {
   writeFileSync,
   readFileSync,
 } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, hostname } from 'node:os';
 import path from 'node:path';
 import { failure, inputError } from '../../shared/errors.ts';
 import {
@@ -122,6 +122,8 @@ export class RunTable {
       threads: Math.max(1, Math.floor(cores / request.ranks.length)),
       engine: engineOf(spec, cores / request.ranks.length),
       network: request.network,
+      node: request.node ?? hostname(),
+      listen: request.listen ?? '127.0.0.1',
     });
     this.#runs.set(request.run, run);
     void run.ended.then(() => {

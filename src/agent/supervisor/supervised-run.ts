@@ -3,7 +3,6 @@
  * forward: preparing → running → ended. However it ends, all its workers are gone before
  * its last record is journalled.
  */
-import { hostname } from 'node:os';
 import {
   failure,
   inputError,
@@ -20,7 +19,7 @@ import type {
   SwitchRequest,
 } from '../../shared/protocol/supervisor.ts';
 import {
-  endsRun,
+  endsJournal,
   type DoneRecord,
   type JournalEntry,
   type RunRecord,
@@ -29,7 +28,11 @@ import { resolvePlan, type PlanSetting } from '../plan/resolve-plan.ts';
 import type { Journal } from './journal.ts';
 import { PlanForecast } from './plan-forecast.ts';
 import { admitError, RecordAdmission } from './record-admission.ts';
-import { rootCause, isConsequence, type FailureReport } from '../world/root-cause.ts';
+import {
+  rootCause,
+  isConsequence,
+  type FailureReport,
+} from '../../shared/root-cause.ts';
 import { assertReached } from '../launch/validate-launch.ts';
 import {
   RankProcess,
@@ -59,6 +62,10 @@ export interface RunOptions {
   readonly threads: number;
   readonly engine: 'thread' | 'inline';
   readonly network?: NetworkCost | undefined;
+  /** This node's name in records. */
+  readonly node: string;
+  /** Address where the ranks listen. */
+  readonly listen: string;
 }
 
 export interface RunListener {
@@ -86,6 +93,8 @@ export class SupervisedRun {
   #timer: NodeJS.Timeout | undefined;
   #phase: RunPhase = 'preparing';
   readonly #forecast: PlanForecast;
+  /** By epoch: asked for here since the run began, or planned on another node. */
+  readonly #later = new Map<number, PlanSwitch>();
   #epoch: number;
   #done: DoneRecord | undefined;
   #failing = false;
@@ -116,7 +125,7 @@ export class SupervisedRun {
         plan: options.plan,
         switches: options.switches,
         secret: options.secret,
-        listen: '127.0.0.1',
+        listen: options.listen,
         threads: options.threads,
         engine: options.engine,
         network: options.network,
@@ -131,6 +140,7 @@ export class SupervisedRun {
       spec: this.#options.spec,
       lastSequence: this.#options.journal.lastSequence,
       createdAt: this.#createdAt,
+      switches: [...this.#later.values()],
     };
   }
 
@@ -173,12 +183,25 @@ export class SupervisedRun {
     const setting = { ...this.#options.setting, epoch };
     const plan = resolvePlan(change, this.#forecast.before(notBefore), setting);
     const planSwitch = { epoch, notBefore, plan, residual };
-    this.#epoch = epoch;
+    this.#learn(planSwitch);
+    return planSwitch;
+  }
+
+  /** Switches that another node has planned: the ranks here need them for the same fence. */
+  adopt(switches: readonly PlanSwitch[]): void {
+    if (this.#phase === 'ended') return;
+    for (const planSwitch of switches.toSorted((a, b) => a.epoch - b.epoch)) {
+      if (!this.#later.has(planSwitch.epoch)) this.#learn(planSwitch);
+    }
+  }
+
+  #learn(planSwitch: PlanSwitch): void {
+    this.#later.set(planSwitch.epoch, planSwitch);
+    this.#epoch = Math.max(this.#epoch, planSwitch.epoch);
     this.#forecast.add(planSwitch);
     for (const worker of this.#workers.values()) {
       worker.send({ type: 'switch', switch: planSwitch });
     }
-    return planSwitch;
   }
 
   /** End after the current iteration. Resolves when the run has ended. */
@@ -275,7 +298,7 @@ export class SupervisedRun {
         processes: [...this.#workers.values()].map(({ rank, pid }) => ({
           rank,
           pid,
-          node: hostname(),
+          node: this.#options.node,
         })),
       },
       ...(this.#options.notice === undefined ? [] : [dataNotice(this.#options.notice)]),
@@ -304,7 +327,7 @@ export class SupervisedRun {
       if (record.type === 'iteration') this.#forecast.reached(record.iteration);
       if (record.type === 'switch') this.#forecast.passed(record.epoch, record.fence);
     }
-    const rest = records.filter((record) => !endsRun(record));
+    const rest = records.filter((record) => !endsJournal(record));
     if (rest.length === 0 || this.#failing) return;
     try {
       this.#tell(this.#options.journal.append(rest));
@@ -315,7 +338,7 @@ export class SupervisedRun {
 
   #exited(rank: number, exit: ProcessExit): void {
     if (!this.#leaving.has(rank) && !this.#failing) {
-      this.#report({ kind: 'death', error: deathOf(rank, exit) });
+      this.#report({ kind: 'death', error: deathOf(rank, exit, this.#options.node) });
     }
     if ([...this.#workers.values()].every((worker) => worker.exited)) this.#end();
   }
@@ -343,7 +366,7 @@ export class SupervisedRun {
     if (silent.length === 0 || silent.length === this.#workers.size) return undefined;
     const who = `${silent.length === 1 ? 'rank' : 'ranks'} ${silent.join(', ')}`;
     return failure('RANK_SILENT', `${who} did not answer until the others gave up`, {
-      place: hostname(),
+      place: this.#options.node,
       rank: silent[0],
       next: 'Is that machine overloaded, or the process stopped? If it is only slow, raise patienceSeconds.',
     });
@@ -372,11 +395,11 @@ export class SupervisedRun {
     clearTimeout(this.#timer);
     const error =
       rootCause(this.#reports) ??
-      (this.#done === undefined
+      (this.#result === undefined
         ? failure('RUN_INCOMPLETE', 'all ranks ended without a result').toData()
         : undefined);
     const last: RunRecord =
-      error === undefined ? this.#done! : { type: 'failed', at: Date.now(), error };
+      error === undefined ? this.#result! : { type: 'failed', at: Date.now(), error };
     this.#phase = 'ended';
     this.#prepared.reject(failure('RUN_ENDED', 'the run ended', error));
     try {
@@ -393,6 +416,14 @@ export class SupervisedRun {
     this.#changed();
   }
 
+  /** Of this node: the run's where rank 0 is here, else that all ranks have finished. */
+  get #result(): RunRecord | undefined {
+    if (this.#options.ranks.includes(0)) return this.#done;
+    const { node, ranks } = this.#options;
+    if (this.#leaving.size < ranks.length) return undefined;
+    return { type: 'finished', at: Date.now(), node };
+  }
+
   #tell(entries: readonly JournalEntry[]): void {
     for (const listener of this.#listeners) listener.entries(entries);
   }
@@ -406,14 +437,18 @@ function dataNotice(message: string): RunRecord {
   return { type: 'notice', at: Date.now(), level: 'info', code: 'DATA', message };
 }
 
-function deathOf(rank: number, { code, signal, stderr }: ProcessExit): ErrorData {
+function deathOf(
+  rank: number,
+  { code, signal, stderr }: ProcessExit,
+  node: string,
+): ErrorData {
   const how = signal === null ? `exited with code ${code}` : `was killed by ${signal}`;
   const tail = stderr.trim().split('\n').slice(-3).join(' | ');
   return failure(
     'WORKER_DIED',
     `the process of rank ${rank} ${how}${tail === '' ? '' : `: ${tail}`}`,
     {
-      place: hostname(),
+      place: node,
       rank,
       next:
         signal === 'SIGKILL'

@@ -11,7 +11,11 @@ import {
   type ProcessExit,
   type RankCommand,
 } from './rank-process.ts';
-import { isConsequence, rootCause, type FailureReport } from './root-cause.ts';
+import {
+  isConsequence,
+  rootCause,
+  type FailureReport,
+} from '../../shared/root-cause.ts';
 
 /** How long the others may take to say why, once a rank has lost a peer. */
 const EXPLANATION_MS = 1000;

@@ -12,7 +12,7 @@ import { isAlive } from '../../main/home/process-life.ts';
 import { loadNetworkProfile } from '../../main/home/network-profile-file.ts';
 import { AppLock } from '../../main/home/app-lock.ts';
 import { RunCoordinator, type CoordinatorEvents } from '../../main/runs/coordinator.ts';
-import { localNode } from '../../main/cluster/local-node.ts';
+import { fixedNodes, localNode } from '../../main/cluster/local-node.ts';
 import { RunStore } from '../../main/store/run-store.ts';
 
 const SUPERVISOR_EXIT_MS = 1000;
@@ -48,7 +48,7 @@ export async function withWorkspace<T>(
     };
     const coordinator = new RunCoordinator({
       store,
-      nodes: [localNode(home)],
+      nodes: fixedNodes([localNode(home)]),
       scope: 'own',
       networkProfile: () => loadNetworkProfile(home.networkProfile),
       events: {
@@ -77,18 +77,18 @@ export async function withWorkspace<T>(
 }
 
 async function leave(home: Home, coordinator: RunCoordinator): Promise<void> {
-  const supervisors = coordinator.supervisors();
+  const supervisor = coordinator.supervisor();
   let needed: boolean;
   try {
-    needed = supervisors.length === 0 || (await isNeeded(home, coordinator));
+    needed = supervisor === undefined || (await isNeeded(home, coordinator));
   } finally {
     // Whatever the question ended with: an open connection keeps this process alive.
     await coordinator.close();
   }
-  if (needed) return;
+  if (needed || supervisor === undefined) return;
   let deadline = performance.now() + SUPERVISOR_EXIT_MS;
   let leaving = false;
-  while (supervisors.some(isAlive) && performance.now() < deadline) {
+  while (isAlive(supervisor) && performance.now() < deadline) {
     await pause(POLL_MS);
     if (leaving || process.platform === 'win32' || existsSync(home.socket)) continue;
     // It removes its socket as its last act. What is there after that is a dead process

@@ -4,7 +4,12 @@
  * none, a line for each switch and warning, and at the end where the time went.
  */
 import { describePlan, describeSwitch } from '../../shared/exchange-plan.ts';
-import { endsRun, type JournalEntry, type RunRecord } from '../../shared/records.ts';
+import {
+  endsRun,
+  type JournalEntry,
+  type RunRecord,
+  type StartedRecord,
+} from '../../shared/records.ts';
 import { describeState } from '../../shared/switched-state.ts';
 import type { RunSummary } from '../../shared/rpc.ts';
 import { PhaseBreakdown, PhaseMeans } from './phase-breakdown.ts';
@@ -127,6 +132,10 @@ export class HumanPrinter implements RunPrinter {
         this.#recent.add(record);
         return;
       case 'started':
+        if (this.#startedAt !== undefined) {
+          this.#line(`on ${nodesOf(record)} too: ${ranksOf(record)}`);
+          return;
+        }
         this.#startedAt = record.at;
         this.#line(
           `started on ${record.backend}: ${record.parameters} parameters, ` +
@@ -154,6 +163,8 @@ export class HumanPrinter implements RunPrinter {
       case 'done':
       case 'failed':
         this.#last = record;
+        return;
+      case 'finished':
         return;
       case 'evaluation':
       case 'divergence':
@@ -186,3 +197,9 @@ export class HumanPrinter implements RunPrinter {
     this.#live = false;
   }
 }
+
+const nodesOf = ({ processes }: StartedRecord): string =>
+  [...new Set(processes.map(({ node }) => node))].join(', ');
+
+const ranksOf = ({ processes }: StartedRecord): string =>
+  `${processes.length === 1 ? 'rank' : 'ranks'} ${processes.map(({ rank }) => rank).join(', ')}`;

@@ -13,7 +13,7 @@ import { AppLock } from '../home/app-lock.ts';
 import { RunCoordinator } from '../runs/coordinator.ts';
 import { resolveDataDirectory } from '../spec/data-directory.ts';
 import { EventOutbox, type AppListener } from './event-outbox.ts';
-import { localNode } from '../cluster/local-node.ts';
+import { fixedNodes, localNode } from '../cluster/local-node.ts';
 import { loadPresets } from '../spec/presets.ts';
 import { parseSpecText, specToYaml } from '../spec/spec-text.ts';
 import { exportRun } from '../store/run-export.ts';
@@ -59,7 +59,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
   };
   const coordinator = new RunCoordinator({
     store,
-    nodes: [localNode(home)],
+    nodes: fixedNodes([localNode(home)]),
     scope: 'all',
     networkProfile: () => loadNetworkProfile(home.networkProfile),
     events: {

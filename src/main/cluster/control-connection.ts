@@ -21,10 +21,11 @@ import {
   type SupervisorRequests,
 } from '../../shared/protocol/supervisor.ts';
 
-const HELLO_DEADLINE_MS = 5000;
+/** They end what hangs: on a crowded machine a process may wait seconds for its turn. */
+const HELLO_DEADLINE_MS = 30_000;
 /** For the other side to close after us. */
 const CLOSE_DEADLINE_MS = 500;
-const REQUEST_DEADLINE_MS = 15_000;
+const REQUEST_DEADLINE_MS = 30_000;
 
 /** Enough of a message to know what it is; records are validated by the store. */
 const envelope = z.discriminatedUnion('type', [

@@ -1,14 +1,27 @@
 /** This computer as a node: its supervisor listens on the home's socket. */
 import type { Home } from '../home/home.ts';
 import type { NodeAccess } from './node-link.ts';
+import type { NodeDirectory } from './node-set.ts';
 import { connectSupervisor, ensureSupervisor } from './supervisor-process.ts';
 
-const LOCAL_NODE = 'this-computer';
+export const LOCAL_NODE = 'this-computer';
 
-export function localNode(home: Home): NodeAccess {
+export function localNode(home: Home, name = LOCAL_NODE): NodeAccess {
   return {
-    name: LOCAL_NODE,
+    name,
+    addresses: () => ({ there: '127.0.0.1' }),
     find: (handlers) => connectSupervisor(home, handlers),
     ensure: (handlers) => ensureSupervisor(home, handlers),
+  };
+}
+
+/** Nodes that stay the same, the leading one first. */
+export function fixedNodes(
+  nodes: readonly [NodeAccess, ...NodeAccess[]],
+): NodeDirectory {
+  return {
+    lead: nodes[0].name,
+    names: () => nodes.map(({ name }) => name),
+    access: (name) => nodes.find((node) => node.name === name),
   };
 }

@@ -18,9 +18,19 @@ import type { ConnectionHandlers, ControlConnection } from './control-connection
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5000;
 
+/** Addresses of the two ends of the way to a node. */
+export interface NodeAddresses {
+  /** The node's own, on which its ranks listen. */
+  readonly there: string;
+  /** This computer's, as the node sees it; absent: the node is this computer. */
+  readonly here?: string | undefined;
+}
+
 /** How the supervisor of a node is reached. */
 export interface NodeAccess {
   readonly name: string;
+  /** Where ranks on other machines find its ranks; asked for once it is connected. */
+  readonly addresses: () => NodeAddresses;
   /** Connects to the supervisor that runs; undefined when none does. */
   find(handlers: ConnectionHandlers): Promise<ControlConnection | undefined>;
   /** Connects, and starts one where none runs. */
@@ -51,6 +61,10 @@ export class NodeLink {
     this.name = access.name;
     this.#access = access;
     this.#events = events;
+  }
+
+  get addresses(): NodeAddresses {
+    return this.#access.addresses();
   }
 
   /** The connection if there is one now. */

@@ -1,56 +1,72 @@
-/** The nodes there are, by name. The first is the lead where no run says otherwise. */
+/** The links to nodes, made when they are first asked for. */
 import { inputError } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { nearest } from '../../shared/nearest.ts';
 import { NodeLink, type LinkEvents, type NodeAccess } from './node-link.ts';
 
+/** The nodes there are, as they are now: others may be added while links stand. */
+export interface NodeDirectory {
+  /** The node where a run is led that says nothing else: this computer. */
+  readonly lead: string;
+  names(): readonly string[];
+  /** How a node is reached; undefined where there is none of that name. */
+  access(name: string): NodeAccess | undefined;
+}
+
 export class NodeSet {
+  readonly #directory: NodeDirectory;
+  readonly #events: (link: () => NodeLink) => LinkEvents;
   readonly #links = new Map<string, NodeLink>();
 
-  constructor(
-    nodes: readonly NodeAccess[],
-    events: (link: () => NodeLink) => LinkEvents,
-  ) {
-    for (const access of nodes) {
-      const link: NodeLink = new NodeLink(
-        access,
-        events(() => link),
-      );
-      this.#links.set(access.name, link);
-    }
+  constructor(directory: NodeDirectory, events: (link: () => NodeLink) => LinkEvents) {
+    this.#directory = directory;
+    this.#events = events;
   }
 
+  /** Those that have been asked for. */
   [Symbol.iterator](): Iterator<NodeLink> {
     return this.#links.values();
   }
 
   get lead(): NodeLink {
-    return this.#links.values().next().value!;
+    return this.named(this.#directory.lead);
   }
 
   /**
    * The nodes of a run; the first leads it and owns its plan switches.
    * @throws GradwireError `NODE_UNKNOWN`
    */
-  of(spec: ExperimentSpec): readonly [NodeLink, ...NodeLink[]] {
-    const [first, ...others] = spec.world.nodes.map((name) => this.#named(name));
+  of({ world }: Pick<ExperimentSpec, 'world'>): readonly [NodeLink, ...NodeLink[]] {
+    const [first, ...others] = world.nodes.map((name) => this.named(name));
     return [first!, ...others];
+  }
+
+  /** @throws GradwireError `NODE_UNKNOWN` */
+  named(name: string): NodeLink {
+    const known = this.#links.get(name);
+    if (known !== undefined) return known;
+    const access = this.#directory.access(name);
+    if (access === undefined) throw unknownNode(name, this.#directory.names());
+    const link: NodeLink = new NodeLink(
+      access,
+      this.#events(() => link),
+    );
+    this.#links.set(name, link);
+    return link;
   }
 
   async close(): Promise<void> {
     await Promise.all([...this.#links.values()].map((link) => link.close()));
   }
+}
 
-  #named(name: string): NodeLink {
-    const link = this.#links.get(name);
-    if (link !== undefined) return link;
-    const suggestion = nearest(name, this.#links.keys());
-    throw inputError('NODE_UNKNOWN', `there is no node "${name}"`, {
-      place: 'world.nodes',
-      next:
-        suggestion === undefined
-          ? `Nodes: ${[...this.#links.keys()].join(', ')}.`
-          : `Did you mean "${suggestion}"?`,
-    });
-  }
+function unknownNode(name: string, names: readonly string[]): Error {
+  const suggestion = nearest(name, names);
+  return inputError('NODE_UNKNOWN', `there is no node "${name}"`, {
+    place: 'world.nodes',
+    next:
+      suggestion === undefined
+        ? `Nodes: ${names.join(', ')}.`
+        : `Did you mean "${suggestion}"?`,
+  });
 }

@@ -13,7 +13,7 @@ import { ControlConnection, type ConnectionHandlers } from './control-connection
 import { nodeBinary } from './node-binary.ts';
 
 /** From the start of the process until it listens. */
-const START_DEADLINE_MS = 10_000;
+const START_DEADLINE_MS = 60_000;
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 100;
 const LOG_LIMIT_BYTES = 1_000_000;

@@ -8,6 +8,7 @@ import type { Catalogue } from '../../shared/catalogue.ts';
 import type { NetworkProfile } from '../../shared/cost-model/network-profile.ts';
 import {
   failure,
+  GradwireError,
   inputError,
   toErrorData,
   type ErrorData,
@@ -26,8 +27,8 @@ import type { JournalEntry } from '../../shared/records.ts';
 import { hasEnded, type RunSummary } from '../../shared/rpc.ts';
 import { isAlive } from '../home/process-life.ts';
 import type { RunStore, UnendedRun } from '../store/run-store.ts';
-import type { NodeAccess, NodeLink } from '../cluster/node-link.ts';
-import { NodeSet } from '../cluster/node-set.ts';
+import type { NodeLink } from '../cluster/node-link.ts';
+import { NodeSet, type NodeDirectory } from '../cluster/node-set.ts';
 import { RunFollowers } from './run-followers.ts';
 import { newRunId } from './run-id.ts';
 import { settleFailedStart, startRanks, stopDeadline } from './run-start.ts';
@@ -45,13 +46,19 @@ export interface CoordinatorEvents {
 export interface CoordinatorOptions {
   readonly store: RunStore;
   /** The nodes there are; a run's first one leads it and owns its plan switches. */
-  readonly nodes: readonly NodeAccess[];
+  readonly nodes: NodeDirectory;
   readonly events: CoordinatorEvents;
   /** `all`: follow every run that a supervisor has. `own`: those asked for. */
   readonly scope: 'all' | 'own';
   /** What was measured of the network, read anew for every run; absent: nothing. */
   readonly networkProfile?: () => Promise<NetworkProfile | undefined>;
 }
+
+/**
+ * How long the other nodes' journals may take to end when one has. The loss of a peer is
+ * seen within the run's timeoutSeconds; a node that says nothing for longer is out of reach.
+ */
+const LATE_JOURNAL_MS = 5000;
 
 export class RunCoordinator {
   readonly #store: RunStore;
@@ -60,9 +67,11 @@ export class RunCoordinator {
   readonly #nodes: NodeSet;
   readonly #followers: RunFollowers;
   readonly #networkProfile: () => Promise<NetworkProfile | undefined>;
-  /** Runs that were followed when a connection was lost, until they are again. */
-  readonly #interrupted = new Set<string>();
+  /** Runs that were followed when a node's connection was lost, until they are again. */
+  readonly #interrupted = new Map<string, Set<string>>();
   readonly #endings = new Map<string, PromiseWithResolvers<RunSummary>>();
+  /** Runs of which one node's journal has ended and another's has not. */
+  readonly #ending = new Map<string, NodeJS.Timeout>();
   #closed = false;
 
   constructor(options: CoordinatorOptions) {
@@ -74,6 +83,7 @@ export class RunCoordinator {
       stored: (summary, entries) => {
         this.#changed(summary);
         if (entries.length > 0) this.#events.records(summary.id, entries);
+        this.#watchEnding(summary);
       },
       refused: ({ id }) => {
         // What it does from now on counts for nothing.
@@ -91,7 +101,8 @@ export class RunCoordinator {
       },
       restored: () => this.#synchronise(link()),
       wanted: () =>
-        this.#scope === 'all' || this.#followers.size + this.#interrupted.size > 0,
+        this.#scope === 'all' ||
+        this.#followers.ids(link()).length + this.#interruptedOn(link()).size > 0,
       trouble: (error) => {
         this.#events.notice(error);
       },
@@ -103,9 +114,9 @@ export class RunCoordinator {
     return (await this.#nodes.lead.connect()).hello.catalogue;
   }
 
-  /** Pids of the supervisors that are connected now. */
-  supervisors(): readonly number[] {
-    return [...this.#nodes].flatMap((link) => link.connection?.hello.pid ?? []);
+  /** The process of this computer's supervisor, where it is connected now. */
+  supervisor(): number | undefined {
+    return this.#nodes.lead.connection?.hello.pid;
   }
 
   /**
@@ -154,13 +165,13 @@ export class RunCoordinator {
    * @throws GradwireError whatever kept it from starting
    */
   async begin(id: string): Promise<RunSummary> {
-    const links = this.#nodes.of(this.#store.spec(id));
+    const links = this.#linksOf(id);
     try {
       const profile = await this.#networkProfile();
       await startRanks(this.#store, this.#followers, links, id, profile);
       return this.#store.summary(id);
     } catch (thrown) {
-      await settleFailedStart(this.#followers, links[0], id, this.ended(id));
+      await settleFailedStart(this.#followers, links, id, this.ended(id));
       this.#changed(this.#store.fail(id, toErrorData(thrown), Date.now()));
       throw thrown;
     }
@@ -176,9 +187,14 @@ export class RunCoordinator {
   /** @throws GradwireError what is wrong with the change, before any rank hears of it */
   async switchPlan(id: string, request: SwitchRequest): Promise<PlanSwitch> {
     this.#assertGoingOn(id);
+    const [lead, ...others] = this.#linksOf(id);
     try {
-      const body = { run: id, ...request };
-      return (await this.#leadOf(id).request('switch', body)).switch;
+      const { switch: planned } = await lead.request('switch', { run: id, ...request });
+      // A node that does not hear of it now does when it is connected again.
+      await Promise.allSettled(
+        others.map((link) => link.request('adopt', { run: id, switches: [planned] })),
+      );
+      return planned;
     } catch (error) {
       // It may have ended, and been stored to its end, while this was under way.
       this.#assertGoingOn(id);
@@ -191,7 +207,8 @@ export class RunCoordinator {
     if (hasEnded(this.#store.summary(id).state)) return;
     const deadline = stopDeadline(this.#store.spec(id));
     try {
-      await this.#leadOf(id).request('stop', { run: id }, deadline);
+      // One node's ranks suffice: all agree on it.
+      await this.#linksOf(id)[0].request('stop', { run: id }, deadline);
     } catch (error) {
       // As it should, by itself or because another process asked for it.
       if (!hasEnded(this.#store.summary(id).state)) throw error;
@@ -201,12 +218,16 @@ export class RunCoordinator {
   /** Follows a run that is going on, until it ends. */
   async follow(id: string): Promise<void> {
     if (hasEnded(this.#store.summary(id).state)) return;
-    const link = this.#leadOf(id);
-    const { runs } = await link.request('runs', {});
-    if (runs.some(({ run }) => run === id)) {
+    const { open } = this.#store.openJournals(id);
+    let found = false;
+    for (const link of this.#linksOf(id)) {
+      if (!open.includes(link.name)) continue;
+      const { runs } = await link.request('runs', {});
+      if (!runs.some(({ run }) => run === id)) continue;
       await this.#followers.follow(link, id);
-      return;
+      found = true;
     }
+    if (found) return;
     const run = this.#store.unended().find((candidate) => candidate.id === id);
     // It has ended in between, and another process has stored its end.
     if (run === undefined) this.#changed(this.#store.summary(id));
@@ -236,44 +257,56 @@ export class RunCoordinator {
    * Where nothing is open and no supervisor runs, none is started.
    */
   async recover(): Promise<void> {
-    for (const link of this.#nodes) {
-      if (this.#store.unended().length > 0) await link.connect();
-      else if ((await link.find()) === undefined) continue;
-      await this.#synchronise(link, true);
-    }
+    const unended = this.#store.unended();
+    await this.#recoverNode(this.#nodes.lead, unended.length > 0);
+    const elsewhere = new Set(unended.flatMap(({ nodes }) => nodes));
+    elsewhere.delete(this.#nodes.lead.name);
+    // Nodes that cannot be reached now must not keep what is here from being shown.
+    await Promise.all(
+      [...elsewhere].map(async (name) => {
+        try {
+          await this.#recoverNode(this.#nodes.named(name), true);
+        } catch (error) {
+          if (!(error instanceof GradwireError)) throw error;
+          if (this.#scope === 'all') this.#trouble(error);
+        }
+      }),
+    );
     await this.#followers.caughtUp();
+  }
+
+  async #recoverNode(link: NodeLink, needed: boolean): Promise<void> {
+    if (needed) await link.connect();
+    else if ((await link.find()) === undefined) return;
+    await this.#synchronise(link, true);
   }
 
   /**
    * Follows runs that have appeared in the store since, launched by another process.
    */
   async discover(): Promise<void> {
-    const strange = new Set(
-      this.#store
-        .unended()
-        .map(({ id }) => id)
-        .filter((id) => !this.#followers.has(id)),
-    );
-    if (strange.size === 0) return;
-    for (const link of this.#nodes) {
-      const { runs } = await link.request('runs', {});
-      for (const run of runs) if (strange.has(run.run)) await this.#takeIn(link, run);
+    const strange = this.#store.unended().filter(({ id }) => !this.#followers.has(id));
+    const ids = new Set(strange.map(({ id }) => id));
+    for (const link of this.#linksTo(strange)) {
+      try {
+        const { runs } = await link.request('runs', {});
+        for (const run of runs) if (ids.has(run.run)) await this.#takeIn(link, run);
+      } catch (error) {
+        this.#trouble(error); // of this node: what the others have is found
+      }
     }
   }
 
-  /** Whether a supervisor that is connected now has a run that goes on. */
+  /** Whether this computer's supervisor, where it is connected, has a run that goes on. */
   async hasLiveRuns(): Promise<boolean> {
-    for (const link of this.#nodes) {
-      if (link.connection === undefined) continue;
-      const { runs } = await link.connection.request('runs', {});
-      if (runs.some(({ phase }) => phase !== 'ended')) return true;
-    }
-    return false;
+    const reply = await this.#nodes.lead.connection?.request('runs', {});
+    return reply?.runs.some(({ phase }) => phase !== 'ended') ?? false;
   }
 
   /** Stores what has arrived and lets go of the supervisors. Runs go on. */
   async close(): Promise<void> {
     this.#closed = true;
+    for (const timer of this.#ending.values()) clearTimeout(timer);
     this.#followers.close();
     await this.#nodes.close();
   }
@@ -286,13 +319,31 @@ export class RunCoordinator {
     });
   }
 
-  #leadOf(id: string): NodeLink {
-    return this.#nodes.of(this.#store.spec(id))[0];
+  #interruptedOn({ name }: NodeLink): Set<string> {
+    let interrupted = this.#interrupted.get(name);
+    if (interrupted === undefined) {
+      interrupted = new Set();
+      this.#interrupted.set(name, interrupted);
+    }
+    return interrupted;
+  }
+
+  /** Of the nodes that have ranks of a run, the leading one first. */
+  #linksOf(id: string): readonly [NodeLink, ...NodeLink[]] {
+    const { world } = this.#store.spec(id);
+    const nodes = world.nodes.slice(0, world.ranks);
+    return this.#nodes.of({ world: { ...world, nodes } });
+  }
+
+  /** All nodes that have ranks of these runs. */
+  #linksTo(runs: readonly UnendedRun[]): readonly NodeLink[] {
+    const names = new Set(runs.flatMap(({ nodes }) => nodes));
+    return [...names].map((name) => this.#nodes.named(name));
   }
 
   #receive(link: NodeLink, message: PushMessage): void {
     if (message.type === 'records') {
-      this.#followers.push(message.run, message.entries);
+      this.#followers.push(link, message.run, message.entries);
       return;
     }
     const { run } = message;
@@ -306,27 +357,51 @@ export class RunCoordinator {
   async #takeIn(link: NodeLink, supervised: SupervisedRun): Promise<void> {
     const { run, spec, createdAt, phase, lastSequence } = supervised;
     if (!this.#store.has(run)) {
+      // Of another computer's app, which has the journals of its other nodes.
+      if (link !== this.#nodes.lead) return;
       this.#events.changed(
         this.#store.create({ id: run, spec, switches: [], createdAt }),
       );
     }
-    if (!hasEnded(this.#store.summary(run).state))
+    const stored = this.#store.journalPosition(run, link.name);
+    const isOver =
+      hasEnded(this.#store.summary(run).state) && spec.world.nodes.length === 1;
+    if (!isOver && (phase !== 'ended' || stored < lastSequence)) {
       await this.#followers.follow(link, run);
-    else if (phase === 'ended' && this.#store.lastSequence(run) >= lastSequence) {
+      await this.#relaySwitches(supervised);
+    } else if (phase === 'ended' && stored >= lastSequence) {
       // Its acknowledgement was lost: without it the journal would stay for ever.
       this.#followers.acknowledge(link, run, lastSequence);
     }
+  }
+
+  /** What one node of a run knows of its switches and another has missed. */
+  async #relaySwitches({ run, phase }: SupervisedRun): Promise<void> {
+    if (phase === 'ended') return;
+    const links = this.#linksOf(run).filter(
+      ({ connection }) => connection !== undefined,
+    );
+    if (links.length === 1) return;
+    const known = await Promise.all(links.map((link) => link.request('runs', {})));
+    const switches = known
+      .flatMap(({ runs }) => runs)
+      .filter((each) => each.run === run)
+      .flatMap((each) => each.switches ?? []);
+    const asked = new Map(switches.map((each) => [each.epoch, each]));
+    if (asked.size === 0) return;
+    const body = { run, switches: [...asked.values()] };
+    await Promise.all(links.map((link) => link.request('adopt', body)));
   }
 
   async #synchronise(
     link: NodeLink,
     everything = this.#scope === 'all',
   ): Promise<void> {
-    const followed = this.#interrupted;
-    for (const id of this.#followers.ids) followed.add(id);
+    const followed = this.#interruptedOn(link);
+    for (const id of this.#followers.ids(link)) followed.add(id);
     // Without an answer they stay as they are, and this is tried again.
     const { runs } = await link.request('runs', {});
-    this.#followers.dropAll();
+    this.#followers.dropAll(link);
     for (const run of runs) {
       if (!everything && !followed.has(run.run)) continue;
       try {
@@ -343,7 +418,9 @@ export class RunCoordinator {
     }
     const known = new Set(runs.map(({ run }) => run));
     for (const run of this.#store.unended()) {
-      const relevant = everything || followed.has(run.id);
+      const relevant =
+        (everything || followed.has(run.id)) &&
+        this.#store.openJournals(run.id).open.includes(link.name);
       // One that another process is about to start is not lost.
       if (relevant && !isBeingLaunched(run) && !known.has(run.id)) this.#lose(run.id);
     }
@@ -364,9 +441,25 @@ export class RunCoordinator {
   #changed(summary: RunSummary): void {
     this.#events.changed(summary);
     if (!hasEnded(summary.state)) return;
-    this.#followers.drop(summary.id);
+    clearTimeout(this.#ending.get(summary.id));
+    this.#ending.delete(summary.id);
     this.#endings.get(summary.id)?.resolve(summary);
     this.#endings.delete(summary.id);
+  }
+
+  /** When one node's journal has ended, the others' have a while to. */
+  #watchEnding({ id, state }: RunSummary): void {
+    if (this.#closed || hasEnded(state) || this.#ending.has(id)) return;
+    if (!this.#store.openJournals(id).someEnded) return;
+    const late = setTimeout(() => {
+      try {
+        this.#followers.endEarly(id);
+      } catch (error) {
+        this.#trouble(error);
+      }
+      this.#ending.delete(id);
+    }, LATE_JOURNAL_MS);
+    this.#ending.set(id, late);
   }
 
   #trouble(error: unknown): void {

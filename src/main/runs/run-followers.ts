@@ -1,8 +1,8 @@
 /**
- * The runs that are being followed: each has an intake that is subscribed to its journal
- * after the last record stored. Records are acknowledged once they are committed; where
- * the store cannot be written they stay in the journal and are asked for again. What it can
- * never take ends the run as failed: no run may hold up itself or another.
+ * The runs that are being followed, node by node: each node's journal has an intake that is
+ * subscribed after the last record stored. Records are acknowledged once they are committed;
+ * where the store cannot be written they stay in the journal and are asked for again. What
+ * it can never take ends the run as failed: no run may hold up itself or another.
  */
 import { GradwireError, toErrorData } from '../../shared/errors.ts';
 import type { JournalEntry } from '../../shared/records.ts';
@@ -13,7 +13,9 @@ import { RecordIntake } from './record-intake.ts';
 
 const STORE_RETRY_MS = 2000;
 
+/** Of one node's journal. */
 interface Follower {
+  readonly link: NodeLink;
   readonly intake: RecordIntake;
   /** Where the journal ended when the run was subscribed to. */
   target: number;
@@ -31,7 +33,10 @@ export interface FollowerEvents {
 export class RunFollowers {
   readonly #store: RunStore;
   readonly #events: FollowerEvents;
-  readonly #followers = new Map<string, Follower>();
+  /** By run and node. */
+  readonly #followers = new Map<string, Map<string, Follower>>();
+  /** The last of a run's own sequences that was told. */
+  readonly #seen = new Map<string, number>();
   readonly #retries = new Set<NodeJS.Timeout>();
   #closed = false;
 
@@ -44,23 +49,30 @@ export class RunFollowers {
     return this.#followers.size;
   }
 
-  get ids(): readonly string[] {
-    return [...this.#followers.keys()];
+  /** The runs of which a journal is followed; on one node, where it is given. */
+  ids(link?: NodeLink): readonly string[] {
+    const all = [...this.#followers.keys()];
+    return link === undefined ? all : all.filter((id) => this.has(id, link));
   }
 
-  has(id: string): boolean {
-    return this.#followers.has(id);
+  has(id: string, link?: NodeLink): boolean {
+    const followers = this.#followers.get(id);
+    return link === undefined ? followers !== undefined : !!followers?.has(link.name);
   }
 
-  push(id: string, entries: readonly JournalEntry[]): void {
-    this.#followers.get(id)?.intake.push(entries);
+  push(link: NodeLink, id: string, entries: readonly JournalEntry[]): void {
+    this.#followers.get(id)?.get(link.name)?.intake.push(entries);
   }
 
-  /** Resolves when the run is subscribed to; at once where it is followed already. */
+  /** Resolves when the journal is subscribed to; at once where it is followed already. */
   async follow(link: NodeLink, id: string): Promise<void> {
-    if (this.#followers.has(id)) return;
+    if (this.has(id, link)) return;
     const follower = this.#makeFollower(link, id);
-    this.#followers.set(id, follower);
+    if (!this.has(id)) {
+      this.#followers.set(id, new Map());
+      this.#seen.set(id, this.#store.lastSequence(id));
+    }
+    this.#followers.get(id)!.set(link.name, follower);
     try {
       const { lastSequence } = await link.request('subscribe', {
         run: id,
@@ -70,7 +82,9 @@ export class RunFollowers {
       if (follower.intake.stored >= lastSequence) follower.caughtUp.resolve();
     } catch (error) {
       follower.caughtUp.resolve();
-      if (this.#followers.get(id) === follower) this.#followers.delete(id);
+      if (this.#followers.get(id)?.get(link.name) === follower) {
+        this.#forget(id, link.name);
+      }
       // It ended, and another process stored its end, before the supervisor was asked.
       if (!hasEnded(this.#store.summary(id).state)) throw error;
     }
@@ -78,9 +92,8 @@ export class RunFollowers {
 
   /** Resolves when each has stored what its journal held when it was subscribed to. */
   async caughtUp(): Promise<void> {
-    await Promise.all(
-      [...this.#followers.values()].map(({ caughtUp }) => caughtUp.promise),
-    );
+    const all = [...this.#followers.values()].flatMap((of) => [...of.values()]);
+    await Promise.all(all.map(({ caughtUp }) => caughtUp.promise));
   }
 
   acknowledge(link: NodeLink, run: string, sequence: number): void {
@@ -92,16 +105,22 @@ export class RunFollowers {
       });
   }
 
-  /** Stores what has arrived and follows no more. */
-  drop(id: string): void {
-    const follower = this.#followers.get(id);
-    this.#followers.delete(id);
-    follower?.intake.close();
-    follower?.caughtUp.resolve();
+  /** Ends a run by the journals that have ended: the others cannot be had. */
+  endEarly(id: string): void {
+    const batch = this.#store.endEarly(id, { seen: this.#seen.get(id) });
+    this.#told(id, batch);
+    this.#events.stored(batch.summary, batch.entries);
   }
 
-  dropAll(): void {
-    for (const id of this.ids) this.drop(id);
+  /** Stores what has arrived of a run, or of its journal on one node, and follows no more. */
+  drop(id: string, link?: NodeLink): void {
+    for (const [node, follower] of this.#followers.get(id) ?? []) {
+      if (link === undefined || link.name === node) this.#dropFollower(id, follower);
+    }
+  }
+
+  dropAll(link?: NodeLink): void {
+    for (const id of this.ids(link)) this.drop(id, link);
   }
 
   close(): void {
@@ -110,32 +129,60 @@ export class RunFollowers {
     this.dropAll();
   }
 
+  #dropFollower(id: string, follower: Follower): void {
+    follower.intake.close();
+    follower.caughtUp.resolve();
+    this.#forget(id, follower.link.name);
+  }
+
+  #forget(id: string, node: string): void {
+    const followers = this.#followers.get(id);
+    followers?.delete(node);
+    if (followers?.size !== 0) return;
+    this.#followers.delete(id);
+    this.#seen.delete(id);
+  }
+
+  /** What the run has from now on is beyond this batch. */
+  #told(id: string, { entries }: StoredBatch): void {
+    const last = entries.at(-1);
+    if (last !== undefined && this.#seen.has(id)) this.#seen.set(id, last.sequence);
+  }
+
   #makeFollower(link: NodeLink, id: string): Follower {
     let batch: StoredBatch | undefined;
     const follower: Follower = {
+      link,
       target: Infinity,
       caughtUp: Promise.withResolvers(),
-      intake: new RecordIntake(this.#store.lastSequence(id), {
+      intake: new RecordIntake(this.#store.journalPosition(id, link.name), {
         store: (entries) => {
-          batch = this.#store.append(id, entries);
+          const from = { node: link.name, seen: this.#seen.get(id) };
+          batch = this.#store.append(id, entries, from);
+          this.#told(id, batch);
         },
         stored: (last) => {
           const { summary, entries, refusal } = batch!;
           this.acknowledge(link, id, last);
           if (last >= follower.target) follower.caughtUp.resolve();
-          if (hasEnded(summary.state)) this.drop(id);
+          // Of a run that has ended a node that was away may have more to tell.
+          if (hasEnded(summary.state) && !this.#isOpen(id, link)) this.drop(id, link);
           this.#events.stored(summary, entries);
           if (refusal !== undefined && !hasEnded(summary.state)) {
             this.#events.refused(summary);
           }
         },
         failed: (error) => {
-          this.drop(id);
+          this.drop(id, link);
           this.#giveUp(link, id, error);
         },
       }),
     };
     return follower;
+  }
+
+  #isOpen(id: string, link: NodeLink): boolean {
+    return this.#store.openJournals(id).open.includes(link.name);
   }
 
   /** Where the store cannot be written, for now; otherwise the run has failed. */
@@ -163,7 +210,7 @@ export class RunFollowers {
 
   /** What the subscription until now still pushes would look like a gap to the next. */
   async #followAgain(link: NodeLink, id: string): Promise<void> {
-    if (this.#followers.has(id)) return;
+    if (this.has(id, link)) return;
     await link.request('unsubscribe', { run: id });
     await this.follow(link, id);
   }

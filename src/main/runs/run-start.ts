@@ -21,6 +21,7 @@ const START_MS = 90_000;
 /** How long the record of a failed launch may take to come out of the journal. */
 const LAST_RECORD_MS = 3000;
 const SECRET_BYTES = 32;
+const LOOPBACK = '127.0.0.1';
 
 /**
  * How long a stop may take: the ranks may have to begin first, and the iteration under way
@@ -45,19 +46,26 @@ export async function startRanks(
   const spec = store.spec(id);
   const switches = store.switches(id);
   const secret = randomBytes(SECRET_BYTES);
-  const network = profile && networkCostOf(profile, spec.world.ranks);
   const shares = assignRanks(spec.world.ranks, links);
+  await Promise.all(links.map((link) => link.connect()));
+  // What was measured is this computer's network.
+  const network =
+    links.length > 1 ? undefined : profile && networkCostOf(profile, spec.world.ranks);
   const prepared = await Promise.all(
     shares.map(([link, ranks]) =>
       link.request(
         'prepare',
-        { run: id, spec, switches, ranks, secret, network },
+        {
+          ...{ run: id, spec, switches, ranks, secret, network },
+          ...(isHere(link) ? {} : { node: link.name }),
+          listen: listenAddress(link, links),
+        },
         START_MS,
       ),
     ),
   );
   // Before it begins: a run that fails at once is seen to fail.
-  await followers.follow(links[0], id);
+  await Promise.all(links.map((link) => followers.follow(link, id)));
   const addresses = prepared
     .flatMap((reply) => reply.addresses)
     .sort((a, b) => a.rank - b.rank)
@@ -67,14 +75,23 @@ export async function startRanks(
   );
 }
 
+const isHere = ({ addresses }: NodeLink): boolean => addresses.here === undefined;
+
+/** Where a node's ranks listen: among machines this computer is found as they see it. */
+function listenAddress(link: NodeLink, links: readonly NodeLink[]): string {
+  const away = links.find((other) => !isHere(other));
+  if (links.length === 1 || away === undefined) return LOOPBACK;
+  return isHere(link) ? away.addresses.here! : link.addresses.there;
+}
+
 /**
- * After a failed start: waits a moment for the last record of the run's journal, where
- * its supervisor has one, and stops what still runs.
+ * After a failed start: waits a moment for the last records of the run's journals, where
+ * its supervisors have one, and stops what still runs.
  * @param ended resolves when the run's last record is stored
  */
 export async function settleFailedStart(
   followers: RunFollowers,
-  link: NodeLink,
+  links: readonly NodeLink[],
   id: string,
   ended: Promise<RunSummary>,
 ): Promise<void> {
@@ -83,27 +100,35 @@ export async function settleFailedStart(
     late.resolve(null);
   }, LAST_RECORD_MS);
   try {
-    const reply = await link.connection?.request('runs', {}, LAST_RECORD_MS);
-    const run = reply?.runs.find((candidate) => candidate.run === id);
-    if (run === undefined) return;
-    if (run.phase !== 'ended') await stop(link, id);
-    await followers.follow(link, id);
-    await Promise.race([ended, late.promise]);
-  } catch (error) {
-    // The error of the start is the one to report; this one says only that no record
-    // comes.
-    if (!(error instanceof GradwireError)) throw error;
+    const known = await Promise.all(
+      links.map((link) => settleNode(followers, link, id)),
+    );
+    if (known.includes(true)) await Promise.race([ended, late.promise]);
   } finally {
     clearTimeout(patience);
     followers.drop(id);
   }
 }
 
-async function stop(link: NodeLink, id: string): Promise<void> {
+/** Whether the node has a journal of the run, which is followed then. */
+async function settleNode(
+  followers: RunFollowers,
+  link: NodeLink,
+  id: string,
+): Promise<boolean> {
   try {
-    await link.connection?.request('stop', { run: id }, LAST_RECORD_MS);
+    const reply = await link.connection?.request('runs', {}, LAST_RECORD_MS);
+    const run = reply?.runs.find((candidate) => candidate.run === id);
+    if (run === undefined) return false;
+    if (run.phase !== 'ended') {
+      await link.connection?.request('stop', { run: id }, LAST_RECORD_MS);
+    }
+    await followers.follow(link, id);
+    return true;
   } catch (error) {
-    // It may have ended in between; the record that is awaited next tells.
+    // The error of the start is the one to report; this one says only that no record
+    // comes, or that the run has ended in between.
     if (!(error instanceof GradwireError)) throw error;
+    return false;
   }
 }

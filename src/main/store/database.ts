@@ -8,9 +8,10 @@ import Database from 'better-sqlite3';
 import { failure } from '../../shared/errors.ts';
 import { databaseError } from './database-error.ts';
 import { runsMigration } from './migrations/001-runs.ts';
+import { journalsMigration } from './migrations/002-journals.ts';
 
 /** In order; a database at `user_version` n has had the first n. Never edit, only add. */
-const migrations: readonly string[] = [runsMigration];
+const migrations: readonly string[] = [runsMigration, journalsMigration];
 
 export const DATABASE_VERSION = migrations.length;
 

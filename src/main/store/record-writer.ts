@@ -16,12 +16,16 @@ import {
 } from '../../shared/errors.ts';
 import { parseRecord } from '../../shared/parse-record.ts';
 import {
+  endsJournal,
   endsRun,
+  type DoneRecord,
+  type FailedRecord,
   type IterationRecord,
   type JournalEntry,
   type RunRecord,
 } from '../../shared/records.ts';
-import type { RunRow } from './run-row.ts';
+import { rootCause } from '../../shared/root-cause.ts';
+import type { JournalRow, RunRow } from './run-row.ts';
 import type { Statements } from './statements.ts';
 
 export type EventRecord = Exclude<RunRecord, IterationRecord>;
@@ -34,36 +38,98 @@ export interface Written {
 }
 
 /**
- * Entries in order, without a gap to what the row says is stored.
+ * Entries of one node's journal, in order and without a gap to what is stored of it. What
+ * ends a run is held back until the journals of all its nodes have ended.
  * @throws GradwireError `RECORDS_MISSING`
  */
 export function writeRecords(
   statements: Statements,
   run: RunRow,
+  journal: JournalRow,
   entries: readonly JournalEntry[],
 ): Written {
-  let sequence = run.last_sequence;
+  let last = journal.last_sequence;
+  let ending: string | null = null;
   let refusal: ErrorData | undefined;
-  const written = entries.map((entry) => {
-    if (entry.sequence !== sequence + 1) throw recordsMissing(sequence, entry.sequence);
-    sequence = entry.sequence;
+  const written: JournalEntry[] = [];
+  const store = (record: RunRecord): void => {
+    const sequence = run.last_sequence + written.length + 1;
+    write(statements, run, { sequence, record });
+    written.push({ sequence, record });
+  };
+  const take = (record: RunRecord): void => {
+    if (endsJournal(record)) ending = JSON.stringify(record);
+    if (!endsRun(record)) store(record);
+  };
+  for (const entry of entries) {
+    if (entry.sequence !== last + 1) throw recordsMissing(last, entry.sequence);
+    last = entry.sequence;
     const refused = run.error ?? (refusal && JSON.stringify(refusal));
     try {
-      const record = closeRefused(takeRecord(entry, run), refused);
-      write(statements, run, { sequence, record });
-      return { sequence, record };
+      take(closeRefused(takeRecord(entry, run), refused));
     } catch (error) {
-      const reason = refusalOf(error, sequence);
+      const reason = refusalOf(error, last);
       refusal ??= reason;
       statements.setRefusal.run(JSON.stringify(reason), run.number);
-      const record = inPlaceOf(entry.record, reason);
-      write(statements, run, { sequence, record });
-      return { sequence, record };
+      take(inPlaceOf(entry.record, reason));
     }
-  });
-  statements.setLastSequence.run(sequence, run.number);
+  }
+  statements.setJournal.run(last, ending, run.number, journal.node);
+  if (ending !== null) {
+    const end = endOf(statements, run);
+    const refused = run.error ?? (refusal && JSON.stringify(refusal));
+    if (end !== undefined) store(closeRefused(end, refused));
+  }
+  statements.setLastSequence.run(run.last_sequence + written.length, run.number);
   advance(statements, run);
   return { entries: written, refusal };
+}
+
+/**
+ * Ends a run by the journals that have ended, without those that have not: their nodes
+ * cannot be reached. Undefined where none has, or where the run has ended already.
+ */
+export function writeEnd(
+  statements: Statements,
+  run: RunRow,
+): JournalEntry | undefined {
+  const end = endOf(statements, run, { early: true });
+  if (end === undefined) return undefined;
+  const record = closeRefused(end, run.error ?? undefined);
+  const entry = { sequence: run.last_sequence + 1, record };
+  write(statements, run, entry);
+  statements.setLastSequence.run(entry.sequence, run.number);
+  return entry;
+}
+
+/** The end of a run whose journals have all ended; of those that have, where it is early. */
+function endOf(
+  statements: Statements,
+  run: RunRow,
+  { early = false } = {},
+): DoneRecord | FailedRecord | undefined {
+  const journals = statements.journals.all(run.number);
+  if (!early && journals.some(({ ending }) => ending === null)) return undefined;
+  if (statements.endingEvent.get(run.number) !== undefined) return undefined;
+  const endings = journals.flatMap(({ ending }) =>
+    ending === null ? [] : [JSON.parse(ending) as RunRecord],
+  );
+  return endingOf(endings);
+}
+
+/** Where a node failed, the failure that explains the others; else the result. */
+function endingOf(
+  endings: readonly RunRecord[],
+): DoneRecord | FailedRecord | undefined {
+  const failures = endings.filter((ending) => ending.type === 'failed');
+  if (failures.length === 0) return endings.find((ending) => ending.type === 'done');
+  const cause = rootCause(
+    failures.map(({ error }) => ({
+      kind: error.code === 'WORKER_DIED' ? 'death' : 'report',
+      error,
+    })),
+  );
+  return failures.find(({ error }) => error === cause);
 }
 
 /** What the journal lost between two records can never be stored. */
@@ -84,7 +150,10 @@ function takeRecord({ record: raw }: JournalEntry, { ranks }: RunRow): RunRecord
 }
 
 /** A run with a record that could not be stored is not done, whatever its journal says. */
-function closeRefused(record: RunRecord, refusal: string | undefined): RunRecord {
+function closeRefused<R extends RunRecord>(
+  record: R,
+  refusal: string | undefined,
+): R | FailedRecord {
   if (record.type !== 'done' || refusal === undefined) return record;
   return { type: 'failed', at: record.at, error: JSON.parse(refusal) as ErrorData };
 }
@@ -104,7 +173,7 @@ function refusalOf(error: unknown, sequence: number): ErrorData {
 /** What stands where a record would have stood: the end of the run, if it was that. */
 function inPlaceOf(raw: unknown, error: ErrorData): EventRecord {
   const at = Date.now();
-  if (typeof raw === 'object' && raw !== null && endsRun(raw as RunRecord)) {
+  if (typeof raw === 'object' && raw !== null && endsJournal(raw as RunRecord)) {
     return { type: 'failed', at, error };
   }
   const { code, message, rank } = error;
@@ -172,6 +241,7 @@ function applyEvent(statements: Statements, run: RunRow, record: EventRecord): v
     case 'divergence':
     case 'similarity':
     case 'notice':
+    case 'finished':
       return;
     default:
       record satisfies never;

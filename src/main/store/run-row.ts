@@ -30,6 +30,14 @@ export interface RunRow {
   readonly metric: number | null;
 }
 
+/** How far the journal of one of a run's nodes is stored. */
+export interface JournalRow {
+  readonly node: string;
+  readonly last_sequence: number;
+  /** Its last record as JSON, once that has come. */
+  readonly ending: string | null;
+}
+
 export function summaryOf(row: RunRow): RunSummary {
   return {
     id: row.id,

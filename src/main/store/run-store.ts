@@ -1,8 +1,10 @@
 /**
- * The run store: every run and its records. Appending is idempotent by (run, sequence),
- * so records that are delivered again, or to two processes at once, are stored once; the
- * run's summary is kept up in the same transaction. A record that cannot be stored fails
- * its run and holds up none behind it (`record-writer.ts`).
+ * The run store: every run and its records. Each node of a run has a journal; appending is
+ * idempotent by (run, node, sequence), so records that are delivered again, or to two
+ * processes at once, are stored once. What is stored gets a sequence of the run's own, in
+ * the order of arrival: with one node it is the journal's. The run's summary is kept up in
+ * the same transaction. A record that cannot be stored fails its run and holds up none
+ * behind it (`record-writer.ts`).
  */
 import type Database from 'better-sqlite3';
 import { failure, inputError, type ErrorData } from '../../shared/errors.ts';
@@ -12,8 +14,8 @@ import type { IterationRecord, JournalEntry, RunRecord } from '../../shared/reco
 import { hasEnded, type RunDetail, type RunSummary } from '../../shared/rpc.ts';
 import { databaseError } from './database-error.ts';
 import { openDatabase } from './database.ts';
-import { writeRecords, type EventRecord } from './record-writer.ts';
-import { summaryOf, type RunRow } from './run-row.ts';
+import { writeEnd, writeRecords, type EventRecord } from './record-writer.ts';
+import { summaryOf, type JournalRow, type RunRow } from './run-row.ts';
 import { prepareStatements, type Statements } from './statements.ts';
 
 export interface NewRun {
@@ -33,10 +35,21 @@ export interface RunQuery {
   readonly deleted?: boolean | undefined;
 }
 
+/** Where entries come from, and what of their run has been seen. */
+export interface AppendFrom {
+  /** Whose journal it is; absent: that of the run's first node. */
+  readonly node?: string | undefined;
+  /** The last of the run's own sequences that the caller knows; absent: all of them. */
+  readonly seen?: number | undefined;
+}
+
 /** What has become of entries that were given to the store. */
 export interface StoredBatch {
   readonly summary: RunSummary;
-  /** As they are stored, those that were stored before included. */
+  /**
+   * What the run has beyond what was seen, by its own sequence: these entries, and what
+   * another process has stored.
+   */
   readonly entries: readonly JournalEntry[];
   /** Why one of them could not be stored; the run ends as failed. */
   readonly refusal: ErrorData | undefined;
@@ -45,9 +58,15 @@ export interface StoredBatch {
 /** A run that has not ended, as far as the store knows. */
 export interface UnendedRun {
   readonly id: string;
+  /** The nodes that have ranks of it, the leading one first. */
+  readonly nodes: readonly string[];
   readonly starting: boolean;
   readonly launcher: number | undefined;
 }
+
+/** Those of the spec's nodes that get ranks: each has a journal. */
+const nodesOf = ({ world }: ExperimentSpec): readonly string[] =>
+  world.nodes.slice(0, world.ranks);
 
 export class RunStore {
   readonly #file: string;
@@ -77,8 +96,8 @@ export class RunStore {
   }
 
   create(run: NewRun): RunSummary {
-    return this.#guard(() => {
-      this.#statements.createRun.run({
+    const create = (): RunSummary => {
+      const { lastInsertRowid } = this.#statements.createRun.run({
         id: run.id,
         name: run.spec.name,
         spec: JSON.stringify(run.spec),
@@ -91,36 +110,67 @@ export class RunStore {
         dataset: run.spec.workload.dataset,
         methods: JSON.stringify([run.spec.exchange.method]),
       });
+      for (const node of nodesOf(run.spec)) {
+        this.#statements.createJournal.run(lastInsertRowid, node);
+      }
       return this.summary(run.id);
-    });
+    };
+    return this.#guard(() => this.#database.transaction(create).immediate());
   }
 
   /**
-   * Stores what is new among the entries, which must be in order and without a gap to
-   * what is stored, and answers with the run as it is then. All or nothing.
+   * Stores what is new among the entries of a node's journal, which must be in order and
+   * without a gap to what is stored of it. All or nothing.
    * @throws GradwireError `RECORDS_MISSING`: a gap
    */
-  append(id: string, entries: readonly JournalEntry[]): StoredBatch {
-    return this.#guard(() =>
-      this.#database
-        .transaction(() => {
-          const row = this.#row(id);
-          const last = row.last_sequence;
-          const fresh = entries.filter((entry) => entry.sequence > last);
-          const before = this.#stored(row, entries);
-          if (fresh.length === 0) {
-            return { summary: summaryOf(row), entries: before, refusal: undefined };
-          }
-          const written = writeRecords(this.#statements, row, fresh);
-          const all = [...before, ...written.entries];
-          return {
-            summary: this.summary(id),
-            entries: all,
-            refusal: written.refusal,
-          };
-        })
-        .immediate(),
-    );
+  append(
+    id: string,
+    entries: readonly JournalEntry[],
+    { node, seen }: AppendFrom = {},
+  ): StoredBatch {
+    const append = (): StoredBatch => {
+      const row = this.#row(id);
+      const journal = this.#journal(row, node);
+      const fresh = entries.filter((entry) => entry.sequence > journal.last_sequence);
+      const missed = this.#after(row, seen ?? row.last_sequence);
+      if (fresh.length === 0) {
+        return { summary: summaryOf(row), entries: missed, refusal: undefined };
+      }
+      const written = writeRecords(this.#statements, row, journal, fresh);
+      return {
+        summary: this.summary(id),
+        entries: [...missed, ...written.entries],
+        refusal: written.refusal,
+      };
+    };
+    return this.#guard(() => this.#database.transaction(append).immediate());
+  }
+
+  /**
+   * Ends a run by the journals that have ended, without those that have not.
+   * @returns as `append`
+   */
+  endEarly(id: string, { seen }: Pick<AppendFrom, 'seen'> = {}): StoredBatch {
+    const end = (): StoredBatch => {
+      const row = this.#row(id);
+      const missed = this.#after(row, seen ?? row.last_sequence);
+      const entry = writeEnd(this.#statements, row);
+      const entries = entry === undefined ? missed : [...missed, entry];
+      return { summary: this.summary(id), entries, refusal: undefined };
+    };
+    return this.#guard(() => this.#database.transaction(end).immediate());
+  }
+
+  /** Whether some journal of the run has ended, and which have not. */
+  openJournals(id: string): { readonly someEnded: boolean; readonly open: string[] } {
+    return this.#guard(() => {
+      const journals = this.#statements.journals.all(this.#row(id).number);
+      const open = journals.filter(({ ending }) => ending === null);
+      return {
+        someEnded: open.length < journals.length,
+        open: open.map(({ node }) => node),
+      };
+    });
   }
 
   /** Ends a run that no record will end; a run that has ended stays as it is. */
@@ -140,8 +190,14 @@ export class RunStore {
     return this.#guard(() => this.#statements.runById.get(id) !== undefined);
   }
 
+  /** The last of the run's own sequences. */
   lastSequence(id: string): number {
     return this.#guard(() => this.#row(id).last_sequence);
+  }
+
+  /** How far a node's journal is stored. */
+  journalPosition(id: string, node: string): number {
+    return this.#guard(() => this.#journal(this.#row(id), node).last_sequence);
   }
 
   spec(id: string): ExperimentSpec {
@@ -189,6 +245,7 @@ export class RunStore {
     return this.#guard(() =>
       this.#statements.unendedRuns.all().map((row) => ({
         id: row.id,
+        nodes: nodesOf(JSON.parse(row.spec) as ExperimentSpec),
         starting: row.state === 'starting',
         launcher: row.launcher ?? undefined,
       })),
@@ -273,18 +330,27 @@ export class RunStore {
     });
   }
 
-  /** Those of the entries that are stored, as they are stored. */
-  #stored(row: RunRow, entries: readonly JournalEntry[]): readonly JournalEntry[] {
-    const end = Math.min(row.last_sequence, entries.at(-1)?.sequence ?? 0);
-    const stored: JournalEntry[] = [];
-    let after = (entries[0]?.sequence ?? 1) - 1;
-    while (after < end) {
+  #after(row: RunRow, seen: number): readonly JournalEntry[] {
+    const entries: JournalEntry[] = [];
+    let after = seen;
+    while (after < row.last_sequence) {
       const page = this.#page(row.number, after);
       if (page.length === 0) break;
       after = page.at(-1)!.sequence;
-      stored.push(...page.filter(({ sequence }) => sequence <= end));
+      entries.push(...page);
     }
-    return stored;
+    return entries;
+  }
+
+  #journal(
+    row: RunRow,
+    node = nodesOf(JSON.parse(row.spec) as ExperimentSpec)[0]!,
+  ): JournalRow {
+    const journal = this.#statements.journal.get(row.number, node);
+    if (journal !== undefined) return journal;
+    throw failure('RECORD_INVALID', `run ${row.id} has no ranks on "${node}"`, {
+      next: 'Use one version of Gradwire everywhere; if you do, report this: it is a bug.',
+    });
   }
 
   #page(run: number, after: number): readonly JournalEntry[] {

@@ -1,6 +1,6 @@
 /** The store's SQL, prepared once for a connection. */
 import type Database from 'better-sqlite3';
-import type { RunRow } from './run-row.ts';
+import type { JournalRow, RunRow } from './run-row.ts';
 
 const PAGE = 1000;
 
@@ -68,6 +68,21 @@ export function prepareStatements(database: Database.Database) {
       SELECT iteration, count(*) AS ranks, avg(record ->> '$.loss') AS loss
       FROM iterations WHERE run = @run AND iteration >= @from
       GROUP BY iteration ORDER BY iteration`),
+    createJournal: database.prepare<[number | bigint, string]>(
+      'INSERT INTO journals (run, node) VALUES (?, ?)',
+    ),
+    journal: database.prepare<[number, string], JournalRow>(
+      'SELECT node, last_sequence, ending FROM journals WHERE run = ? AND node = ?',
+    ),
+    journals: database.prepare<[number], JournalRow>(
+      'SELECT node, last_sequence, ending FROM journals WHERE run = ?',
+    ),
+    setJournal: database.prepare<[number, string | null, number, string]>(`
+      UPDATE journals SET last_sequence = ?, ending = coalesce(?, ending)
+      WHERE run = ? AND node = ?`),
+    endingEvent: database.prepare<[number], { sequence: number }>(`
+      SELECT sequence FROM events
+      WHERE run = ? AND record ->> '$.type' IN ('done', 'failed') LIMIT 1`),
     setLastSequence: database.prepare<[number, number]>(
       'UPDATE runs SET last_sequence = ? WHERE number = ?',
     ),

@@ -6,7 +6,7 @@ import {
   formatPercent,
   formatQuantity,
 } from '../../shared/units.ts';
-import type { SimilarityRecord } from '../../shared/records.ts';
+import type { SimilarityRecord, StartedRecord } from '../../shared/records.ts';
 import { describeState } from '../../shared/switched-state.ts';
 import type { RunEvent } from '../state/run-event.ts';
 
@@ -31,7 +31,7 @@ export function eventText(event: RunEvent): EventText {
       return {
         tone: 'plain',
         title: 'Started',
-        text: `${event.ranks} ranks on ${event.backend}, ${formatCount(event.parameters)} parameters, ${describePlan(event.plan)}`,
+        text: `${placesText(event)} on ${event.backend}, ${formatCount(event.parameters)} parameters, ${describePlan(event.plan)}`,
       };
     case 'switch':
       return {
@@ -71,6 +71,12 @@ export function eventText(event: RunEvent): EventText {
         title: event.rank === undefined ? 'Notice' : `Notice of rank ${event.rank}`,
         text: event.message,
       };
+    case 'finished':
+      return {
+        tone: 'plain',
+        title: 'Node finished',
+        text: `all ranks on ${event.node} have finished`,
+      };
     case 'done':
       return {
         tone: 'good',
@@ -90,6 +96,13 @@ export function eventText(event: RunEvent): EventText {
     default:
       return event satisfies never;
   }
+}
+
+/** `4 ranks`, or where this node has only some of them `ranks 2, 3 of 4 on box`. */
+function placesText({ ranks, processes }: StartedRecord): string {
+  if (processes.length === ranks) return `${ranks} ranks`;
+  const here = processes.map(({ rank }) => rank).join(', ');
+  return `ranks ${here} of ${ranks} at ${processes[0]?.node ?? 'a node'}`;
 }
 
 const sentence = (words: string | undefined): string =>

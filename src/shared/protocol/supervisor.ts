@@ -51,6 +51,8 @@ export interface SupervisedRun {
   readonly spec: ExperimentSpec;
   readonly lastSequence: number;
   readonly createdAt: number;
+  /** Switches asked for since it began; missing from versions that knew one node. */
+  readonly switches?: readonly PlanSwitch[] | undefined;
 }
 
 /** Requests and what answers them. */
@@ -71,6 +73,10 @@ export interface SupervisorRequests {
       secret: Uint8Array;
       /** What was measured of the network, for all ranks of the run. */
       network?: NetworkCost | undefined;
+      /** The node's name in records; absent: its host name. */
+      node?: string | undefined;
+      /** Address where its ranks listen and peers find them; absent: 127.0.0.1. */
+      listen?: string | undefined;
     };
     reply: { addresses: readonly { rank: number; address: RankAddress }[] };
   };
@@ -83,6 +89,11 @@ export interface SupervisorRequests {
   switch: {
     request: { run: string } & SwitchRequest;
     reply: { switch: PlanSwitch };
+  };
+  /** Switches that another node's supervisor has planned; those known are passed over. */
+  adopt: {
+    request: { run: string; switches: readonly PlanSwitch[] };
+    reply: Record<string, never>;
   };
   /** End after the current iteration; answered when the run has ended. */
   stop: { request: { run: string }; reply: Record<string, never> };

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openHome, resolveHome, type Home } from '../../../src/main/home/home.ts';
 import { ControlConnection } from '../../../src/main/cluster/control-connection.ts';
 import { RunCoordinator } from '../../../src/main/runs/coordinator.ts';
-import { localNode } from '../../../src/main/cluster/local-node.ts';
+import { fixedNodes, localNode } from '../../../src/main/cluster/local-node.ts';
 import { connectSupervisor } from '../../../src/main/cluster/supervisor-process.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
 import { failure, inputError, type ErrorData } from '../../../src/shared/errors.ts';
@@ -42,7 +42,7 @@ async function play(script: Script, scope: 'all' | 'own' = 'own'): Promise<void>
   noticed = Promise.withResolvers();
   coordinator = new RunCoordinator({
     store,
-    nodes: [localNode(home)],
+    nodes: fixedNodes([localNode(home)]),
     scope,
     events: {
       changed: () => undefined,

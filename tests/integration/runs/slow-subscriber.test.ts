@@ -12,6 +12,9 @@ import type { FromSupervisor } from '../../../src/shared/protocol/supervisor.ts'
 import { done, entries, sampleSpec } from '../../unit/main/sample-records.ts';
 
 const RECORDS = 240;
+const RECORD_BYTES = 100_000;
+/** Of all but the last long record of both runs. */
+const BYTES = 2 * (RECORDS - 2) * RECORD_BYTES;
 const directory = mkdtempSync(path.join(os.tmpdir(), 'gw-slow-'));
 afterAll(() => {
   rmSync(directory, { recursive: true });
@@ -24,7 +27,7 @@ function leaveRun(id: string): void {
   const meta = { spec: sampleSpec(), createdAt: 1 };
   writeFileSync(path.join(folder, 'run.json'), JSON.stringify(meta));
   const journal = Journal.create(path.join(folder, 'journal.gwj'));
-  const message = 'x'.repeat(100_000);
+  const message = 'x'.repeat(RECORD_BYTES);
   for (let i = 1; i < RECORDS; i++) {
     journal.append([{ type: 'notice', at: 1, level: 'info', code: 'LONG', message }]);
   }
@@ -61,12 +64,10 @@ test('many waits for it leave no listeners behind, and nothing is lost', async (
     drains++;
     client.pause();
   });
-  let waiting = 0;
   const fits = setInterval(() => {
-    const { writableLength } = socket;
-    if (writableLength > 4 * 2 ** 20 || writableLength === waiting) client.resume();
-    waiting = writableLength;
-  }, 100);
+    const isLast = socket.bytesWritten > BYTES;
+    if (socket.writableLength > 4 * 2 ** 20 || isLast) client.resume();
+  }, 20);
   for (const [index, run] of ['a', 'b'].entries()) {
     const body = { run, after: 0 };
     client.write(

@@ -165,5 +165,5 @@ describe.skipIf(real === undefined)('real MNIST', () => {
       iterations: 150,
     });
     expect(accuracy).toBeGreaterThan(0.93);
-  }, 60_000);
+  });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rootCause, type FailureReport } from '../../../src/agent/world/root-cause.ts';
+import { rootCause, type FailureReport } from '../../../src/shared/root-cause.ts';
 import { failure } from '../../../src/shared/errors.ts';
 
 const report = (code: string, rank: number): FailureReport => ({

@@ -4,7 +4,7 @@
  * others is kept. An error of a rank's own explains most, a process that died without a
  * word comes next, the loss of a peer explains nothing.
  */
-import type { ErrorData } from '../../shared/errors.ts';
+import type { ErrorData } from './errors.ts';
 
 /** Errors that say no more than that another rank is not, or no more, there. */
 const CONSEQUENCES: ReadonlySet<string> = new Set([

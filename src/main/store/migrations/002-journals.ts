@@ -1,0 +1,17 @@
+/**
+ * Version 2: a run has a journal on each of its nodes, stored up to a sequence of its own;
+ * `runs.last_sequence` counts what was stored of all of them, in the order of arrival. How
+ * a journal ended is kept until all have: the run ends with the last of them.
+ */
+export const journalsMigration = `
+  CREATE TABLE journals (
+    run INTEGER NOT NULL REFERENCES runs (number) ON DELETE CASCADE,
+    node TEXT NOT NULL,
+    last_sequence INTEGER NOT NULL DEFAULT 0,
+    ending TEXT,
+    PRIMARY KEY (run, node)
+  ) STRICT, WITHOUT ROWID;
+
+  INSERT INTO journals (run, node, last_sequence)
+    SELECT number, spec ->> '$.world.nodes[0]', last_sequence FROM runs;
+`;

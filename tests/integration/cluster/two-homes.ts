@@ -1,0 +1,123 @@
+/** A coordinator over two nodes: two supervisors of this machine, each with its home. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import type { ControlConnection } from '../../../src/main/cluster/control-connection.ts';
+import { localNode } from '../../../src/main/cluster/local-node.ts';
+import type { NodeAccess } from '../../../src/main/cluster/node-link.ts';
+import { isAlive } from '../../../src/main/home/process-life.ts';
+import { openHome, resolveHome, type Home } from '../../../src/main/home/home.ts';
+import {
+  RunCoordinator,
+  type CoordinatorOptions,
+} from '../../../src/main/runs/coordinator.ts';
+import { RunStore } from '../../../src/main/store/run-store.ts';
+import type { ErrorData } from '../../../src/shared/errors.ts';
+import type { JournalEntry, RunRecord } from '../../../src/shared/records.ts';
+import { childrenOf, until, type ProcessEntry } from '../../harness/processes.ts';
+
+export const NODES = ['this-computer', 'box'] as const;
+type Node = (typeof NODES)[number];
+
+export class TwoHomes implements AsyncDisposable {
+  readonly homes: Readonly<Record<Node, Home>>;
+  readonly store: RunStore;
+  readonly heard: JournalEntry[] = [];
+  readonly notices: ErrorData[] = [];
+  /** Supervisors that were connected to, by node; the newest last. */
+  readonly supervisors: Readonly<Record<Node, number[]>> = {
+    'this-computer': [],
+    box: [],
+  };
+  #coordinator: RunCoordinator | undefined;
+
+  private constructor(homes: TwoHomes['homes']) {
+    this.homes = homes;
+    this.store = RunStore.open(homes['this-computer'].database);
+  }
+
+  static async open(): Promise<TwoHomes> {
+    const [here, box] = await Promise.all(NODES.map(makeHome));
+    return new TwoHomes({ 'this-computer': here!, box: box! });
+  }
+
+  /** The app's own side, opened anew after `leave`. */
+  get coordinator(): RunCoordinator {
+    this.#coordinator ??= new RunCoordinator(this.#options());
+    return this.#coordinator;
+  }
+
+  get records(): readonly RunRecord[] {
+    return this.heard.map(({ record }) => record);
+  }
+
+  /** As the app does when it closes: runs go on. */
+  async leave(): Promise<void> {
+    await this.#coordinator?.close();
+    this.#coordinator = undefined;
+  }
+
+  /** The processes of a run's ranks on a node. */
+  workers(run: string, node: Node): readonly ProcessEntry[] {
+    const supervisor = this.supervisors[node].at(-1)!;
+    return childrenOf(supervisor, `gradwire worker ${run} `);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.leave();
+    this.store.close();
+    for (const node of NODES) {
+      for (const pid of this.supervisors[node]) {
+        if (isAlive(pid)) process.kill(pid, 'SIGTERM');
+        await until(
+          () => isAlive(pid),
+          (alive) => !alive,
+          `the supervisor of ${node} to end`,
+        );
+      }
+      rmSync(this.homes[node].directory, { recursive: true });
+    }
+  }
+
+  #options(): CoordinatorOptions {
+    const here = this.#node('this-computer');
+    const box = {
+      ...this.#node('box'),
+      addresses: () => ({ there: '127.0.0.1', here: '127.0.0.1' }),
+    };
+    return {
+      store: this.store,
+      nodes: {
+        lead: here.name,
+        names: () => NODES,
+        access: (name) => [here, box].find((node) => node.name === name),
+      },
+      scope: 'own',
+      events: {
+        changed: () => undefined,
+        records: (_, entries) => this.heard.push(...entries),
+        notice: (error) => this.notices.push(error),
+      },
+    };
+  }
+
+  #node(name: Node): NodeAccess {
+    const node = localNode(this.homes[name], name);
+    const seen = <C extends ControlConnection | undefined>(connection: C): C => {
+      const pid = connection?.hello.pid;
+      const pids = this.supervisors[name];
+      if (pid !== undefined && !pids.includes(pid)) pids.push(pid);
+      return connection;
+    };
+    return {
+      ...node,
+      find: (handlers) => node.find(handlers).then(seen),
+      ensure: (handlers) => node.ensure(handlers).then(seen),
+    };
+  }
+}
+
+async function makeHome(): Promise<Home> {
+  const directory = mkdtempSync(path.join(os.tmpdir(), 'gw-node-'));
+  return openHome(resolveHome({ GRADWIRE_HOME: directory }));
+}

@@ -1,0 +1,106 @@
+/** Runs whose ranks are on two nodes: each supervisor has the journal of its own ranks. */
+import { expect, test } from 'vitest';
+import type { RunRecord } from '../../../src/shared/records.ts';
+import { until } from '../../harness/processes.ts';
+import { NODES, TwoHomes } from './two-homes.ts';
+
+const spec = (more: Record<string, unknown> = {}): Record<string, unknown> => ({
+  name: 'two nodes',
+  workload: { model: 'fnn3', dataset: 'digits' },
+  world: { ranks: 3, nodes: NODES },
+  iterations: 60,
+  evaluateEvery: 0,
+  ...more,
+});
+
+const ofType = <T extends RunRecord['type']>(
+  records: readonly RunRecord[],
+  type: T,
+): readonly Extract<RunRecord, { type: T }>[] =>
+  records.filter((record) => record.type === type) as Extract<RunRecord, { type: T }>[];
+
+test('train together, are switched in the middle, and every record comes once', async () => {
+  await using world = await TwoHomes.open();
+  const { coordinator, store } = world;
+  const { id } = await coordinator.launch(spec({ iterations: 150 }));
+  const { epoch } = await coordinator.switchPlan(id, {
+    change: { method: 'topk', ratio: 0.05 },
+  });
+  expect(epoch).toBe(1);
+  const summary = await coordinator.ended(id);
+  expect(summary).toMatchObject({ state: 'completed', iterations: 150 });
+
+  const { records } = world;
+  const iterations = ofType(records, 'iteration');
+  const seen = new Set(iterations.map(({ rank, iteration }) => `${rank}/${iteration}`));
+  expect(seen.size).toBe(3 * 150);
+  expect(iterations).toHaveLength(3 * 150);
+  expect(ofType(records, 'switch')).toMatchObject([
+    { epoch: 1, to: { method: 'topk' } },
+  ]);
+  const fence = ofType(records, 'switch')[0]!.fence;
+  for (const { iteration, method } of iterations) {
+    expect([iteration, method]).toEqual([
+      iteration,
+      iteration < fence ? 'none' : 'topk',
+    ]);
+  }
+  expect(ofType(records, 'finished')).toMatchObject([{ node: 'box' }]);
+  // What ends the run comes last, and once.
+  expect(ofType(records, 'done')).toHaveLength(1);
+  expect(records.at(-1)).toMatchObject({ type: 'done', consistent: true });
+
+  const places = ofType(records, 'started').flatMap(({ processes }) => processes);
+  expect(places.toSorted((a, b) => a.rank - b.rank).map(({ node }) => node)).toEqual([
+    expect.not.stringMatching(/^box$/),
+    expect.not.stringMatching(/^box$/),
+    'box',
+  ]);
+  // One sequence over all journals, without a gap: what was told is what is stored.
+  expect(world.heard.map(({ sequence }) => sequence)).toEqual(
+    world.heard.map((_, index) => index + 1),
+  );
+  expect(store.entriesAfter(id, 0).slice(0, 1000)).toEqual(world.heard.slice(0, 1000));
+});
+
+test('a rank that dies on one node ends the run on both, by the name of its node', async () => {
+  await using world = await TwoHomes.open();
+  const { coordinator } = world;
+  const { id } = await coordinator.launch(spec({ iterations: 1_000_000 }));
+  const [worker] = world.workers(id, 'box');
+  process.kill(worker!.pid, 'SIGKILL');
+  const { state, error } = await coordinator.ended(id);
+  expect({ state, error }).toMatchObject({
+    state: 'failed',
+    error: { code: 'WORKER_DIED', rank: 2, place: 'box' },
+  });
+  for (const node of NODES) {
+    await until(
+      () => world.workers(id, node),
+      (left) => left.length === 0,
+      `the workers on ${node} to end`,
+    );
+  }
+  expect(ofType(world.records, 'failed')).toHaveLength(1);
+});
+
+test('a run goes on without the app, which finds all it missed', async () => {
+  await using world = await TwoHomes.open();
+  const { id } = await world.coordinator.launch(spec({ iterations: 150 }));
+  await world.leave();
+  await world.coordinator.follow(id);
+  const summary = await world.coordinator.ended(id);
+  expect(summary).toMatchObject({ state: 'completed', iterations: 150 });
+  const stored = [...world.store.allIterations(id)];
+  expect(stored).toHaveLength(3 * 150);
+});
+
+test('a supervisor that dies takes its ranks along, and the run ends', async () => {
+  await using world = await TwoHomes.open();
+  const { coordinator } = world;
+  const { id } = await coordinator.launch(spec({ iterations: 1_000_000 }));
+  process.kill(world.supervisors.box.at(-1)!, 'SIGKILL');
+  const { state, error } = await coordinator.ended(id);
+  expect(state).toBe('failed');
+  expect(error?.code).toMatch(/^(SUPERVISOR_LOST|PEER_LOST)$/);
+});
