@@ -164,6 +164,7 @@ export const rooms = {
     'agent/world',
     SHARED,
   ],
+  'agent/attach': ['agent/bundle', SHARED],
   // engine.ts, the public entry.
   agent: [
     'agent/allreduce',
@@ -191,7 +192,8 @@ export const rooms = {
     'main/ssh/target.ts',
     SHARED,
   ],
-  'main/cluster': ['main/home', SHARED],
+  'main/deploy': ['main/home', 'main/ssh', SHARED],
+  'main/cluster': ['main/deploy', 'main/home', 'main/ssh', 'main/ssh/config', SHARED],
   'main/runs': ['main/cluster', 'main/home', 'main/store', SHARED],
   'main/app': [
     'main/cluster',
@@ -205,13 +207,14 @@ export const rooms = {
   'main/serve': ['main/app', 'main/home', 'main/rpc', 'main/web', SHARED],
 
   // The command line knows main's core but not its hosts, and the engine's entry alone.
-  'cli/text': [SHARED],
+  'cli/text': ['main/deploy', SHARED],
   'cli/files': ['agent', SHARED],
   'cli/session': [
     'cli/text',
     'main/cluster',
     'main/home',
     'main/runs',
+    'main/ssh',
     'main/store',
     SHARED,
   ],
@@ -220,9 +223,11 @@ export const rooms = {
     'cli/files',
     'cli/session',
     'cli/text',
+    'main/deploy',
     'main/home',
     'main/runs',
     'main/spec',
+    'main/ssh/config',
     'main/store',
     SHARED,
   ],

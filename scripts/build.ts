@@ -78,6 +78,23 @@ async function copyKernels(outDir: string): Promise<void> {
   }
 }
 
+/** On another machine there is no package above the folder to say that these are modules. */
+async function writeManifest(outDir: string): Promise<void> {
+  const { version } = JSON.parse(
+    await readFile(path.join(root, 'package.json'), 'utf8'),
+  ) as { version: string };
+  const manifest = {
+    name: `gradwire-${outDir}`,
+    version,
+    private: true,
+    type: 'module',
+  };
+  await writeFile(
+    path.join(dist, outDir, 'package.json'),
+    `${JSON.stringify(manifest, undefined, 2)}\n`,
+  );
+}
+
 function nodeBundle(
   entries: Record<string, string>,
   outDir: string,
@@ -115,6 +132,7 @@ const builders: Record<Part, () => Promise<void>> = {
     await viteBuild(
       nodeBundle(
         {
+          attach: 'src/agent/attach/main.ts',
           supervisor: 'src/agent/supervisor/main.ts',
           worker: 'src/agent/worker/main.ts',
           'engine-thread': 'src/agent/worker/engine-thread.ts',
@@ -126,6 +144,7 @@ const builders: Record<Part, () => Promise<void>> = {
       ),
     );
     await copyKernels('agent');
+    await writeManifest('agent');
     await viteBuild(
       nodeBundle(
         {

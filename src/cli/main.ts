@@ -8,6 +8,7 @@ import { addAllreduceCommand } from './commands/allreduce.ts';
 import { addBenchCommand } from './commands/bench.ts';
 import { addCompressCommand } from './commands/compress.ts';
 import { addDecompressCommand } from './commands/decompress.ts';
+import { addNodesCommand } from './commands/nodes.ts';
 import { addPlanCommand } from './commands/plan.ts';
 import { addPresetsCommand } from './commands/presets.ts';
 import { addRunCommand } from './commands/run.ts';
@@ -31,6 +32,7 @@ function makeProgram(): Command {
     .configureOutput({ writeErr: () => undefined, outputError: () => undefined });
   addRunCommand(program);
   addRunsCommand(program);
+  addNodesCommand(program);
   addPresetsCommand(program);
   addSpecCommand(program);
   addCompressCommand(program);

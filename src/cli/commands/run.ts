@@ -4,23 +4,24 @@ import { parseExperimentSpec } from '../../shared/experiment-spec.ts';
 import { resolveDataDirectory } from '../../main/spec/data-directory.ts';
 import { applySettings, parseSwitch } from '../../main/spec/settings.ts';
 import { loadSpecSource } from '../../main/spec/spec-source.ts';
+import {
+  addConnectOptions,
+  connectOptions,
+  type ConnectFlags,
+} from '../session/connect-options.ts';
 import { followRun } from '../session/follow-run.ts';
 import { withWorkspace } from '../session/workspace.ts';
+import { repeated } from '../text/repeated.ts';
 
-interface RunOptions {
+interface RunOptions extends ConnectFlags {
   readonly set: readonly string[];
   readonly switch: readonly string[];
   readonly json: boolean;
   readonly detach: boolean;
 }
 
-const collect = (value: string, before: readonly string[]): readonly string[] => [
-  ...before,
-  value,
-];
-
 export function addRunCommand(program: Command): void {
-  program
+  const command = program
     .command('run')
     .summary('launch an experiment and follow it')
     .description(
@@ -30,7 +31,7 @@ export function addRunCommand(program: Command): void {
     .argument('<spec>', 'a YAML or JSON file, - for stdin, or the name of a preset')
     .addOption(
       new Option('--set <key=value>', 'change the spec, for example world.ranks=2')
-        .argParser(collect)
+        .argParser(repeated)
         .default([], ''),
     )
     .addOption(
@@ -38,12 +39,13 @@ export function addRunCommand(program: Command): void {
         '--switch <iteration:key=value,…>',
         'change the exchange in mid-run, for example 50:method=topk,ratio=0.01',
       )
-        .argParser(collect)
+        .argParser(repeated)
         .default([], ''),
     )
     .option('--json', 'print every record as one line of JSON', false)
     .option('--detach', 'print the run’s id and leave it to the supervisor', false)
     .action(run);
+  addConnectOptions(command);
 }
 
 async function run(name: string, options: RunOptions): Promise<void> {
@@ -64,5 +66,5 @@ async function run(name: string, options: RunOptions): Promise<void> {
     return followRun(workspace, id, { json: options.json, mode: 'run' }, async () => {
       await coordinator.begin(id);
     });
-  });
+  }, connectOptions(options));
 }

@@ -12,7 +12,7 @@ import { isAlive } from '../../main/home/process-life.ts';
 import { loadNetworkProfile } from '../../main/home/network-profile-file.ts';
 import { AppLock } from '../../main/home/app-lock.ts';
 import { RunCoordinator, type CoordinatorEvents } from '../../main/runs/coordinator.ts';
-import { fixedNodes, localNode } from '../../main/cluster/local-node.ts';
+import { Inventory, type InventoryOptions } from '../../main/cluster/inventory.ts';
 import { RunStore } from '../../main/store/run-store.ts';
 
 const SUPERVISOR_EXIT_MS = 1000;
@@ -22,6 +22,7 @@ const POLL_MS = 10;
 export interface Workspace {
   readonly home: Home;
   readonly store: RunStore;
+  readonly inventory: Inventory;
   readonly coordinator: RunCoordinator;
   /** What the coordinator tells; replaced by a command that listens. */
   readonly events: { -readonly [E in keyof CoordinatorEvents]: CoordinatorEvents[E] };
@@ -29,12 +30,20 @@ export interface Workspace {
   readonly trouble: Promise<never>;
 }
 
+/** How machines are reached: what is asked, what has been confirmed, what is told. */
+export type WorkspaceOptions = Pick<
+  InventoryOptions,
+  'questions' | 'confirmedHostKeys' | 'progress'
+>;
+
 /** Opens the workspace, does the work, closes it whatever happens. */
 export async function withWorkspace<T>(
   work: (workspace: Workspace) => Promise<T>,
+  options: WorkspaceOptions = {},
 ): Promise<T> {
   const home = await openHome();
   const store = RunStore.open(home.database);
+  const inventory = new Inventory({ home, entries: store.nodes, ...options });
   try {
     const { promise: trouble, reject } = Promise.withResolvers<never>();
     // Commands that race against it see it; to the others it is no event.
@@ -48,7 +57,7 @@ export async function withWorkspace<T>(
     };
     const coordinator = new RunCoordinator({
       store,
-      nodes: fixedNodes([localNode(home)]),
+      nodes: inventory,
       scope: 'own',
       networkProfile: () => loadNetworkProfile(home.networkProfile),
       events: {
@@ -65,13 +74,14 @@ export async function withWorkspace<T>(
     });
     try {
       return await Promise.race([
-        work({ home, store, coordinator, events, trouble }),
+        work({ home, store, inventory, coordinator, events, trouble }),
         trouble,
       ]);
     } finally {
       await leave(home, coordinator);
     }
   } finally {
+    await inventory[Symbol.asyncDispose]();
     store.close();
   }
 }

@@ -133,7 +133,7 @@ export class HumanPrinter implements RunPrinter {
         return;
       case 'started':
         if (this.#startedAt !== undefined) {
-          this.#line(`on ${nodesOf(record)} too: ${ranksOf(record)}`);
+          this.#line(`${ranksOf(record)} too`);
           return;
         }
         this.#startedAt = record.at;
@@ -141,6 +141,7 @@ export class HumanPrinter implements RunPrinter {
           `started on ${record.backend}: ${record.parameters} parameters, ` +
             describePlan(record.plan),
         );
+        if (record.processes.length < record.ranks) this.#line(ranksOf(record));
         return;
       case 'switch': {
         const residual =
@@ -198,8 +199,9 @@ export class HumanPrinter implements RunPrinter {
   }
 }
 
-const nodesOf = ({ processes }: StartedRecord): string =>
-  [...new Set(processes.map(({ node }) => node))].join(', ');
-
-const ranksOf = ({ processes }: StartedRecord): string =>
-  `${processes.length === 1 ? 'rank' : 'ranks'} ${processes.map(({ rank }) => rank).join(', ')}`;
+/** `ranks 2, 3 on box` */
+function ranksOf({ processes }: StartedRecord): string {
+  const nodes = new Set(processes.map(({ node }) => node));
+  const ranks = processes.map(({ rank }) => rank).join(', ');
+  return `${processes.length === 1 ? 'rank' : 'ranks'} ${ranks} on ${[...nodes].join(', ')}`;
+}

@@ -13,7 +13,7 @@ import { AppLock } from '../home/app-lock.ts';
 import { RunCoordinator } from '../runs/coordinator.ts';
 import { resolveDataDirectory } from '../spec/data-directory.ts';
 import { EventOutbox, type AppListener } from './event-outbox.ts';
-import { fixedNodes, localNode } from '../cluster/local-node.ts';
+import { Inventory } from '../cluster/inventory.ts';
 import { loadPresets } from '../spec/presets.ts';
 import { parseSpecText, specToYaml } from '../spec/spec-text.ts';
 import { exportRun } from '../store/run-export.ts';
@@ -57,9 +57,10 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
   const report = (error: unknown): void => {
     if (closing === undefined) outbox.notice(toErrorData(error));
   };
+  const inventory = new Inventory({ home, entries: store.nodes });
   const coordinator = new RunCoordinator({
     store,
-    nodes: fixedNodes([localNode(home)]),
+    nodes: inventory,
     scope: 'all',
     networkProfile: () => loadNetworkProfile(home.networkProfile),
     events: {
@@ -148,6 +149,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
         clearInterval(discovery);
         await coordinator.close();
         await recovery;
+        await inventory[Symbol.asyncDispose]();
         outbox.close();
         store.close();
         lock.release();

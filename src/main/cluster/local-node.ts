@@ -1,10 +1,9 @@
 /** This computer as a node: its supervisor listens on the home's socket. */
+import { LOCAL_NODE } from '../../shared/node-entry.ts';
 import type { Home } from '../home/home.ts';
 import type { NodeAccess } from './node-link.ts';
 import type { NodeDirectory } from './node-set.ts';
 import { connectSupervisor, ensureSupervisor } from './supervisor-process.ts';
-
-export const LOCAL_NODE = 'this-computer';
 
 export function localNode(home: Home, name = LOCAL_NODE): NodeAccess {
   return {

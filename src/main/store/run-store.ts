@@ -14,6 +14,7 @@ import type { IterationRecord, JournalEntry, RunRecord } from '../../shared/reco
 import { hasEnded, type RunDetail, type RunSummary } from '../../shared/rpc.ts';
 import { databaseError } from './database-error.ts';
 import { openDatabase } from './database.ts';
+import { NodeTable } from './node-table.ts';
 import { writeEnd, writeRecords, type EventRecord } from './record-writer.ts';
 import { summaryOf, type JournalRow, type RunRow } from './run-row.ts';
 import { prepareStatements, type Statements } from './statements.ts';
@@ -69,6 +70,8 @@ const nodesOf = ({ world }: ExperimentSpec): readonly string[] =>
   world.nodes.slice(0, world.ranks);
 
 export class RunStore {
+  /** The inventory of machines. */
+  readonly nodes: NodeTable;
   readonly #file: string;
   readonly #database: Database.Database;
   readonly #statements: Statements;
@@ -78,6 +81,7 @@ export class RunStore {
     this.#file = file;
     this.#database = database;
     this.#statements = prepareStatements(database);
+    this.nodes = new NodeTable(database, file);
   }
 
   /** @throws GradwireError as `openDatabase` does */

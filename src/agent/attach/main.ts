@@ -1,0 +1,135 @@
+/**
+ * `attach --base DIR --agent HASH --marker TEXT [--find]`: on a node, by SSH. Bridges stdin
+ * and stdout to the supervisor of this user and machine, which is started where none runs.
+ * The marker is printed first: whatever a login shell says comes before it. With `--find`
+ * nothing is started; exit code 3 means that no supervisor runs.
+ *
+ * The base is the agent's directory on the node, `~/.gradwire`. It may be shared by many
+ * machines (NFS), so what belongs to one lies in `nodes/HOSTNAME`.
+ */
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { bundledFile } from '../bundle/bundled-file.ts';
+
+const START_DEADLINE_MS = 60_000;
+const POLL_MS = 20;
+const LOG_TAIL_LINES = 5;
+/** `sockaddr_un.sun_path` holds 104 bytes on macOS and 108 on Linux, its end included. */
+const MAX_SOCKET_PATH_BYTES = 103;
+const EXIT_NONE_RUNS = 3;
+
+const { values } = parseArgs({
+  options: {
+    base: { type: 'string' },
+    agent: { type: 'string' },
+    marker: { type: 'string' },
+    find: { type: 'boolean', default: false },
+  },
+});
+const { base, agent = '', marker, find } = values;
+if (base === undefined || marker === undefined) {
+  process.stderr.write(
+    'usage: attach --base DIR --agent HASH --marker TEXT [--find]\n',
+  );
+  process.exit(2);
+}
+process.title = 'gradwire attach';
+process.umask(0o077);
+
+const home = path.resolve(base, 'nodes', os.hostname());
+const socketPath = socketOf(home);
+const log = path.join(home, 'supervisor.log');
+
+try {
+  const socket = (await dial()) ?? (find ? undefined : await startAndDial());
+  if (socket === undefined) process.exit(EXIT_NONE_RUNS);
+  process.stdout.write(`${marker}\n`);
+  socket.pipe(process.stdout);
+  process.stdin.pipe(socket);
+  socket.on('close', () => process.exit(0));
+  socket.on('error', () => process.exit(1));
+  process.stdout.on('error', () => process.exit(1));
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+}
+
+function socketOf(directory: string): string {
+  const inside = path.join(directory, 'supervisor.sock');
+  if (Buffer.byteLength(inside) <= MAX_SOCKET_PATH_BYTES) return inside;
+  const hash = createHash('sha256').update(directory).digest('hex').slice(0, 16);
+  const outside = path.join(os.tmpdir(), `gradwire-${os.userInfo().uid}-${hash}`);
+  mkdirSync(outside, { recursive: true, mode: 0o700 });
+  return path.join(outside, 'supervisor.sock');
+}
+
+/** Undefined where nobody listens. */
+function dial(): Promise<Socket | undefined> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(socketPath);
+    socket.once('connect', () => {
+      socket.removeAllListeners('error');
+      resolve(socket);
+    });
+    socket.once('error', (cause: NodeJS.ErrnoException) => {
+      if (cause.code === 'ENOENT' || cause.code === 'ECONNREFUSED') resolve(undefined);
+      else reject(cause);
+    });
+  });
+}
+
+async function startAndDial(): Promise<Socket> {
+  mkdirSync(home, { recursive: true, mode: 0o700 });
+  const entry = bundledFile(
+    { bundle: 'supervisor.js', source: '../supervisor/main.ts' },
+    import.meta.dirname,
+  );
+  const output = openSync(log, 'a', 0o600);
+  const child = spawn(
+    process.execPath,
+    [entry, '--home', home, '--socket', socketPath],
+    {
+      argv0: 'gradwire supervisor',
+      cwd: home,
+      detached: true,
+      stdio: ['ignore', output, output],
+    },
+  );
+  closeSync(output);
+  // Which agent it runs, for those who remove old ones.
+  writeFileSync(path.join(home, 'agent'), `${agent}\n`, { mode: 0o600 });
+  child.unref();
+  let exit: string | undefined;
+  child.once('error', (error) => {
+    exit = error.message;
+  });
+  child.once('exit', (code, signal) => {
+    exit = signal === null ? `it ended with code ${code}` : `it ended by ${signal}`;
+  });
+  const end = performance.now() + START_DEADLINE_MS;
+  for (;;) {
+    // Asked before the attempt: of two that start at once one ends, and finds the other.
+    const ended = exit;
+    const socket = await dial();
+    if (socket !== undefined) return socket;
+    if (ended !== undefined || performance.now() > end) {
+      const how = ended ?? `it did not listen within ${START_DEADLINE_MS / 1000} s`;
+      throw new Error(`the supervisor did not start: ${how}: ${logTail()}`);
+    }
+    await pause(POLL_MS);
+  }
+}
+
+function logTail(): string {
+  return readFileSync(log, 'utf8')
+    .trim()
+    .split('\n')
+    .slice(-LOG_TAIL_LINES)
+    .join(' | ');
+}

@@ -1,0 +1,30 @@
+/** `gradwire nodes check`: what a machine is like, before anything is written to it. */
+import type { Command } from 'commander';
+import type { Preflight } from '../../main/deploy/preflight.ts';
+import {
+  addConnectOptions,
+  connectOptions,
+  type ConnectFlags,
+} from '../session/connect-options.ts';
+import { withWorkspace } from '../session/workspace.ts';
+import { preflightText } from '../text/preflight-text.ts';
+
+export function addNodesCheckCommand(nodes: Command): void {
+  addConnectOptions(
+    nodes
+      .command('check')
+      .description('what a machine is like; nothing is written there')
+      .argument('<name>', 'its name'),
+  )
+    .option('--json', 'as one line of JSON', false)
+    .action(async (name: string, flags: ConnectFlags & { readonly json: boolean }) => {
+      const seen = await withWorkspace<Preflight>(
+        ({ store, inventory }) => inventory.remote(store.nodes.named(name)).check(),
+        connectOptions(flags),
+      );
+      process.stdout.write(
+        flags.json ? `${JSON.stringify(seen)}\n` : `${preflightText(name, seen)}\n`,
+      );
+      if (seen.findings.some(({ level }) => level === 'error')) process.exitCode = 1;
+    });
+}

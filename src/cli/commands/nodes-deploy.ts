@@ -1,0 +1,35 @@
+/** `gradwire nodes deploy`: bring the agent to a machine now; a run does it by itself. */
+import type { Command } from 'commander';
+import {
+  addConnectOptions,
+  connectOptions,
+  type ConnectFlags,
+} from '../session/connect-options.ts';
+import { withWorkspace } from '../session/workspace.ts';
+import { deployPrinter } from '../text/deploy-progress.ts';
+
+export function addNodesDeployCommand(nodes: Command): void {
+  addConnectOptions(
+    nodes
+      .command('deploy')
+      .description('bring the agent to a machine; a run does it by itself')
+      .argument('<name>', 'its name'),
+  ).action(async (name: string, flags: ConnectFlags) => {
+    await withWorkspace(
+      async ({ store, inventory }) => {
+        const began = performance.now();
+        const { uploaded, agent } = await inventory
+          .remote(store.nodes.named(name))
+          .deploy();
+        const seconds = ((performance.now() - began) / 1000).toFixed(1);
+        const mebibytes = (uploaded / 2 ** 20).toFixed(1);
+        process.stdout.write(
+          uploaded === 0
+            ? `${name}: agent ${agent} was there already (${seconds} s)\n`
+            : `${name}: agent ${agent}, ${mebibytes} MiB uploaded in ${seconds} s\n`,
+        );
+      },
+      { ...connectOptions(flags), progress: deployPrinter() },
+    );
+  });
+}

@@ -1,0 +1,98 @@
+/**
+ * Questions of an SSH connection at the terminal. Where stdin or stderr is none, or asking
+ * is switched off, there are no questions: what needs an answer fails and says so.
+ */
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
+import type { SshQuestions } from '../../main/ssh/questions.ts';
+
+const WHY = {
+  unknown: 'This host is not known.',
+  'other-type': 'Keys of other types are known of this host, but it has none of them.',
+  'only-authority': 'Of this host only a certificate authority is known.',
+} as const;
+
+export function terminalQuestions(): SshQuestions | undefined {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
+  return {
+    hostKey: async ({ host, port, keyType, fingerprint, reason }, signal) => {
+      process.stderr.write(
+        `${WHY[reason]}\n${host}:${port} shows a ${keyType} key with the fingerprint\n` +
+          `  ${fingerprint}\nCompare it with what the machine's administrator says.\n`,
+      );
+      const answer = await ask(
+        'Connect, and remember the key? (yes/no) ',
+        true,
+        signal,
+      );
+      return answer.trim().toLowerCase() === 'yes' ? 'accept' : 'refuse';
+    },
+    secrets: async ({ user, host, title, instruction, prompts }, signal) => {
+      for (const text of [title, instruction]) {
+        if (text !== undefined && text !== '') process.stderr.write(`${text}\n`);
+      }
+      const answers: string[] = [];
+      for (const { text, echo } of prompts) {
+        answers.push(await ask(`${user}@${host}: ${text.trim()} `, echo, signal));
+      }
+      return answers;
+    },
+  };
+}
+
+/** One answer for every prompt of a password, read from the first line of stdin. */
+export function passwordFromStdin(): SshQuestions {
+  let line: Promise<string> | undefined;
+  return {
+    hostKey: () => Promise.resolve('refuse'),
+    secrets: async ({ prompts }) => {
+      line ??= firstLine();
+      const answer = await line;
+      return prompts.map(() => answer);
+    },
+  };
+}
+
+async function firstLine(): Promise<string> {
+  const lines = createInterface({ input: process.stdin });
+  try {
+    for await (const line of lines) return line;
+    return '';
+  } finally {
+    lines.close();
+  }
+}
+
+/** What is typed without echo is shown nowhere. */
+function ask(prompt: string, echo: boolean, signal?: AbortSignal): Promise<string> {
+  const output = new Writable({
+    write: (chunk: Buffer, _, done) => {
+      if (echo) process.stderr.write(chunk);
+      done();
+    },
+  });
+  process.stderr.write(prompt);
+  const lines = createInterface({ input: process.stdin, output, terminal: true });
+  return new Promise((resolve, reject) => {
+    const end = (): void => {
+      lines.close();
+      if (!echo) process.stderr.write('\n');
+    };
+    lines.once('line', (line) => {
+      end();
+      resolve(line);
+    });
+    lines.once('SIGINT', () => {
+      end();
+      process.kill(process.pid, 'SIGINT');
+    });
+    signal?.addEventListener(
+      'abort',
+      () => {
+        end();
+        reject(signal.reason as Error);
+      },
+      { once: true },
+    );
+  });
+}

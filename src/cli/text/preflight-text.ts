@@ -1,0 +1,39 @@
+/** What a machine is like, in lines. */
+import type { GpuReport, Preflight } from '../../main/deploy/preflight.ts';
+
+export function preflightText(name: string, seen: Preflight): string {
+  const lines = [
+    `${name}: ${seen.hostname}, ${seen.system} ${seen.kernel} on ${seen.machine}, ${seen.libc}`,
+    joined([
+      seen.cores === undefined ? undefined : `${seen.cores} cores`,
+      seen.memoryMiB === undefined ? undefined : `${gibibytes(seen.memoryMiB)} memory`,
+      seen.node === undefined ? 'no Node' : `Node ${seen.node}`,
+    ]),
+    joined([
+      `home ${seen.home}`,
+      seen.fileSystem,
+      seen.freeMiB === undefined ? undefined : `${gibibytes(seen.freeMiB)} free`,
+    ]),
+    seen.addresses.length === 0 ? undefined : `addresses ${seen.addresses.join(', ')}`,
+    ...seen.gpus.map(gpuText),
+    ...seen.findings.map(
+      ({ level, code, message, next }) =>
+        `${level}: ${code}: ${message}${next === undefined ? '' : `. ${next}`}`,
+    ),
+    seen.findings.length === 0 ? 'nothing speaks against it' : undefined,
+  ];
+  return lines.filter((line) => line !== undefined && line !== '').join('\n');
+}
+
+function gpuText({ bus, name, memoryMiB }: GpuReport): string {
+  return joined([
+    `GPU ${name}`,
+    memoryMiB === undefined ? undefined : gibibytes(memoryMiB),
+    bus === undefined ? undefined : `bus ${bus}`,
+  ]);
+}
+
+const joined = (parts: readonly (string | undefined)[]): string =>
+  parts.filter((part) => part !== undefined).join(', ');
+
+const gibibytes = (mebibytes: number): string => `${(mebibytes / 1024).toFixed(1)} GiB`;

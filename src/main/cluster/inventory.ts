@@ -1,0 +1,62 @@
+/**
+ * This computer and the machines of the inventory, as nodes. All of them share one pool of
+ * SSH connections: a machine is asked for a password once.
+ */
+import { LOCAL_NODE, type NodeEntry } from '../../shared/node-entry.ts';
+import type { DeployOptions } from '../deploy/deployer.ts';
+import type { Home } from '../home/home.ts';
+import { SshPool } from '../ssh/pool.ts';
+import type { SshQuestions } from '../ssh/questions.ts';
+import { localNode } from './local-node.ts';
+import type { NodeAccess } from './node-link.ts';
+import type { NodeDirectory } from './node-set.ts';
+import { RemoteNode } from './remote-node.ts';
+
+/** Where entries are kept. */
+export interface NodeEntries {
+  list(): readonly NodeEntry[];
+  get(name: string): NodeEntry | undefined;
+}
+
+export interface InventoryOptions {
+  readonly home: Home;
+  readonly entries: NodeEntries;
+  /** Absent: nothing is asked, and what needs an answer fails. */
+  readonly questions?: SshQuestions | undefined;
+  /** Fingerprints of host keys that the user has named. */
+  readonly confirmedHostKeys?: readonly string[] | undefined;
+  readonly progress?: DeployOptions['progress'];
+}
+
+export class Inventory implements NodeDirectory, AsyncDisposable {
+  readonly lead = LOCAL_NODE;
+  readonly #options: InventoryOptions;
+  readonly #pool: SshPool;
+
+  constructor(options: InventoryOptions) {
+    this.#options = options;
+    this.#pool = new SshPool({
+      acceptedHostKeys: options.home.knownHosts,
+      confirmedHostKeys: options.confirmedHostKeys,
+    });
+  }
+
+  names(): readonly string[] {
+    return [LOCAL_NODE, ...this.#options.entries.list().map(({ name }) => name)];
+  }
+
+  access(name: string): NodeAccess | undefined {
+    if (name === LOCAL_NODE) return localNode(this.#options.home);
+    const entry = this.#options.entries.get(name);
+    return entry && this.remote(entry);
+  }
+
+  remote(entry: NodeEntry): RemoteNode {
+    const { home, questions, progress } = this.#options;
+    return new RemoteNode(entry, { home, pool: this.#pool, questions, progress });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#pool[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,280 @@
+/**
+ * Brings the agent and, where the node has none, Node to a machine: each package into a
+ * directory named by its hash under `~/.gradwire`. Both are unpacked beside and renamed
+ * into place, so that of two that deploy at once both succeed, and whatever breaks off in
+ * the middle leaves nothing that looks whole.
+ *
+ *   agents/HASH/     the agent, with its native addons
+ *   runtimes/HASH/   Node
+ *   incoming/        what is being uploaded
+ *   nodes/HOSTNAME/  the supervisor's home on that machine: a home may be shared (NFS)
+ */
+import { randomBytes } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import path from 'node:path';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { failure, GradwireError } from '../../shared/errors.ts';
+import type { Home } from '../home/home.ts';
+import type { SshConnection } from '../ssh/connection.ts';
+import { runScript } from '../ssh/remote-script.ts';
+import { placeOf } from '../ssh/target.ts';
+import type { Installed } from './installed.ts';
+import { packArchive, type PackageArchive } from './package-archive.ts';
+import { agentFiles, runtimeFiles } from './package-files.ts';
+import { platformOf, preflight, type Preflight } from './preflight.ts';
+
+export const DEPLOY_STEPS = ['check', 'pack', 'upload', 'verify', 'unpack'] as const;
+export type DeployStep = (typeof DEPLOY_STEPS)[number];
+
+export interface DeployProgress {
+  readonly step: DeployStep;
+  /** What it is about: the node's name for packages is `agent` and `runtime`. */
+  readonly package?: PackageArchive['kind'] | undefined;
+  readonly doneBytes?: number | undefined;
+  readonly totalBytes?: number | undefined;
+}
+
+export interface DeployOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly progress?: ((progress: DeployProgress) => void) | undefined;
+}
+
+export interface Deployment extends Installed {
+  readonly preflight: Preflight;
+  /** Bytes that were uploaded: 0 where all was there. */
+  readonly uploaded: number;
+}
+
+const BASE = '.gradwire';
+const KEPT_AGENTS = 2;
+const UNPACK_MS = 300_000;
+const UPLOAD_MS = 3_600_000;
+const REQUIRED_NODE = 24;
+
+/**
+ * Sees to it that the agent of this installation is on the node.
+ * @throws GradwireError of the preflight's first finding that is an error,
+ * `UPLOAD_DAMAGED`, `DEPLOY_FAILED`, `NODE_MISSING` and those of the connection
+ */
+export async function deploy(
+  connection: SshConnection,
+  home: Home,
+  { signal, progress = () => undefined }: DeployOptions = {},
+): Promise<Deployment> {
+  progress({ step: 'check' });
+  const seen = await preflight(connection, signal);
+  assertFit(connection, seen);
+  const platform = platformOf(seen)!;
+  const archives = path.join(home.directory, 'packages');
+  progress({ step: 'pack', package: 'agent' });
+  const agent = await packArchive('agent', agentFiles(platform), archives);
+  let uploaded = 0;
+  const bring = async (archive: PackageArchive): Promise<void> => {
+    if (await isThere(connection, archive, signal)) return;
+    await upload(connection, archive, { signal, progress });
+    uploaded += archive.bytes;
+  };
+  await bring(agent);
+  let node = 'node';
+  if (!hasNode(seen)) {
+    progress({ step: 'pack', package: 'runtime' });
+    const runtime = await packArchive('runtime', runtimeFiles(platform), archives);
+    await bring(runtime);
+    node = `${directoryOf(runtime)}/bin/node`;
+  }
+  if (uploaded > 0) await prune(connection, agent, signal);
+  return {
+    ...{ agent: agent.hash, node, preflight: seen, uploaded },
+    connection: seen.connection,
+  };
+}
+
+/** The first thing that keeps a node from being used. */
+function assertFit(connection: SshConnection, { findings }: Preflight): void {
+  const found = findings.find(({ level }) => level === 'error');
+  if (found === undefined) return;
+  throw failure(found.code, found.message, {
+    place: placeOf(connection.target),
+    ...(found.next === undefined ? {} : { next: found.next }),
+  });
+}
+
+const hasNode = ({ node }: Preflight): boolean =>
+  Number(/^v(\d+)\./.exec(node ?? '')?.[1] ?? 0) >= REQUIRED_NODE;
+
+const directoryOf = ({ kind, hash }: PackageArchive): string =>
+  `${BASE}/${kind}s/${hash}`;
+
+async function isThere(
+  connection: SshConnection,
+  archive: PackageArchive,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const script = `cd "$HOME" && [ -d "$directory" ] && touch "$directory"`;
+  const { code } = await runScript(connection, script, {
+    variables: { directory: directoryOf(archive) },
+    name: 'the look for the agent',
+    signal,
+  });
+  return code === 0;
+}
+
+const VERIFY = `
+cd "$HOME" || exit 1
+set -- $(sha256sum "$file")
+[ "$1" = "$sha256" ] || { printf '%s' "$1"; exit 9; }
+`;
+
+const UNPACK = `
+cd "$HOME" || exit 1
+trap 'rm -rf "$beside" "$file"' EXIT
+mkdir -p "$beside" || exit 1
+gzip -dc "$file" | tar -xf - -C "$beside" || exit 1
+mkdir -p "$(dirname "$directory")" || exit 1
+mv -T "$beside" "$directory" 2>/dev/null || [ -d "$directory" ] || mv "$beside" "$directory"
+`;
+
+async function upload(
+  connection: SshConnection,
+  archive: PackageArchive,
+  { signal, progress }: DeployOptions,
+): Promise<void> {
+  const name = `${archive.kind}-${archive.hash}.${randomBytes(6).toString('hex')}`;
+  const file = `${BASE}/incoming/${name}.tar.gz`;
+  const variables = {
+    file,
+    sha256: archive.sha256,
+    beside: `${BASE}/incoming/${name}`,
+    directory: directoryOf(archive),
+  };
+  const about = { package: archive.kind };
+  progress?.({ step: 'upload', ...about, doneBytes: 0, totalBytes: archive.bytes });
+  try {
+    await step(
+      connection,
+      'making room',
+      `umask 077; mkdir -p "$HOME/${BASE}/incoming"`,
+      {
+        signal,
+      },
+    );
+    await send(connection, archive, file, { signal, progress });
+    progress?.({ step: 'verify', ...about });
+    await step(connection, 'verifying', VERIFY, { variables, signal });
+    progress?.({ step: 'unpack', ...about });
+    await step(connection, 'unpacking', UNPACK, { variables, signal });
+  } catch (error) {
+    await removeIncoming(connection, name);
+    throw error;
+  }
+}
+
+/**
+ * By `cat` at the other end: it needs no SFTP, which some login nodes lack. The path has
+ * nothing that any shell would read otherwise.
+ */
+async function send(
+  connection: SshConnection,
+  archive: PackageArchive,
+  file: string,
+  { signal, progress }: DeployOptions,
+): Promise<void> {
+  const { kind, bytes } = archive;
+  let doneBytes = 0;
+  const count = new Transform({
+    transform: (chunk: Buffer, _, done) => {
+      doneBytes += chunk.length;
+      progress?.({ step: 'upload', package: kind, doneBytes, totalBytes: bytes });
+      done(null, chunk);
+    },
+  });
+  const source = createReadStream(archive.file, { highWaterMark: 2 ** 18 });
+  const sent = pipeline(source, count).catch((error: unknown) => {
+    count.destroy(error instanceof Error ? error : undefined);
+  });
+  const { code, stderr } = await connection.run(`cd; cat > ${file}`, {
+    input: count,
+    signal,
+    deadlineMs: UPLOAD_MS,
+  });
+  await sent;
+  if (code !== 0) throw deployFailed(connection, 'uploading', stderr);
+}
+
+/** @throws GradwireError `DEPLOY_FAILED`, `UPLOAD_DAMAGED` */
+async function step(
+  connection: SshConnection,
+  name: string,
+  script: string,
+  options: {
+    readonly variables?: Record<string, string>;
+    readonly signal?: AbortSignal | undefined;
+  },
+): Promise<void> {
+  const { code, stdout, stderr } = await runScript(connection, script, {
+    ...options,
+    name,
+    deadlineMs: UNPACK_MS,
+  });
+  if (code === 0) return;
+  if (code === 9) {
+    throw failure(
+      'UPLOAD_DAMAGED',
+      `what arrived is not what was sent: its SHA-256 is ${stdout.trim()}`,
+      { place: placeOf(connection.target), next: 'Try again.' },
+    );
+  }
+  throw deployFailed(connection, name, stderr);
+}
+
+function deployFailed(connection: SshConnection, name: string, stderr: string): Error {
+  const said = stderr.trim().split('\n').slice(-3).join(' | ').slice(-300);
+  return failure('DEPLOY_FAILED', `${name} failed: ${said || 'without a word'}`, {
+    place: placeOf(connection.target),
+    next: /no space|quota/i.test(said)
+      ? 'Free some space there, then try again.'
+      : 'Look at that machine; then try again.',
+  });
+}
+
+async function removeIncoming(connection: SshConnection, name: string): Promise<void> {
+  try {
+    await runScript(
+      connection,
+      `cd "$HOME/${BASE}/incoming" && rm -rf "$name" "$name.tar.gz"`,
+      {
+        variables: { name },
+        name: 'clearing up',
+      },
+    );
+  } catch (error) {
+    // The connection may be what was lost: the next deployment clears up.
+    if (!(error instanceof GradwireError)) throw error;
+  }
+}
+
+/**
+ * Removes old agents: the newest two stay, and those that a supervisor runs. What was left
+ * of uploads that broke off a day ago goes too.
+ */
+async function prune(
+  connection: SshConnection,
+  { hash }: PackageArchive,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const script = `
+cd "$HOME/${BASE}" || exit 0
+find incoming -mindepth 1 -maxdepth 1 -mmin +1440 -exec rm -rf {} + 2>/dev/null
+used=$(cat nodes/*/agent 2>/dev/null)
+kept=0
+for name in $(ls -t agents); do
+  kept=$((kept + 1))
+  [ "$kept" -le ${KEPT_AGENTS} ] || [ "$name" = "$hash" ] && continue
+  case "$used" in *"$name"*) continue;; esac
+  rm -rf "agents/$name"
+done
+true
+`;
+  await runScript(connection, script, { variables: { hash }, name: 'pruning', signal });
+}

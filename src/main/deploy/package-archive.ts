@@ -1,0 +1,141 @@
+/**
+ * A package as one compressed file (tar, gzip), kept in the home by its hash: the same
+ * files are packed once for all nodes. Bytes depend on the files alone.
+ */
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import {
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { pack } from 'tar-stream';
+import { z } from 'zod';
+import { fileNotWritable } from '../../shared/file-error.ts';
+import { hashOf, type PackageFile } from './package-files.ts';
+
+export interface PackageArchive {
+  readonly kind: 'agent' | 'runtime';
+  /** Of the package's contents: its name on every node. */
+  readonly hash: string;
+  readonly file: string;
+  readonly bytes: number;
+  /** Of the file itself, hexadecimal: what the node must find. */
+  readonly sha256: string;
+}
+
+/** Kept of each kind. */
+const KEPT = 3;
+
+const noteSchema = z.object({
+  hash: z.string(),
+  bytes: z.number(),
+  sha256: z.string(),
+});
+
+/**
+ * @param directory where archives are kept
+ * @throws GradwireError `OUTPUT_NOT_WRITABLE`
+ */
+export async function packArchive(
+  kind: PackageArchive['kind'],
+  files: readonly PackageFile[],
+  directory: string,
+): Promise<PackageArchive> {
+  const note = path.join(directory, `${kind}-${await stampOf(files)}.json`);
+  const known = await readNote(note);
+  if (known !== undefined) {
+    const file = path.join(directory, `${kind}-${known.hash}.tar.gz`);
+    const found = await stat(file).catch(() => undefined);
+    if (found?.size === known.bytes) return { ...known, kind, file };
+  }
+  const hash = await hashOf(files);
+  const file = path.join(directory, `${kind}-${hash}.tar.gz`);
+  await write(file, files);
+  const { size: bytes } = await stat(file);
+  const made = { hash, bytes, sha256: await sha256Of(file) };
+  await writeFile(note, JSON.stringify(made));
+  await forgetOld(kind, directory);
+  return { ...made, kind, file };
+}
+
+/** Of names, sizes and times: as long as it is the same nothing has to be read again. */
+async function stampOf(files: readonly PackageFile[]): Promise<string> {
+  const hash = createHash('sha256');
+  for (const { name, source } of files) {
+    const { size, mtimeMs, ino } = await stat(source);
+    hash.update(`${name} ${source} ${size} ${mtimeMs} ${ino}\n`);
+  }
+  return hash.digest('hex').slice(0, 16);
+}
+
+async function readNote(
+  file: string,
+): Promise<Pick<PackageArchive, 'hash' | 'bytes' | 'sha256'> | undefined> {
+  try {
+    return noteSchema.parse(JSON.parse(await readFile(file, 'utf8')));
+  } catch {
+    return undefined; // missing or damaged: it is made anew
+  }
+}
+
+async function write(file: string, files: readonly PackageFile[]): Promise<void> {
+  const draft = `${file}.${process.pid}.tmp`;
+  try {
+    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+    const archive = pack();
+    const written = pipeline(archive, createGzip(), createWriteStream(draft));
+    await Promise.all([written, fill(archive, files)]);
+    await rename(draft, file);
+  } catch (cause) {
+    await rm(draft, { force: true });
+    throw fileNotWritable(file, cause);
+  }
+}
+
+async function fill(
+  archive: ReturnType<typeof pack>,
+  files: readonly PackageFile[],
+): Promise<void> {
+  for (const { name, source, executable } of files) {
+    const { size } = await stat(source);
+    const mode = executable ? 0o755 : 0o644;
+    const entry = archive.entry({
+      name,
+      size,
+      mode,
+      mtime: new Date(0),
+      uid: 0,
+      gid: 0,
+    });
+    await pipeline(createReadStream(source), entry);
+  }
+  archive.finalize();
+}
+
+async function sha256Of(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(file), hash);
+  return hash.digest('hex');
+}
+
+async function forgetOld(kind: string, directory: string): Promise<void> {
+  const names = (await readdir(directory)).filter(
+    (name) => name.startsWith(`${kind}-`) && name.endsWith('.tar.gz'),
+  );
+  const aged = await Promise.all(
+    names.map(async (name) => {
+      const file = path.join(directory, name);
+      return { file, at: (await stat(file)).mtimeMs };
+    }),
+  );
+  const old = aged.toSorted((a, b) => b.at - a.at).slice(2 * KEPT);
+  await Promise.all(old.map(({ file }) => rm(file, { force: true })));
+}

@@ -1,0 +1,116 @@
+/**
+ * What is deployed to a node, as files of this installation: the agent with its native
+ * addons, and the Node that runs it. Each is named by a hash of its contents.
+ */
+import { createHash } from 'node:crypto';
+import { createReadStream, existsSync, readdirSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { failure } from '../../shared/errors.ts';
+import { agentBundle } from '../home/installation.ts';
+
+export interface PackageFile {
+  /** Where it lies in the package, with `/`. */
+  readonly name: string;
+  readonly source: string;
+  readonly executable: boolean;
+}
+
+/** A platform as Node names it: `linux-x64`. */
+export interface Platform {
+  readonly os: string;
+  readonly architecture: string;
+}
+
+/**
+ * Everything the agent runs: its bundles, kernels and, for the node's platform, koffi and
+ * Dawn where this installation has them. Without koffi it falls back to the tcp transport,
+ * without Dawn there is no WebGPU.
+ */
+export function agentFiles(platform: Platform): readonly PackageFile[] {
+  const folder = path.dirname(agentBundle('supervisor.js'));
+  const { os, architecture } = platform;
+  return [
+    ...filesUnder(folder, '').filter(({ name }) => !name.endsWith('.map')),
+    ...koffiFiles(`${os}-${architecture}`, `${os}_${architecture}`),
+    ...dawnFiles(`${os}-${architecture}`),
+  ].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** @throws GradwireError `NODE_MISSING`: this installation has no Node for the platform */
+export function runtimeFiles({ os, architecture }: Platform): readonly PackageFile[] {
+  const folder = packageFolder(`node-${os}-${architecture}`);
+  const source = folder && path.join(folder, 'bin', 'node');
+  if (source === undefined || !existsSync(source)) {
+    throw failure(
+      'NODE_MISSING',
+      `this installation has no Node to bring to a machine of ${os}-${architecture}`,
+      {
+        next: `Install Node 24 there and put it on the PATH, or: npm install --no-save node-${os}-${architecture}`,
+      },
+    );
+  }
+  return [{ name: 'bin/node', source, executable: true }];
+}
+
+/** Of the names, modes and contents of a package, in 16 bytes. */
+export async function hashOf(files: readonly PackageFile[]): Promise<string> {
+  const all = createHash('sha256');
+  for (const { name, source, executable } of files) {
+    const one = createHash('sha256');
+    await pipeline(createReadStream(source), one);
+    all.update(`${executable ? 'x' : '-'} ${one.digest('hex')} ${name}\n`);
+  }
+  return all.digest('hex').slice(0, 32);
+}
+
+function koffiFiles(platform: string, build: string): readonly PackageFile[] {
+  const folder = packageFolder('koffi');
+  const native = folder && packageFolder(`@koromix/koffi-${platform}`, folder);
+  if (folder === undefined || native === undefined) return [];
+  const needed = /^(package\.json|LICENSE\.txt|.*\.c?js)$/;
+  return [
+    ...filesUnder(folder, 'node_modules/koffi/').filter(
+      ({ name }) =>
+        needed.test(path.posix.basename(name)) && !/\/(doc|vendor)\//.test(name),
+    ),
+    ...filesUnder(native, `node_modules/@koromix/koffi-${platform}/`).filter(
+      ({ name }) =>
+        needed.test(path.posix.basename(name)) || name.includes(`/${build}/`),
+    ),
+  ];
+}
+
+function dawnFiles(platform: string): readonly PackageFile[] {
+  const folder = packageFolder('webgpu');
+  if (folder === undefined || !existsSync(path.join(folder, 'dist', platform)))
+    return [];
+  return filesUnder(folder, 'node_modules/webgpu/').filter(
+    ({ name }) => !name.includes('/dist/') || name.includes(`/dist/${platform}/`),
+  );
+}
+
+/** The folder of an installed package, looked for from another one's where given. */
+function packageFolder(name: string, from?: string): string | undefined {
+  const require = createRequire(
+    from === undefined ? import.meta.url : path.join(from, 'package.json'),
+  );
+  for (const base of require.resolve.paths(name) ?? []) {
+    const folder = path.join(base, name);
+    if (existsSync(path.join(folder, 'package.json'))) {
+      return folder.replace(`app.asar${path.sep}`, `app.asar.unpacked${path.sep}`);
+    }
+  }
+  return undefined;
+}
+
+function filesUnder(folder: string, prefix: string): readonly PackageFile[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const source = path.join(folder, entry.name);
+    const name = `${prefix}${entry.name}`;
+    if (entry.isDirectory()) return filesUnder(source, `${name}/`);
+    const executable = (statSync(source).mode & 0o100) !== 0;
+    return [{ name, source, executable }];
+  });
+}

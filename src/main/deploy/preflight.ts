@@ -1,0 +1,283 @@
+/**
+ * What a node is like, asked before anything is written to it: one script of the POSIX
+ * shell, which only reads. Its answer is lines `key=value`; what a machine cannot say is
+ * missing.
+ */
+import type { SshConnection } from '../ssh/connection.ts';
+import { runScript } from '../ssh/remote-script.ts';
+import type { Platform } from './package-files.ts';
+
+export interface GpuReport {
+  /** `0000:3b:00.0`, where the driver says so. */
+  readonly bus?: string | undefined;
+  readonly name: string;
+  readonly memoryMiB?: number | undefined;
+  /** Processes of other users that compute on it. */
+  readonly othersProcesses?: number | undefined;
+}
+
+export interface Finding {
+  readonly level: 'error' | 'warning';
+  readonly code: string;
+  readonly message: string;
+  readonly next?: string | undefined;
+}
+
+export interface Preflight {
+  readonly hostname: string;
+  readonly system: string;
+  readonly kernel: string;
+  readonly machine: string;
+  readonly libc: 'glibc' | 'musl' | 'unknown';
+  readonly cores?: number | undefined;
+  readonly memoryMiB?: number | undefined;
+  readonly home: string;
+  /** Of the home's file system: `ext2/ext3`, `nfs`, `tmpfs`. */
+  readonly fileSystem?: string | undefined;
+  readonly freeMiB?: number | undefined;
+  readonly freeInodes?: number | undefined;
+  readonly noexec: boolean;
+  /** How far the node's clock is ahead of this computer's, as well as SSH can tell. */
+  readonly clockOffsetSeconds: number;
+  /** Node's version there, where one is on the PATH: `v24.1.0`. */
+  readonly node?: string | undefined;
+  /** Addresses of its interfaces, loopback apart. */
+  readonly addresses: readonly string[];
+  /** Addresses of the two ends of this connection, as the node sees them. */
+  readonly connection?:
+    { readonly client: string; readonly server: string } | undefined;
+  readonly driver?: string | undefined;
+  readonly gpus: readonly GpuReport[];
+  /** Whether a Vulkan loader is installed. */
+  readonly vulkan: boolean;
+  /** Programs of those that deploying needs which are missing. */
+  readonly missing: readonly string[];
+  readonly findings: readonly Finding[];
+}
+
+/** The agent, the runtime and their archives, unpacked beside one another. */
+const NEEDED_MIB = 400;
+const NEEDED_INODES = 500;
+const CLOCK_SECONDS = 5;
+const NEEDED_PROGRAMS = ['tar', 'gzip', 'sha256sum'];
+
+const SCRIPT = `
+say() { printf '%s=%s\\n' "$1" "$2"; }
+has() { command -v "$1" >/dev/null 2>&1; }
+say hostname "$(uname -n)"
+say system "$(uname -s)"
+say kernel "$(uname -r)"
+say machine "$(uname -m)"
+if has getconf && getconf GNU_LIBC_VERSION >/dev/null 2>&1; then say libc glibc
+elif ls /lib/ld-musl-* >/dev/null 2>&1; then say libc musl; fi
+has getconf && say cores "$(getconf _NPROCESSORS_ONLN 2>/dev/null)"
+[ -r /proc/meminfo ] && say memory "$(sed -n 's/^MemTotal: *\\([0-9]*\\) kB/\\1/p' /proc/meminfo)"
+say home "$HOME"
+say free "$(df -Pk "$HOME" 2>/dev/null | tail -n 1 | awk '{print $4}')"
+say inodes "$(df -Pi "$HOME" 2>/dev/null | tail -n 1 | awk '{print $4}')"
+has stat && say filesystem "$(stat -f -c %T "$HOME" 2>/dev/null)"
+[ -w "$HOME" ] || say readonly 1
+if has findmnt; then
+  case ",$(findmnt -n -o OPTIONS -T "$HOME" 2>/dev/null)," in *,noexec,*) say noexec 1;; esac
+fi
+say clock "$(date +%s)"
+has node && say node "$(node --version 2>/dev/null)"
+say ssh "$SSH_CONNECTION"
+if has ip; then
+  ip -o addr show scope global 2>/dev/null | awk '{split($4, a, "/"); print "address=" a[1]}'
+elif has hostname; then
+  for address in $(hostname -I 2>/dev/null); do say address "$address"; done
+fi
+if has nvidia-smi; then
+  say driver "$(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -n 1)"
+  nvidia-smi --query-gpu=pci.bus_id,name,memory.total --format=csv,noheader,nounits 2>/dev/null | sed 's/^/gpu=/'
+  nvidia-smi --query-compute-apps=gpu_bus_id,pid --format=csv,noheader 2>/dev/null | while IFS=', ' read -r bus pid; do
+    owner=$(ps -o user= -p "$pid" 2>/dev/null)
+    [ "$owner" != "$(id -un)" ] && say busy "$bus"
+  done
+elif [ -d /sys/class/drm ]; then
+  for card in /sys/class/drm/card[0-9]/device; do
+    [ -r "$card/vendor" ] && say card "$(basename "$(readlink -f "$card")") $(cat "$card/vendor") $(cat "$card/device")"
+  done
+fi
+for library in /usr/lib/*/libvulkan.so.1 /usr/lib64/libvulkan.so.1 /usr/lib/libvulkan.so.1; do
+  [ -e "$library" ] && { say vulkan 1; break; }
+done
+for program in ${NEEDED_PROGRAMS.join(' ')}; do has "$program" || say missing "$program"; done
+true
+`;
+
+/** @throws GradwireError as `runScript` */
+export async function preflight(
+  connection: SshConnection,
+  signal?: AbortSignal,
+): Promise<Preflight> {
+  const before = Date.now();
+  const { stdout } = await runScript(connection, SCRIPT, {
+    name: 'the check of the machine',
+    signal,
+  });
+  return parsePreflight(stdout, (before + Date.now()) / 2000);
+}
+
+/**
+ * @param text lines `key=value`
+ * @param now this computer's clock in seconds since 1970, when the node read its own
+ */
+export function parsePreflight(text: string, now: number): Preflight {
+  const all = new Map<string, string[]>();
+  for (const line of text.split('\n')) {
+    const at = line.indexOf('=');
+    if (at < 0) continue;
+    const value = line.slice(at + 1).trim();
+    if (value === '') continue;
+    const key = line.slice(0, at);
+    all.set(key, [...(all.get(key) ?? []), value]);
+  }
+  const one = (key: string): string | undefined => all.get(key)?.[0];
+  const number = (key: string): number | undefined => {
+    const value = Number(one(key) ?? NaN);
+    return Number.isFinite(value) ? value : undefined;
+  };
+  const mebibytes = (key: string): number | undefined => {
+    const kibibytes = number(key);
+    return kibibytes === undefined ? undefined : Math.floor(kibibytes / 1024);
+  };
+  const [client, , server] = one('ssh')?.split(' ') ?? [];
+  const seen = {
+    hostname: one('hostname') ?? 'unknown',
+    system: one('system') ?? 'unknown',
+    kernel: one('kernel') ?? 'unknown',
+    machine: one('machine') ?? 'unknown',
+    libc: libcOf(one('libc')),
+    cores: number('cores'),
+    memoryMiB: mebibytes('memory'),
+    home: one('home') ?? '',
+    fileSystem: one('filesystem'),
+    freeMiB: mebibytes('free'),
+    freeInodes: number('inodes'),
+    noexec: one('noexec') !== undefined,
+    clockOffsetSeconds: Math.round((number('clock') ?? now) - now),
+    node: one('node'),
+    addresses: all.get('address') ?? [],
+    ...(client === undefined || server === undefined
+      ? {}
+      : { connection: { client, server } }),
+    driver: one('driver'),
+    gpus: gpusOf(all),
+    vulkan: one('vulkan') !== undefined,
+    missing: all.get('missing') ?? [],
+  };
+  return { ...seen, findings: findingsOf(seen, one('readonly') !== undefined) };
+}
+
+/** The node's platform in Node's words; undefined where nothing is built for it. */
+export function platformOf({ system, machine }: Preflight): Platform | undefined {
+  const os = { Linux: 'linux' }[system];
+  const architecture = {
+    x86_64: 'x64',
+    amd64: 'x64',
+    aarch64: 'arm64',
+    arm64: 'arm64',
+  }[machine];
+  return os === undefined || architecture === undefined
+    ? undefined
+    : { os, architecture };
+}
+
+const libcOf = (text: string | undefined): Preflight['libc'] =>
+  text === 'glibc' || text === 'musl' ? text : 'unknown';
+
+function gpusOf(all: ReadonlyMap<string, readonly string[]>): readonly GpuReport[] {
+  const busy = all.get('busy') ?? [];
+  const nvidia = (all.get('gpu') ?? []).map((line): GpuReport => {
+    const [bus, name, memory] = line.split(',').map((part) => part.trim());
+    const memoryMiB = Number(memory);
+    return {
+      bus,
+      name: name ?? 'unknown',
+      ...(Number.isFinite(memoryMiB) ? { memoryMiB } : {}),
+      othersProcesses: busy.filter((other) => other === bus).length,
+    };
+  });
+  const others = (all.get('card') ?? []).map((line): GpuReport => {
+    const [bus, vendor, device] = line.split(' ');
+    return { bus, name: `PCI ${vendor ?? '?'}:${device ?? '?'}` };
+  });
+  return [...nvidia, ...others];
+}
+
+function findingsOf(
+  seen: Omit<Preflight, 'findings'>,
+  readOnly: boolean,
+): readonly Finding[] {
+  const findings: Finding[] = [];
+  const error = (code: string, message: string, next?: string): void => {
+    findings.push({ level: 'error', code, message, next });
+  };
+  const warn = (code: string, message: string, next?: string): void => {
+    findings.push({ level: 'warning', code, message, next });
+  };
+  if (platformOf({ ...seen, findings: [] }) === undefined) {
+    error(
+      'PLATFORM_UNSUPPORTED',
+      `nothing is built for ${seen.system} on ${seen.machine}`,
+      'Use a machine with Linux on x86_64 or aarch64.',
+    );
+  } else if (seen.libc === 'musl') {
+    error(
+      'LIBC_UNSUPPORTED',
+      'it has musl; Node here is built for glibc',
+      'Use another machine.',
+    );
+  }
+  if (readOnly) error('HOME_READ_ONLY', `${seen.home} cannot be written`);
+  if (seen.noexec) {
+    error('HOME_NOEXEC', `${seen.home} is mounted noexec: nothing can run from it`);
+  }
+  if (seen.freeMiB !== undefined && seen.freeMiB < NEEDED_MIB) {
+    error(
+      'DISK_FULL',
+      `${seen.freeMiB} MiB are free in ${seen.home}, of ${NEEDED_MIB} that are needed`,
+      'Free some space there.',
+    );
+  }
+  // 0 of file systems that do not count them.
+  if (
+    seen.freeInodes !== undefined &&
+    seen.freeInodes > 0 &&
+    seen.freeInodes < NEEDED_INODES
+  ) {
+    error('INODES_EXHAUSTED', `${seen.freeInodes} files more fit into ${seen.home}`);
+  }
+  for (const program of seen.missing) {
+    error(
+      'PROGRAM_MISSING',
+      `there is no ${program} on the PATH`,
+      `Have ${program} installed.`,
+    );
+  }
+  if (Math.abs(seen.clockOffsetSeconds) >= CLOCK_SECONDS) {
+    const way = seen.clockOffsetSeconds > 0 ? 'ahead of' : 'behind';
+    warn(
+      'CLOCK_OFFSET',
+      `its clock is ${Math.abs(seen.clockOffsetSeconds)} s ${way} this computer's`,
+      'Times of its records are its own.',
+    );
+  }
+  for (const { bus, name, othersProcesses = 0 } of seen.gpus) {
+    if (othersProcesses > 0) {
+      warn(
+        'GPU_IN_USE',
+        `${othersProcesses} processes of others compute on ${name} (${bus ?? 'bus unknown'})`,
+      );
+    }
+  }
+  if (seen.gpus.length > 0 && !seen.vulkan) {
+    warn(
+      'VULKAN_MISSING',
+      'it has a GPU and no Vulkan loader: ranks compute on the CPU',
+    );
+  }
+  return findings;
+}

@@ -1,0 +1,119 @@
+/** The whole way to a machine that is reached by SSH: a real sshd on loopback. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type {
+  DoneRecord,
+  IterationRecord,
+  StartedRecord,
+} from '../../../src/shared/records.ts';
+import { GradwireHome } from '../../harness/gradwire.ts';
+import { SshServer } from '../../harness/sshd.ts';
+import { until } from '../../harness/processes.ts';
+
+let server: SshServer;
+let home: GradwireHome;
+/** Where the agent is brought to. */
+let base: string;
+
+beforeAll(async () => {
+  server = await SshServer.start();
+  home = new GradwireHome();
+  base = path.join(server.home, '.gradwire');
+});
+afterAll(async () => {
+  await home[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
+});
+
+const nodes = (...args: string[]) => home.run(['nodes', ...args]);
+
+describe('a machine reached by SSH', () => {
+  test('is added by name, and its unknown host key is refused', async () => {
+    const port = String(server.port);
+    const host = ['--host', '127.0.0.1', '--port', port, '--identity', server.key];
+    const added = await nodes('add', 'box', ...host, '--label', 'loopback');
+    expect(added).toMatchObject({ code: 0, stderr: '' });
+    const { code, stderr } = await nodes('check', 'box');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^gradwire: HOST_KEY_UNKNOWN: /);
+    expect(stderr).toContain(`--accept-host-key ${server.fingerprint()}`);
+    expect(existsSync(base)).toBe(false);
+  });
+
+  test('is checked before anything is written there', async () => {
+    const accept = ['--accept-host-key', server.fingerprint()];
+    const { code, stdout, stderr } = await nodes('check', 'box', '--json', ...accept);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toMatchObject({
+      system: 'Linux',
+      libc: 'glibc',
+      home: server.home,
+      connection: { client: '127.0.0.1', server: '127.0.0.1' },
+      missing: [],
+    });
+    expect(existsSync(base)).toBe(false);
+  });
+
+  test('gets the agent once; nothing is left of the way', async () => {
+    const first = await nodes('deploy', 'box');
+    expect(first).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/uploaded in/),
+    });
+    const [agent] = readdirSync(path.join(base, 'agents'));
+    expect(readdirSync(path.join(base, 'incoming'))).toEqual([]);
+    const second = await nodes('deploy', 'box');
+    expect(second.stdout).toMatch(`agent ${agent} was there already`);
+  });
+
+  test('trains two ranks beside two here, and is switched in the middle', async () => {
+    const command = home.start([
+      ...['run', 'quickstart', '--json', '--switch', '30:method=topk,ratio=0.01'],
+      ...[
+        'world.nodes=[this-computer, box]',
+        'iterations=60',
+        'timeoutSeconds=60',
+      ].flatMap((setting) => ['--set', setting]),
+    ]);
+    const { code, stderr } = await command.finished;
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    const { records } = command;
+    const iterations = records.filter((record) => record.type === 'iteration');
+    const seen = (iterations as IterationRecord[]).map(
+      ({ rank, iteration }) => `${rank}/${iteration}`,
+    );
+    expect(new Set(seen).size).toBe(4 * 60);
+    expect(seen).toHaveLength(4 * 60);
+    const [switched] = records.filter((record) => record.type === 'switch');
+    expect(switched).toMatchObject({ fence: 30, to: { method: 'topk' } });
+    const done = records.at(-1) as DoneRecord;
+    expect(done).toMatchObject({ type: 'done', consistent: true, iterations: 60 });
+    const places = records
+      .filter((record) => record.type === 'started')
+      .flatMap(({ processes }: StartedRecord) => processes)
+      .toSorted((a, b) => a.rank - b.rank);
+    expect(places.map(({ node }) => node === 'box')).toEqual([
+      false,
+      false,
+      true,
+      true,
+    ]);
+    for (const { pid } of places) expect(existsSync(`/proc/${pid}`)).toBe(false);
+  });
+
+  test('is left as it was', async () => {
+    const { code, stdout, stderr } = await nodes('uninstall', 'box');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toBe('box: nothing is left\n');
+    await until(
+      () => existsSync(base),
+      (there) => !there,
+      'the agent to be removed',
+    );
+    expect(await nodes('remove', 'box')).toMatchObject({ code: 0 });
+    expect((await nodes('list', '--json')).stdout).toBe('');
+    const known = readFileSync(path.join(home.directory, 'known_hosts'), 'utf8');
+    expect(known).toContain(server.hostKey());
+  });
+});
