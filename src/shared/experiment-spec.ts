@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { inputError, type GradwireError } from './errors.ts';
 import { exchangeSpecSchema } from './exchange-plan.ts';
 import { nearest } from './nearest.ts';
+import { LOCAL_NODE } from './node-entry.ts';
 
 const positive = z.number().positive();
 
@@ -23,7 +24,15 @@ export const experimentSpecSchema = z.strictObject({
   world: z
     .strictObject({
       ranks: z.int().min(1).max(1024).default(4).describe('Training processes'),
-      nodes: z.array(z.string()).min(1).default(['this-computer']).describe('Machines'),
+      nodes: z
+        .array(z.string())
+        .min(1)
+        .refine(
+          (nodes) => new Set(nodes).size === nodes.length,
+          'a machine comes twice',
+        )
+        .default([LOCAL_NODE])
+        .describe('Machines'),
     })
     .prefault({}),
   optimizer: z
@@ -55,8 +64,10 @@ export const experimentSpecSchema = z.strictObject({
     .describe('What carries messages; auto: native, on libc’s sockets, where it loads'),
   encrypt: z
     .boolean()
-    .default(false)
-    .describe('Whether what ranks send one another is encrypted (AES-256-GCM)'),
+    .optional()
+    .describe(
+      'Whether what ranks send one another is encrypted (AES-256-GCM); absent: if they are on several machines',
+    ),
   timeoutSeconds: positive
     .max(3600)
     .default(3)
@@ -68,6 +79,14 @@ export const experimentSpecSchema = z.strictObject({
 });
 
 export type ExperimentSpec = z.infer<typeof experimentSpecSchema>;
+
+/** The machines that get ranks: the first ones, where there are more machines than ranks. */
+export const nodesOf = ({ world }: Pick<ExperimentSpec, 'world'>): readonly string[] =>
+  world.nodes.slice(0, world.ranks);
+
+/** Whether ranks encrypt what they send one another: between machines unless told not to. */
+export const isEncrypted = (spec: Pick<ExperimentSpec, 'encrypt' | 'world'>): boolean =>
+  spec.encrypt ?? nodesOf(spec).length > 1;
 
 /**
  * A raw value (parsed YAML or JSON) as a spec, defaults filled in.

@@ -5,6 +5,7 @@
  */
 import type { Notice } from '../../shared/records.ts';
 import { toErrorData, type ErrorData } from '../../shared/errors.ts';
+import { isEncrypted } from '../../shared/experiment-spec.ts';
 import type { PlanSwitch } from '../../shared/exchange-plan.ts';
 import type { FromWorker, ToWorker } from '../../shared/protocol/worker.ts';
 import type { GpuGradient } from '../sites/gpu-gradient.ts';
@@ -158,7 +159,7 @@ export class WorkerSession {
       timeoutMs: spec.patienceSeconds * 1000,
       silenceMs: spec.timeoutSeconds * 1000,
       transport: spec.transport,
-      encrypt: spec.encrypt,
+      encrypt: isEncrypted(spec),
       threads: configuration.threads,
       tensors: trainer.tensors,
       plan: configuration.plan,

@@ -1,6 +1,6 @@
 /** The links to nodes, made when they are first asked for. */
 import { inputError } from '../../shared/errors.ts';
-import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import { nodesOf, type ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { nearest } from '../../shared/nearest.ts';
 import { NodeLink, type LinkEvents, type NodeAccess } from './node-link.ts';
 
@@ -33,11 +33,11 @@ export class NodeSet {
   }
 
   /**
-   * The nodes of a run; the first leads it and owns its plan switches.
+   * The nodes that have ranks of a run; the first leads it and owns its plan switches.
    * @throws GradwireError `NODE_UNKNOWN`
    */
-  of({ world }: Pick<ExperimentSpec, 'world'>): readonly [NodeLink, ...NodeLink[]] {
-    const [first, ...others] = world.nodes.map((name) => this.named(name));
+  of(spec: Pick<ExperimentSpec, 'world'>): readonly [NodeLink, ...NodeLink[]] {
+    const [first, ...others] = nodesOf(spec).map((name) => this.named(name));
     return [first!, ...others];
   }
 

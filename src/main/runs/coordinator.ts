@@ -15,6 +15,7 @@ import {
 } from '../../shared/errors.ts';
 import type { PlanSwitch } from '../../shared/exchange-plan.ts';
 import {
+  nodesOf,
   parseExperimentSpec,
   type ExperimentSpec,
 } from '../../shared/experiment-spec.ts';
@@ -129,6 +130,7 @@ export class RunCoordinator {
     place?: string,
   ): Promise<ExperimentSpec> {
     const spec = parseExperimentSpec(raw, place);
+    for (const name of spec.world.nodes) this.#nodes.named(name);
     const [lead] = this.#nodes.of(spec);
     return (await lead.request('validate', { spec, switches })).spec;
   }
@@ -330,9 +332,7 @@ export class RunCoordinator {
 
   /** Of the nodes that have ranks of a run, the leading one first. */
   #linksOf(id: string): readonly [NodeLink, ...NodeLink[]] {
-    const { world } = this.#store.spec(id);
-    const nodes = world.nodes.slice(0, world.ranks);
-    return this.#nodes.of({ world: { ...world, nodes } });
+    return this.#nodes.of(this.#store.spec(id));
   }
 
   /** All nodes that have ranks of these runs. */
@@ -365,7 +365,7 @@ export class RunCoordinator {
     }
     const stored = this.#store.journalPosition(run, link.name);
     const isOver =
-      hasEnded(this.#store.summary(run).state) && spec.world.nodes.length === 1;
+      hasEnded(this.#store.summary(run).state) && nodesOf(spec).length === 1;
     if (!isOver && (phase !== 'ended' || stored < lastSequence)) {
       await this.#followers.follow(link, run);
       await this.#relaySwitches(supervised);

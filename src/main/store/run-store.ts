@@ -8,7 +8,7 @@
  */
 import type Database from 'better-sqlite3';
 import { failure, inputError, type ErrorData } from '../../shared/errors.ts';
-import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import { nodesOf, type ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
 import type { IterationRecord, JournalEntry, RunRecord } from '../../shared/records.ts';
 import { hasEnded, type RunDetail, type RunSummary } from '../../shared/rpc.ts';
@@ -64,10 +64,6 @@ export interface UnendedRun {
   readonly starting: boolean;
   readonly launcher: number | undefined;
 }
-
-/** Those of the spec's nodes that get ranks: each has a journal. */
-const nodesOf = ({ world }: ExperimentSpec): readonly string[] =>
-  world.nodes.slice(0, world.ranks);
 
 export class RunStore {
   /** The inventory of machines. */
