@@ -68,6 +68,17 @@ const prerequisites: readonly Prerequisite[] = [
       ),
   },
   {
+    name: 'csh and fish, as login shells of machines',
+    debian: 'csh fish',
+    required: false,
+    present: () =>
+      ['csh', 'fish'].every((name) =>
+        ['/bin', '/usr/bin', '/usr/local/bin'].some((directory) =>
+          existsSync(path.join(directory, name)),
+        ),
+      ),
+  },
+  {
     name: 'iproute2 (for network namespaces, as root)',
     debian: 'iproute2',
     required: linux && process.getuid?.() === 0,

@@ -67,15 +67,20 @@ describe('a machine reached by SSH', () => {
     expect(second.stdout).toMatch(`agent ${agent} was there already`);
   });
 
-  test('trains two ranks beside two here, and is switched in the middle', async () => {
+  test('trains two ranks beside two here, through a switch and a cut connection', async () => {
     const command = home.start([
-      ...['run', 'quickstart', '--json', '--switch', '30:method=topk,ratio=0.01'],
+      ...['run', 'quickstart', '--json', '--switch', '120:method=topk,ratio=0.01'],
       ...[
         'world.nodes=[this-computer, box]',
-        'iterations=60',
+        'iterations=200',
         'timeoutSeconds=60',
       ].flatMap((setting) => ['--set', setting]),
     ]);
+    await command.record(
+      (record): record is IterationRecord =>
+        record.type === 'iteration' && record.iteration === 5,
+    );
+    await server.cutSessions();
     const { code, stderr } = await command.finished;
     expect({ code, stderr }).toMatchObject({ code: 0 });
     const { records } = command;
@@ -83,12 +88,12 @@ describe('a machine reached by SSH', () => {
     const seen = (iterations as IterationRecord[]).map(
       ({ rank, iteration }) => `${rank}/${iteration}`,
     );
-    expect(new Set(seen).size).toBe(4 * 60);
-    expect(seen).toHaveLength(4 * 60);
+    expect(new Set(seen).size).toBe(4 * 200);
+    expect(seen).toHaveLength(4 * 200);
     const [switched] = records.filter((record) => record.type === 'switch');
-    expect(switched).toMatchObject({ fence: 30, to: { method: 'topk' } });
+    expect(switched).toMatchObject({ fence: 120, to: { method: 'topk' } });
     const done = records.at(-1) as DoneRecord;
-    expect(done).toMatchObject({ type: 'done', consistent: true, iterations: 60 });
+    expect(done).toMatchObject({ type: 'done', consistent: true, iterations: 200 });
     const places = records
       .filter((record) => record.type === 'started')
       .flatMap(({ processes }: StartedRecord) => processes)

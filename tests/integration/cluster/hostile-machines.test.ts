@@ -1,0 +1,199 @@
+/** Machines that are not as one would wish: what they print, what they lack, when they go. */
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { RemoteNode } from '../../../src/main/cluster/remote-node.ts';
+import { openHome, resolveHome, type Home } from '../../../src/main/home/home.ts';
+import { SshPool } from '../../../src/main/ssh/pool.ts';
+import { parseNodeEntry } from '../../../src/shared/node-entry.ts';
+import { until } from '../../harness/processes.ts';
+import { SshServer, type SshServerOptions } from '../../harness/sshd.ts';
+
+let home: Home;
+let directory: string;
+
+beforeAll(async () => {
+  directory = mkdtempSync(path.join(os.tmpdir(), 'gw-machines-'));
+  // Everything is packed once for all tests.
+  home = await openHome(resolveHome({ GRADWIRE_HOME: directory }));
+});
+afterAll(() => {
+  rmSync(directory, { recursive: true });
+});
+
+class Machine implements AsyncDisposable {
+  readonly server: SshServer;
+  readonly node: RemoteNode;
+  readonly #pool: SshPool;
+
+  private constructor(server: SshServer, pool: SshPool) {
+    this.server = server;
+    this.#pool = pool;
+    const entry = parseNodeEntry({
+      name: 'box',
+      destination: `127.0.0.1:${server.port}`,
+      identities: [server.key],
+    });
+    this.node = new RemoteNode(entry, { home, pool });
+  }
+
+  static async start(options: SshServerOptions = {}): Promise<Machine> {
+    // With Node on its PATH: what a machine without it gets is another file's matter.
+    const shellStart = `export PATH=${path.dirname(process.execPath)}:$PATH\n${options.shellStart ?? ''}`;
+    const server = await SshServer.start({ ...options, shellStart });
+    const confirmedHostKeys = [server.fingerprint()];
+    const pool = new SshPool({ acceptedHostKeys: home.knownHosts, confirmedHostKeys });
+    return new Machine(server, pool);
+  }
+
+  get base(): string {
+    return path.join(this.server.home, '.gradwire');
+  }
+
+  /** As another app on another computer sees it. */
+  another(): RemoteNode {
+    return new RemoteNode(this.node.entry, { home, pool: this.#pool });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#pool[Symbol.asyncDispose]();
+    await this.server[Symbol.asyncDispose]();
+  }
+}
+
+const handlers = { push: () => undefined, lost: () => undefined };
+
+/** Deployed to, its supervisor started and spoken to, and cleared away. */
+async function useAndLeave({ node, base }: Machine): Promise<void> {
+  const control = await node.ensure(handlers);
+  expect(control.hello.catalogue.methods.length).toBeGreaterThan(5);
+  await control.close();
+  expect(await node.uninstall()).toEqual([]);
+  expect(existsSync(base)).toBe(false);
+}
+
+const hasShell = (name: string): boolean =>
+  ['/bin', '/usr/bin'].some((folder) => existsSync(path.join(folder, name)));
+
+describe('login shells', () => {
+  test('one that prints at every start, without SFTP', async () => {
+    const noise = 'echo "Welcome to box"; echo gradwire-; printf "no newline"';
+    await using machine = await Machine.start({
+      ...{ shellStart: noise, banner: 'Authorised use only\n', sftp: false },
+    });
+    await useAndLeave(machine);
+  });
+
+  test.each(['csh', 'fish'].filter(hasShell))('%s', async (shell) => {
+    const forcedCommand = `exec ${shell} -c "$SSH_ORIGINAL_COMMAND"`;
+    await using machine = await Machine.start({ forcedCommand });
+    await useAndLeave(machine);
+  });
+
+  test('one that runs no commands is named', async () => {
+    const forcedCommand = 'echo This account is not available.';
+    await using machine = await Machine.start({ forcedCommand });
+    await expect(machine.node.check()).rejects.toMatchObject({
+      code: 'SSH_SCRIPT_BROKEN',
+      message: expect.stringContaining('This account is not available.') as string,
+    });
+  });
+});
+
+describe('deploying', () => {
+  test('a cut in the middle of an upload leaves nothing whole; the next one succeeds', async () => {
+    await using machine = await Machine.start();
+    const { node, base, server } = machine;
+    let cut: Promise<void> | undefined;
+    const progress = ({ doneBytes = 0 }: { doneBytes?: number | undefined }): void => {
+      if (doneBytes > 2 ** 20) cut ??= server.cutSessions();
+    };
+    await expect(node.deploy({ progress })).rejects.toMatchObject({
+      code: 'SSH_CONNECTION_LOST',
+    });
+    await cut;
+    const agents = path.join(base, 'agents');
+    expect(existsSync(agents) ? readdirSync(agents) : []).toEqual([]);
+    expect((await node.deploy()).uploaded).toBeGreaterThan(0);
+    expect((await node.deploy()).uploaded).toBe(0);
+  });
+
+  test('two at once both succeed', async () => {
+    await using machine = await Machine.start();
+    const { node, base } = machine;
+    const [a, b] = await Promise.all([node.deploy(), machine.another().deploy()]);
+    expect(a.agent).toBe(b.agent);
+    expect(readdirSync(path.join(base, 'agents'))).toEqual([a.agent]);
+    expect(readdirSync(path.join(base, 'incoming'))).toEqual([]);
+  });
+
+  test('it can be cancelled, and leaves nothing', async () => {
+    await using machine = await Machine.start();
+    const controller = new AbortController();
+    const progress = ({ doneBytes = 0 }: { doneBytes?: number | undefined }): void => {
+      if (doneBytes > 2 ** 20) controller.abort();
+    };
+    await expect(
+      machine.node.deploy({ progress, signal: controller.signal }),
+    ).rejects.toMatchObject({ code: 'ABORTED' });
+    await until(
+      () => readdirSync(path.join(machine.base, 'incoming')),
+      (left) => left.length === 0,
+      'what was uploaded to be removed',
+    );
+  });
+
+  test('old agents go, the newest two stay, and one that a supervisor runs', async () => {
+    await using machine = await Machine.start();
+    const agents = path.join(machine.base, 'agents');
+    const names = ['1', '2', '3', '4'].map((digit) => digit.repeat(32));
+    for (const name of names) {
+      mkdirSync(path.join(agents, name), { recursive: true });
+      await until(
+        () => Date.now() - statSync(path.join(agents, name)).mtimeMs,
+        (age) => age > 5,
+        'the clock to go on',
+      );
+    }
+    const other = path.join(machine.base, 'nodes', 'other');
+    mkdirSync(other, { recursive: true });
+    await writeFile(path.join(other, 'agent'), `${names[0]}\n`);
+    const { agent } = await machine.node.deploy();
+    expect(readdirSync(agents).toSorted()).toEqual(
+      [names[0], names[3], agent].toSorted(),
+    );
+    // A home that other machines share keeps what they have.
+    expect(await machine.node.uninstall()).toEqual(['other']);
+    expect(await readFile(path.join(other, 'agent'), 'utf8')).toContain(names[0]);
+  });
+
+  test.skipIf(process.getuid?.() !== 0)(
+    'a machine without room is told before anything is written',
+    async () => {
+      await using machine = await Machine.start();
+      const { home: full } = machine.server;
+      // The shell's start lies in the home itself.
+      const start = await readFile(path.join(full, '.bashrc'));
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', full]);
+      try {
+        await writeFile(path.join(full, '.bashrc'), start);
+        await expect(machine.node.deploy()).rejects.toMatchObject({
+          code: 'DISK_FULL',
+        });
+        expect(existsSync(machine.base)).toBe(false);
+      } finally {
+        execFileSync('umount', ['-l', full]);
+      }
+    },
+  );
+});
