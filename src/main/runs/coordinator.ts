@@ -31,8 +31,10 @@ import type { RunStore, UnendedRun } from '../store/run-store.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import { NodeSet, type NodeDirectory } from '../cluster/node-set.ts';
 import { RunFollowers } from './run-followers.ts';
+import { LateJournals } from './late-journals.ts';
 import { newRunId } from './run-id.ts';
 import { settleFailedStart, startRanks, stopDeadline } from './run-start.ts';
+import { relayMissed, relaySwitch } from './switch-relay.ts';
 import { scheduleAsItHappened } from './switch-schedule.ts';
 
 export interface CoordinatorEvents {
@@ -55,12 +57,6 @@ export interface CoordinatorOptions {
   readonly networkProfile?: () => Promise<NetworkProfile | undefined>;
 }
 
-/**
- * How long the other nodes' journals may take to end when one has. The loss of a peer is
- * seen within the run's timeoutSeconds; a node that says nothing for longer is out of reach.
- */
-const LATE_JOURNAL_MS = 5000;
-
 export class RunCoordinator {
   readonly #store: RunStore;
   readonly #events: CoordinatorEvents;
@@ -71,8 +67,7 @@ export class RunCoordinator {
   /** Runs that were followed when a node's connection was lost, until they are again. */
   readonly #interrupted = new Map<string, Set<string>>();
   readonly #endings = new Map<string, PromiseWithResolvers<RunSummary>>();
-  /** Runs of which one node's journal has ended and another's has not. */
-  readonly #ending = new Map<string, NodeJS.Timeout>();
+  readonly #lateJournals: LateJournals;
   #closed = false;
 
   constructor(options: CoordinatorOptions) {
@@ -84,7 +79,10 @@ export class RunCoordinator {
       stored: (summary, entries) => {
         this.#changed(summary);
         if (entries.length > 0) this.#events.records(summary.id, entries);
-        this.#watchEnding(summary);
+        const isEnding = !this.#closed && !hasEnded(summary.state);
+        if (isEnding && this.#store.openJournals(summary.id).someEnded) {
+          this.#lateJournals.await(summary.id);
+        }
       },
       refused: ({ id }) => {
         // What it does from now on counts for nothing.
@@ -95,6 +93,13 @@ export class RunCoordinator {
       trouble: (error) => {
         this.#trouble(error);
       },
+    });
+    this.#lateJournals = new LateJournals((run) => {
+      try {
+        this.#followers.endEarly(run);
+      } catch (error) {
+        this.#trouble(error);
+      }
     });
     this.#nodes = new NodeSet(options.nodes, (link) => ({
       push: (message) => {
@@ -192,10 +197,7 @@ export class RunCoordinator {
     const [lead, ...others] = this.#linksOf(id);
     try {
       const { switch: planned } = await lead.request('switch', { run: id, ...request });
-      // A node that does not hear of it now does when it is connected again.
-      await Promise.allSettled(
-        others.map((link) => link.request('adopt', { run: id, switches: [planned] })),
-      );
+      await relaySwitch(others, id, planned);
       return planned;
     } catch (error) {
       // It may have ended, and been stored to its end, while this was under way.
@@ -308,7 +310,7 @@ export class RunCoordinator {
   /** Stores what has arrived and lets go of the supervisors. Runs go on. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const timer of this.#ending.values()) clearTimeout(timer);
+    this.#lateJournals.close();
     this.#followers.close();
     await this.#nodes.close();
   }
@@ -368,29 +370,11 @@ export class RunCoordinator {
       hasEnded(this.#store.summary(run).state) && nodesOf(spec).length === 1;
     if (!isOver && (phase !== 'ended' || stored < lastSequence)) {
       await this.#followers.follow(link, run);
-      await this.#relaySwitches(supervised);
+      if (phase !== 'ended') await relayMissed(this.#linksOf(run), run);
     } else if (phase === 'ended' && stored >= lastSequence) {
       // Its acknowledgement was lost: without it the journal would stay for ever.
       this.#followers.acknowledge(link, run, lastSequence);
     }
-  }
-
-  /** What one node of a run knows of its switches and another has missed. */
-  async #relaySwitches({ run, phase }: SupervisedRun): Promise<void> {
-    if (phase === 'ended') return;
-    const links = this.#linksOf(run).filter(
-      ({ connection }) => connection !== undefined,
-    );
-    if (links.length === 1) return;
-    const known = await Promise.all(links.map((link) => link.request('runs', {})));
-    const switches = known
-      .flatMap(({ runs }) => runs)
-      .filter((each) => each.run === run)
-      .flatMap((each) => each.switches ?? []);
-    const asked = new Map(switches.map((each) => [each.epoch, each]));
-    if (asked.size === 0) return;
-    const body = { run, switches: [...asked.values()] };
-    await Promise.all(links.map((link) => link.request('adopt', body)));
   }
 
   async #synchronise(
@@ -441,25 +425,9 @@ export class RunCoordinator {
   #changed(summary: RunSummary): void {
     this.#events.changed(summary);
     if (!hasEnded(summary.state)) return;
-    clearTimeout(this.#ending.get(summary.id));
-    this.#ending.delete(summary.id);
+    this.#lateJournals.forget(summary.id);
     this.#endings.get(summary.id)?.resolve(summary);
     this.#endings.delete(summary.id);
-  }
-
-  /** When one node's journal has ended, the others' have a while to. */
-  #watchEnding({ id, state }: RunSummary): void {
-    if (this.#closed || hasEnded(state) || this.#ending.has(id)) return;
-    if (!this.#store.openJournals(id).someEnded) return;
-    const late = setTimeout(() => {
-      try {
-        this.#followers.endEarly(id);
-      } catch (error) {
-        this.#trouble(error);
-      }
-      this.#ending.delete(id);
-    }, LATE_JOURNAL_MS);
-    this.#ending.set(id, late);
   }
 
   #trouble(error: unknown): void {

@@ -1,0 +1,34 @@
+/**
+ * Runs of which one node's journal has ended and another's has not. The loss of a peer is
+ * seen within the run's timeoutSeconds; a node that says nothing for longer is out of reach.
+ */
+const LATE_JOURNAL_MS = 5000;
+
+export class LateJournals {
+  readonly #timers = new Map<string, NodeJS.Timeout>();
+  readonly #giveUp: (run: string) => void;
+
+  /** @param giveUp called when the others' time is over */
+  constructor(giveUp: (run: string) => void) {
+    this.#giveUp = giveUp;
+  }
+
+  /** The others have a while from the first time that this is said of a run. */
+  await(run: string): void {
+    if (this.#timers.has(run)) return;
+    const timer = setTimeout(() => {
+      this.#timers.delete(run);
+      this.#giveUp(run);
+    }, LATE_JOURNAL_MS);
+    this.#timers.set(run, timer);
+  }
+
+  forget(run: string): void {
+    clearTimeout(this.#timers.get(run));
+    this.#timers.delete(run);
+  }
+
+  close(): void {
+    for (const run of this.#timers.keys()) this.forget(run);
+  }
+}

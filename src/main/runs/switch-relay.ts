@@ -1,0 +1,34 @@
+/**
+ * Switches among the nodes of a run: every rank must know of one before it takes effect. The
+ * leading node plans it; the others adopt it, at once or when they are connected again.
+ */
+import type { PlanSwitch } from '../../shared/exchange-plan.ts';
+import type { NodeLink } from '../cluster/node-link.ts';
+
+/** Tells a switch to nodes; one that does not hear of it now does by `relayMissed`. */
+export async function relaySwitch(
+  links: readonly NodeLink[],
+  run: string,
+  planned: PlanSwitch,
+): Promise<void> {
+  const body = { run, switches: [planned] };
+  await Promise.allSettled(links.map((link) => link.request('adopt', body)));
+}
+
+/** What one of the nodes that are connected knows of a run's switches all of them learn. */
+export async function relayMissed(
+  links: readonly NodeLink[],
+  run: string,
+): Promise<void> {
+  const connected = links.filter(({ connection }) => connection !== undefined);
+  if (connected.length < 2) return;
+  const replies = await Promise.all(connected.map((link) => link.request('runs', {})));
+  const known = new Map<number, PlanSwitch>();
+  for (const each of replies.flatMap(({ runs }) => runs)) {
+    if (each.run !== run) continue;
+    for (const planned of each.switches ?? []) known.set(planned.epoch, planned);
+  }
+  if (known.size === 0) return;
+  const body = { run, switches: [...known.values()] };
+  await Promise.all(connected.map((link) => link.request('adopt', body)));
+}
