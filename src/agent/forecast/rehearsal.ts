@@ -28,7 +28,9 @@ const STEADY = 2_000_000_000;
 const WARM_UP = 1;
 const MEASURED = 3;
 /** Values of noise that are drawn, and then repeated: a prime, so that buckets differ. */
-const NOISE = 1_048_573;
+const NOISE = 262_139;
+/** How much further on each round begins: a residual must not meet the same gradient. */
+const STRIDE = 65_537;
 
 /** Of the buckets of all tensors of a model. */
 export async function rehearse(buckets: readonly Bucket[]): Promise<Rehearsal> {
@@ -93,17 +95,31 @@ function answered({ operation, payload }: CommunicationRequest): Combined {
 }
 
 function fillNoise(arena: Arena, gradient: Vector, round: number): void {
-  const random = new CounterRandom({ seed: 1, iteration: round });
   const values = arena.f32(gradient);
-  const drawn = Math.min(NOISE, values.length);
-  for (let i = 0; i < drawn; i++) {
-    // Box and Muller's transform.
-    const radius = Math.sqrt(-2 * Math.log(1 - random.uniform(2 * i)));
-    const angle = 2 * Math.PI * random.uniform(2 * i + 1);
-    values[i] = ASSUMED_DEVIATION * radius * Math.cos(angle);
-  }
-  for (let filled = drawn; filled < values.length; filled += drawn) {
-    const rest = Math.min(drawn, values.length - filled);
+  const noise = noiseOf(Math.min(NOISE, values.length));
+  const start = (round * STRIDE) % noise.length;
+  values.set(noise.subarray(start));
+  values.set(noise.subarray(0, start), noise.length - start);
+  for (let filled = noise.length; filled < values.length; filled += noise.length) {
+    const rest = Math.min(noise.length, values.length - filled);
     values.copyWithin(filled, 0, rest);
   }
+}
+
+/** Kept, as drawing takes longer than most methods do: at most 1 MiB. */
+let drawn = new Float32Array(0);
+
+/** Gaussian values by Box and Muller's transform, two from two uniform numbers. */
+function noiseOf(length: number): Float32Array {
+  if (drawn.length < length) {
+    const random = new CounterRandom({ seed: 1 });
+    drawn = new Float32Array(length);
+    for (let i = 0; i < length; i += 2) {
+      const radius = Math.sqrt(-2 * Math.log(1 - random.uniform(i)));
+      const angle = 2 * Math.PI * random.uniform(i + 1);
+      drawn[i] = ASSUMED_DEVIATION * radius * Math.cos(angle);
+      if (i + 1 < length) drawn[i + 1] = ASSUMED_DEVIATION * radius * Math.sin(angle);
+    }
+  }
+  return drawn.subarray(0, length);
 }
