@@ -33,7 +33,7 @@ try {
 }
 
 async function main(): Promise<void> {
-  const session = await openSession(parseOptions());
+  const session = await openSession(parseOptions(process.argv.slice(2)));
   const { json, sections } = session;
   const print = (lines: readonly object[], table: () => string): void => {
     if (json) for (const line of lines) console.log(JSON.stringify(line));

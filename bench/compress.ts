@@ -6,30 +6,21 @@
  * What would be noticed here: a kernel that leaves memory speed, a selection whose sample
  * misleads, an encode that allocates.
  */
-import { parseArgs } from 'node:util';
-import { BACKENDS, openBackend, type BackendName } from '../src/agent/codec/backend.ts';
+import { openBackend } from '../src/agent/codec/backend.ts';
 import { reportError } from '../src/cli/text/report-error.ts';
 import { textTable } from '../src/cli/text/text-table.ts';
-import { GradwireError, inputError } from '../src/shared/errors.ts';
-import { CASES, type BenchCase } from './compress/cases.ts';
+import { GradwireError } from '../src/shared/errors.ts';
+import type { BenchCase } from './compress/cases.ts';
 import {
   timeEncode,
   type EncodeTiming,
   type Workbench,
 } from './compress/encode-timing.ts';
+import { parseOptions, type BenchOptions } from './compress/options.ts';
 import { COMPARISONS, peerMissing, timePeers } from './compress/peers.ts';
-import { makeVector, VECTORS, type VectorName } from './compress/vectors.ts';
+import { makeVector, type VectorName } from './compress/vectors.ts';
 import { median } from './quantiles.ts';
-import { parseLength } from './vector-length.ts';
 import './parent.ts';
-
-interface Task {
-  readonly cases: readonly BenchCase[];
-  readonly vectors: readonly VectorName[];
-  readonly backend: BackendName;
-  readonly peers: boolean;
-  readonly json: boolean;
-}
 
 try {
   await main();
@@ -38,31 +29,11 @@ try {
 }
 
 async function main(): Promise<void> {
-  const { values: options } = parseArgs({
-    options: {
-      n: { type: 'string', default: '1M,25M' },
-      methods: { type: 'string', default: '' },
-      vectors: { type: 'string', default: VECTORS.join(',') },
-      backend: { type: 'string', default: 'wasm' },
-      peers: { type: 'boolean', default: false },
-      json: { type: 'boolean', default: false },
-    },
-  });
-  const known = [...new Set(CASES.map(({ method }) => method))];
-  const methods = list(options.methods).map((id) => chosen('method', id, known));
-  const lengths = list(options.n).map(parseLength);
+  const options = parseOptions(process.argv.slice(2));
   const missing = options.peers ? await peerMissing() : undefined;
   if (missing !== undefined) process.stderr.write(`no peers: ${missing}\n`);
-  const task: Task = {
-    cases: CASES.filter(
-      ({ method }) => methods.length === 0 || methods.includes(method),
-    ),
-    vectors: list(options.vectors).map((name) => chosen('vector', name, VECTORS)),
-    backend: chosen('backend', options.backend, BACKENDS),
-    peers: options.peers && missing === undefined,
-    json: options.json,
-  };
-  for (const n of lengths) {
+  const task = { ...options, peers: options.peers && missing === undefined };
+  for (const n of task.lengths) {
     using backend = await openBackend(task.backend);
     const { arena } = backend;
     const bench: Workbench = {
@@ -75,7 +46,11 @@ async function main(): Promise<void> {
   }
 }
 
-async function measure(bench: Workbench, name: VectorName, task: Task): Promise<void> {
+async function measure(
+  bench: Workbench,
+  name: VectorName,
+  task: BenchOptions,
+): Promise<void> {
   const { backend, json } = task;
   const { arena, kernels, x } = bench;
   const n = x.length;
@@ -223,16 +198,4 @@ function medianOf(work: () => unknown): number {
 
 function print(line: object): void {
   console.log(JSON.stringify(line));
-}
-
-function list(text: string): readonly string[] {
-  return text.split(',').filter((part) => part !== '');
-}
-
-function chosen<T extends string>(what: string, value: string, all: readonly T[]): T {
-  const found = all.find((each) => each === value);
-  if (found !== undefined) return found;
-  throw inputError('BENCH_OPTION_INVALID', `there is no ${what} "${value}"`, {
-    next: `It is one of: ${all.join(', ')}.`,
-  });
 }

@@ -17,11 +17,17 @@ import type { IterationProfile } from './rank-protocol.ts';
 import { BenchWorld } from './bench-world.ts';
 import type { Session } from './stage.ts';
 
-const RANKS = 4;
-const BLOCKS = 5;
-const ITERATIONS = 400;
-/** Of each block: until V8 has compiled what runs most, and the exchange has settled. */
-const WARM_UP = 300;
+interface Schedule {
+  readonly ranks: number;
+  readonly blocks: number;
+  /** Of each block, those of the warm-up included. */
+  readonly iterations: number;
+  /** Until V8 has compiled what runs most, and the exchange has settled. */
+  readonly warmUp: number;
+}
+
+const FULL: Schedule = { ranks: 4, blocks: 5, iterations: 400, warmUp: 300 };
+const QUICK: Schedule = { ranks: 2, blocks: 1, iterations: 12, warmUp: 6 };
 
 const EXCHANGES = [
   { name: 'dense ring', exchange: { method: 'none', collective: 'ring' } },
@@ -51,39 +57,41 @@ export async function measureExchange(
   session: Session,
   report: (lines: readonly ExchangeLine[]) => void,
 ): Promise<void> {
-  const recorded = await recordGradients(RANKS);
+  const schedule = session.quick ? QUICK : FULL;
+  const recorded = await recordGradients(schedule.ranks);
   for (const links of session.links) {
-    report(await measureOn(session, links, recorded));
+    report(await measureOn(session, links, schedule, recorded));
   }
 }
 
 async function measureOn(
-  { quick, transport }: Session,
+  { transport }: Session,
   name: LinkName,
+  { ranks, blocks, iterations, warmUp }: Schedule,
   { gradients, tensors, note }: RecordedGradients,
 ): Promise<readonly ExchangeLine[]> {
-  using links = new Links(name, RANKS);
+  using links = new Links(name, ranks);
   await using stack = new AsyncDisposableStack();
   const contestants = [];
   for (const { name, exchange } of EXCHANGES) {
     const world = await BenchWorld.start({
-      ...{ ranks: RANKS, links, transport, profiled: true },
+      ...{ ranks, links, transport, profiled: true },
     });
     stack.use(world);
     contestants.push({ name, world, plan: resolvePlan(exchange), seen: newlySeen() });
   }
-  for (let block = 0; block < (quick ? 1 : BLOCKS); block++) {
+  for (let block = 0; block < blocks; block++) {
     for (const { world, plan, seen } of contestants) {
       const profiles = await world.iterate((rank) => ({
         ...{
           plan,
           tensors,
           gradient: bytesOf(gradients[rank]!),
-          iterations: ITERATIONS,
+          iterations,
         },
       }));
       // By iteration, of all ranks.
-      for (let iteration = WARM_UP; iteration < ITERATIONS; iteration++) {
+      for (let iteration = warmUp; iteration < iterations; iteration++) {
         seen.push(profiles.map((ofRank) => ofRank[iteration]!));
       }
     }

@@ -24,9 +24,10 @@ export interface BenchOptions {
 const MOST_RANKS = 64;
 
 /** @throws GradwireError `BENCH_OPTION_INVALID` */
-export function parseOptions(): BenchOptions {
+export function parseOptions(args: readonly string[]): BenchOptions {
   const flag = { type: 'boolean', default: false } as const;
   const { values } = parseArgs({
+    args: [...args],
     options: {
       ...{ sweep: flag, sparse: flag, grid: flag, exchange: flag, memory: flag },
       ranks: { type: 'string' },

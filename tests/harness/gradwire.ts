@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { RunRecord } from '../../src/shared/records.ts';
 import { processesOf, until, type ProcessEntry } from './processes.ts';
 
-const command = path.join(import.meta.dirname, '../../dist/cli/cli.js');
+export const builtCommand = path.join(import.meta.dirname, '../../dist/cli/cli.js');
 
 export interface Finished {
   readonly code: number | null;
@@ -98,7 +98,7 @@ export class GradwireHome implements AsyncDisposable {
       ...options.environment,
       ...{ GRADWIRE_HOME: this.directory, NO_COLOR: '1' },
     };
-    const argv = [process.execPath, command, ...args];
+    const argv = [process.execPath, builtCommand, ...args];
     const child =
       options.shell === undefined
         ? spawn(argv[0]!, argv.slice(1), { env })

@@ -1,13 +1,15 @@
 /** `gradwire bench compress`: what it prints, and that encoding allocates nothing. */
 import { afterAll, expect, test } from 'vitest';
+import { parseOptions } from '../../../bench/compress/options.ts';
 import { compressors } from '../../../src/agent/engine.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
+import { refusalOf } from './refusal.ts';
 
 const home = new GradwireHome();
 afterAll(() => home[Symbol.asyncDispose]());
 
-const LENGTH = 100_000;
-/** Of the JavaScript heap, a call: records of a few numbers, nothing that grows with n. */
+const LENGTH = 20_000;
+/** Of the JavaScript heap, a call: records of a few numbers, no vector of n. */
 const HEAP_BYTES = 16_384;
 
 interface Row {
@@ -20,7 +22,7 @@ interface Row {
 
 test('every method on every vector; once warm, encode takes no memory', async () => {
   const { code, stdout, stderr } = await home.run([
-    ...['bench', 'compress', '--n', '100k', '--json'],
+    ...['bench', 'compress', '--n', '20k', '--json'],
   ]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const rows = stdout
@@ -53,14 +55,24 @@ test('every method on every vector; once warm, encode takes no memory', async ()
   }
 });
 
-test.each([
-  [['--n', '1Q'], 'BENCH_OPTION_INVALID', /"1Q"/],
-  [['--methods', 'tokp'], 'BENCH_OPTION_INVALID', /tokp.*topk/],
-  [['--vectors', 'cauchy'], 'BENCH_OPTION_INVALID', /gaussian, laplace, recorded/],
-  [['--backend', 'abacus'], 'BENCH_OPTION_INVALID', /reference, wasm/],
-])('bench compress %j: %s', async (options, code, message) => {
-  const { code: exit, stderr } = await home.run(['bench', 'compress', ...options]);
-  expect(stderr).toMatch(new RegExp(`^gradwire: ${code}: .*\n$`));
+const wrong: readonly (readonly [readonly string[], RegExp])[] = [
+  [['--n', '1Q'], /"1Q"/],
+  [['--methods', 'tokp'], /tokp.*topk/],
+  [['--vectors', 'cauchy'], /gaussian, laplace, recorded/],
+  [['--backend', 'abacus'], /reference, wasm/],
+];
+
+test.each(wrong)('bench compress %j: refused', (options, message) => {
+  const { text, input } = refusalOf(() => parseOptions(options));
+  expect(text).toMatch(/^BENCH_OPTION_INVALID: /);
+  expect(text).toMatch(message);
+  expect(input).toBe(true);
+});
+
+test('of the command that is one line and exit code 2', async () => {
+  const [[options, message]] = wrong as [(typeof wrong)[number]];
+  const { code, stderr } = await home.run(['bench', 'compress', ...options]);
+  expect(stderr).toMatch(/^gradwire: BENCH_OPTION_INVALID: .*\n$/);
   expect(stderr).toMatch(message);
-  expect(exit).toBe(2);
+  expect(code).toBe(2);
 });

@@ -1,6 +1,6 @@
 /**
- * `gradwire compress` and `decompress` as real processes: what they write is what the
- * engine makes, on every backend; a state file carries on; wrong input is named.
+ * `gradwire compress` and `decompress`: what they write is what the engine makes, on every
+ * backend; a state file carries on; wrong input is named. Most commands share a process.
  */
 import {
   existsSync,
@@ -21,12 +21,23 @@ import {
 } from '../../../src/agent/engine.ts';
 import type { JsonObject } from '../../../src/shared/json.ts';
 import { effort } from '../../harness/effort.ts';
-import { GradwireHome, type Finished } from '../../harness/gradwire.ts';
+import { CommandHost } from '../../harness/command-host.ts';
+import type { CommandAnswer } from '../../harness/command-process.ts';
+import { GradwireHome } from '../../harness/gradwire.ts';
 import { canRunWebGpu, webGpuEnvironment } from '../../harness/webgpu.ts';
 import { bellShaped } from '../../unit/kernels/adversarial-inputs.ts';
 
+// Of the processes that are started from here.
+if (canRunWebGpu) Object.assign(process.env, webGpuEnvironment);
+
 const home = new GradwireHome();
-afterAll(() => home[Symbol.asyncDispose]());
+const commands = new CommandHost(home);
+afterAll(async () => {
+  await commands[Symbol.asyncDispose]();
+  await home[Symbol.asyncDispose]();
+});
+
+type Runner = CommandHost | GradwireHome;
 
 const LENGTH = 1200;
 const SEED = 5;
@@ -60,13 +71,15 @@ async function compress(
   method: string,
   out: string,
   more: readonly string[] = [],
-): Promise<Finished> {
+  runner: Runner = commands,
+): Promise<CommandAnswer> {
   const params = Object.entries(PARAMETERS[method] ?? {}).flatMap(([key, value]) => [
     '--param',
     `${key}=${String(value)}`,
   ]);
   const command = ['compress', '--method', method, ...params, '--out', at(out)];
-  return await home.run([...command, ...more]);
+  const { code, stdout, stderr } = await runner.run([...command, ...more]);
+  return { code: code ?? NaN, stdout, stderr };
 }
 
 /** The other backend is slower and, but for one method, gives the same bytes. */
@@ -110,7 +123,7 @@ describe.each([...compressors.keys()])('%s', (method) => {
     expect(report['nnz']).toBe(expected.nnz);
     expect('nnz' in report).toBe(expected.nnz !== undefined);
 
-    const decoded = await home.run([
+    const decoded = await commands.run([
       ...['decompress', '--in', at(out), '--out', at(`${out}.f32`), ...common],
       ...(method === 'a2sgd' ? ['--gradient', input] : []),
     ]);
@@ -123,12 +136,10 @@ describe.each([...compressors.keys()])('%s', (method) => {
 });
 
 describe.skipIf(!canRunWebGpu)('on a GPU', () => {
-  beforeAll(() => {
-    // Of the processes that are started from here.
-    Object.assign(process.env, webGpuEnvironment);
-  });
+  // With the most state of them; all methods on a GPU: tests/gpu.
+  const some = effort({ quick: ['dgc'], soak: ['topk', 'qsgd', 'dgc'] });
 
-  test.each(['topk', 'qsgd', 'dgc'])('%s: the bytes of the CPU', async (method) => {
+  test.each(some)('%s: the bytes of the CPU', async (method) => {
     using rank = new LoneRank({
       method,
       parameters: PARAMETERS[method],
@@ -148,9 +159,9 @@ describe.skipIf(!canRunWebGpu)('on a GPU', () => {
       expect(Buffer.from(sent.payload).equals(payload)).toBe(true);
     }
     const files = ['--in', at(`${method}-gpu.gw`), '--out', at('gpu.f32')];
-    const back = await home.run(['decompress', ...files, '--backend', 'webgpu']);
+    const back = await commands.run(['decompress', ...files, '--backend', 'webgpu']);
     expect(back.code).toBe(0);
-    await home.run(['decompress', ...files.with(3, at('cpu.f32'))]);
+    await commands.run(['decompress', ...files.with(3, at('cpu.f32'))]);
     expect(floats('gpu.f32')).toEqual(floats('cpu.f32'));
   });
 });
@@ -173,13 +184,10 @@ describe('a state file', () => {
         const first = ['--seed', String(SEED), '--rank', '3', '--shape', '30x40'];
         const more = iteration === 0 ? first : [];
         const out = `${method}.gw`;
-        const done = await compress(method, out, [
-          '--in',
-          x,
-          '--state',
-          state,
-          ...more,
-        ]);
+        const options = ['--in', x, '--state', state, ...more];
+        // Of one method each call is a process of its own, which can know nothing else.
+        const runner = method === 'topk' ? home : commands;
+        const done = await compress(method, out, options, runner);
         expect(done).toMatchObject({ code: 0, stderr: '' });
         const expected = await session.compress(vector(iteration), iteration);
         const { provenance, payload } = unpackPayload(readFileSync(at(out)));
@@ -194,7 +202,7 @@ describe('a state file', () => {
 });
 
 test('without --json a line for people', async () => {
-  const { stdout } = await compress('topk', 'line.gw', ['--in', input]);
+  const { stdout } = await compress('topk', 'line.gw', ['--in', input], home);
   expect(stdout).toMatch(
     /^topk: 1200 elements, 4\.80 kB to a payload of 192 B, 24 entries, in [\d.]+ ms\n$/,
   );
@@ -244,7 +252,7 @@ describe('wrong input', () => {
       'means.gw',
       packPayload({ provenance: means.provenance(0), payload: two.payload }),
     );
-    const made = await home.run(topk('--state', at('made.state')));
+    const made = await commands.run(topk('--state', at('made.state')));
     expect(made.code).toBe(0);
   });
 
@@ -316,24 +324,42 @@ describe('wrong input', () => {
       /element 17/,
     ],
   ])('gradwire %j: %s', async (args, code, message) => {
-    const { code: exit, stdout, stderr } = await home.run(args);
+    await expectRefused(args, code, message, commands);
+  });
+
+  test.each([
+    [topk('--seed', '-1'), 'USAGE', /'-1' is invalid/],
+    [back('cut.gw'), 'CONTAINER_TRUNCATED', /cut\.gw/],
+  ] as const)('gradwire %j as a process: %s', async (args, code, message) => {
+    await expectRefused(args, code, message, home);
+  });
+
+  async function expectRefused(
+    args: readonly string[],
+    code: string,
+    message: RegExp,
+    runner: Runner,
+  ): Promise<void> {
+    const { code: exit, stdout, stderr } = await runner.run(args);
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
     expect(stderr).toMatch(new RegExp(`^gradwire: ${code}: `));
     expect(stderr).toMatch(message);
     expect(stdout).toBe('');
     expect(exit).toBe(2);
     expect(existsSync(at('wrong.f32'))).toBe(false);
-  });
+  }
 
   test('a state that is refused stays as it was', async () => {
     const before = readFileSync(at('made.state'));
-    await home.run(topk('--state', at('made.state'), '--seed', '9'));
-    await home.run(replace(topk('--state', at('made.state')), '--in', at('nan.f32')));
+    await commands.run(topk('--state', at('made.state'), '--seed', '9'));
+    await commands.run(
+      replace(topk('--state', at('made.state')), '--in', at('nan.f32')),
+    );
     expect(readFileSync(at('made.state')).equals(before)).toBe(true);
   });
 
   test('a link to a file that is not there yet is written through', async () => {
-    const { code } = await home.run(replace(topk(), '--out', at('dangling')));
+    const { code } = await commands.run(replace(topk(), '--out', at('dangling')));
     expect(code).toBe(0);
     expect(statSync(at('nowhere')).size).toBeGreaterThan(0);
   });
