@@ -15,15 +15,14 @@ export interface ProcessEntry {
 
 /** Those of a home whose title contains the text. */
 export function processesOf(home: string, text = ''): readonly ProcessEntry[] {
-  const owned = `GRADWIRE_HOME=${home}`;
-  return grown(
-    livingProcesses().filter(
-      ({ pid, title }) =>
-        pid !== process.pid &&
-        title.includes(text) &&
-        read(pid, 'environ')?.split('\0').includes(owned) === true,
-    ),
-  );
+  const owned = `\0GRADWIRE_HOME=${home}\0`;
+  // Whoever waits looks often: of most processes one file is read, not three.
+  const found = livingPids()
+    .filter((pid) => pid !== process.pid)
+    .filter((pid) => text === '' || titleOf(pid)?.includes(text) === true)
+    .filter((pid) => `\0${read(pid, 'environ') ?? ''}\0`.includes(owned))
+    .flatMap((pid) => processEntry(pid) ?? []);
+  return grown(found.filter(({ title }) => title.includes(text)));
 }
 
 /** The children of a process whose title contains the text. */
@@ -48,14 +47,21 @@ function grown(entries: readonly ProcessEntry[]): readonly ProcessEntry[] {
 }
 
 function livingProcesses(): readonly ProcessEntry[] {
+  return livingPids().flatMap((pid) => processEntry(pid) ?? []);
+}
+
+function livingPids(): readonly number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => processEntry(Number(name)) ?? []);
+    .map(Number);
 }
+
+const titleOf = (pid: number): string | undefined =>
+  read(pid, 'cmdline')?.replaceAll('\0', ' ').trim();
 
 function processEntry(pid: number): ProcessEntry | undefined {
   const stat = read(pid, 'stat');
-  const title = read(pid, 'cmdline')?.replaceAll('\0', ' ').trim();
+  const title = titleOf(pid);
   // A zombie has no command line, nor has a thread of the kernel.
   if (stat === undefined || title === undefined || title === '') return undefined;
   // The name may contain anything, parentheses too; behind it are numbers: proc(5).

@@ -22,6 +22,7 @@ import {
   type TransportKind,
 } from '../../../src/agent/transport/transport-choice.ts';
 import type { Transport } from '../../../src/agent/transport/transport.ts';
+import { until } from '../../harness/processes.ts';
 
 export const HOST = '127.0.0.1';
 export const BACKENDS = ['reference', 'wasm'] as const;
@@ -155,6 +156,11 @@ export function openSockets(): readonly string[] {
     .getActiveResourcesInfo()
     .filter((name) => name.startsWith('TCP'));
   return [...ofNode, ...socketDescriptors()];
+}
+
+/** For `afterAll`, where nothing can be polled with `expect`. */
+export async function allSocketsClosed(): Promise<void> {
+  await until(openSockets, (open) => open.length === 0, 'all sockets to be closed');
 }
 
 /** Of TCP, and of the Unix sockets on which ranks of one machine listen. */
