@@ -2,18 +2,21 @@
  * Every collective on f64 values: exact where f32 would round, in the bytes of their size,
  * with δ where pairs of 12 bytes are as long as elements of 8.
  */
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { collectives } from '../../../src/agent/collectives/registry.ts';
 import { REDUCE_OPERATIONS } from '../../../src/agent/kernels/reduction.ts';
 import { collectiveCases } from './collective-cases.ts';
 import {
+  firstDifference,
   floats,
   longIntegers,
   runCollective,
   sameBits,
   sumOf,
 } from './run-collective.ts';
-import { BACKENDS, makeWorld } from './world.ts';
+import { BACKENDS, closeSharedWorlds, sharedWorld } from './world.ts';
+
+afterAll(closeSharedWorlds);
 
 describe.each(Object.keys(collectiveCases))('%s', (id) => {
   const collective = collectives.get(id)!;
@@ -24,7 +27,7 @@ describe.each(Object.keys(collectiveCases))('%s', (id) => {
     'P = %d: the exact sum for the exact bytes',
     async (ranks) => {
       for (const backend of ranks === 3 ? BACKENDS : (['wasm'] as const)) {
-        await using world = await makeWorld(ranks, { backend });
+        const world = await sharedWorld(ranks, backend);
         const communicators = world.communicators('sum', 'f64');
         for (const length of [0, 1, 7, 1003, 6007]) {
           for (const density of densities) {
@@ -41,10 +44,7 @@ describe.each(Object.keys(collectiveCases))('%s', (id) => {
             );
             for (const [rank, { sum, sentBytes }] of outcomes.entries()) {
               const where = `N ${length}, d ${density}, rank ${rank}`;
-              expect(
-                sum.every((value, index) => value === expected[index]),
-                where,
-              ).toBe(true);
+              expect(firstDifference(sum, expected), where).toBe(-1);
               expect(sentBytes, where).toBe(bytes[rank]);
             }
           }
@@ -54,7 +54,7 @@ describe.each(Object.keys(collectiveCases))('%s', (id) => {
   );
 
   test.each(REDUCE_OPERATIONS)('%s: absent entries are neutral', async (operation) => {
-    await using world = await makeWorld(3);
+    const world = await sharedWorld(3);
     const inputs = [
       Float64Array.of(0, 0, 0.1, 1e-300, 3, 0, -1e300, 0, 0, 0, 0, 0, 0, 0),
       Float64Array.of(0, 7, 0.2, 1e-300, -3, 0, 0, 0, 0, 0, 0, 0, 0, 0),
@@ -89,7 +89,7 @@ describe.each(Object.keys(collectiveCases))('%s', (id) => {
   test('the same bits on all ranks and in two runs', async () => {
     const sums: Float64Array[] = [];
     for (let run = 0; run < 2; run++) {
-      await using world = await makeWorld(5);
+      const world = await sharedWorld(5);
       const inputs = world.transports.map((_, rank) =>
         Float64Array.from(floats(rank, 3001, kind === 'dense' ? 1 : 0.2), (x) => x / 3),
       );
@@ -110,7 +110,7 @@ test.each([
   ['sparse', 29, 30],
   ['dense', 30, 30],
 ])('two streams become %s with %d + %d entries of 90', async (form, a, b) => {
-  await using world = await makeWorld(2);
+  const world = await sharedWorld(2);
   const inputs = [a, b].map((count) => new Float64Array(90).fill(0.1, 0, count));
   for (const id of ['ssar-recursive-doubling', 'sparse-allgather']) {
     const outcomes = await runCollective(

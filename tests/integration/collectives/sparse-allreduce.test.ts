@@ -4,13 +4,13 @@
  * whether the bytes on the wire are those of the formula.
  */
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { collectives } from '../../../src/agent/collectives/registry.ts';
 import {
   REDUCE_OPERATIONS,
   type ReduceOperation,
 } from '../../../src/agent/kernels/reduction.ts';
-import { runs } from '../../harness/effort.ts';
+import { effort, runs } from '../../harness/effort.ts';
 import { collectiveCases } from './collective-cases.ts';
 import {
   floats,
@@ -21,7 +21,9 @@ import {
   sameBits,
   sumOf,
 } from './run-collective.ts';
-import { makeWorld } from './world.ts';
+import { BACKENDS, closeSharedWorlds, sharedWorld } from './world.ts';
+
+afterAll(closeSharedWorlds);
 
 const sparseIds = Object.keys(collectiveCases).filter(
   (id) => collectiveCases[id]!.kind === 'sparse',
@@ -54,7 +56,7 @@ describe.each(sparseIds)('%s', (id) => {
   test.each([2, 3, 4, 7])(
     'P = %d: keeps entries that cancel, and values however small',
     async (ranks) => {
-      await using world = await makeWorld(ranks);
+      const world = await sharedWorld(ranks);
       const inputs = world.transports.map(() => new Float32Array(1000));
       inputs[0]![3] = 1;
       inputs[1]![3] = -1;
@@ -80,7 +82,7 @@ describe.each(sparseIds)('%s', (id) => {
     ['of one rank alone', (rank: number) => (rank === 2 ? 0 : NaN)],
     ['at the very end', () => 960],
   ])('indices that are %s, dense where they overlap', async (_, first) => {
-    await using world = await makeWorld(5);
+    const world = await sharedWorld(5);
     const inputs = world.transports.map((_, rank) => {
       const input = new Float32Array(1000);
       const start = first(rank);
@@ -102,7 +104,7 @@ describe.each(sparseIds)('%s', (id) => {
 
   test.each([-1, 0, 1])('entries at δ and %d beside it are summed', async (beside) => {
     // P = 4: parts of 250 elements, δ of 125; the whole has its δ at 500.
-    await using world = await makeWorld(4);
+    const world = await sharedWorld(4);
     for (const each of [31, 62, 125, 250, 500, 999]) {
       const inputs = world.transports.map((_, rank) => {
         const input = new Float32Array(1000);
@@ -127,7 +129,7 @@ describe.each(sparseIds)('%s', (id) => {
   ])(
     'P = %d, d = %d: the bytes of the formula, within 3 %%',
     async (ranks, density) => {
-      await using world = await makeWorld(ranks);
+      const world = await sharedWorld(ranks);
       const length = 80_000;
       const inputs = world.transports.map((_, rank) => integers(rank, length, density));
       const outcomes = await runCollective(
@@ -162,8 +164,10 @@ describe.each(Object.keys(collectiveCases))('%s', (id) => {
     'reduces by %s, where absent entries are neutral',
     async (operation) => {
       for (const ranks of [1, 2, 3, 5, 8]) {
-        for (const backend of ['reference', 'wasm'] as const) {
-          await using world = await makeWorld(ranks, { backend });
+        // The other backend where operations meet, a fold and a doubling: at three ranks.
+        const both = effort({ quick: ranks === 3, soak: true });
+        for (const backend of both ? BACKENDS : (['wasm'] as const)) {
+          const world = await sharedWorld(ranks, backend);
           for (const density of [0.02, 0.2, 1]) {
             const inputs = world.transports.map((_, rank) =>
               integers(rank, 600, density).map(
@@ -200,7 +204,7 @@ test('a product that underflows stays 0 in any form', async () => {
     Float32Array.from({ length: 8 }, (_, index) => (index < 5 ? value : 0)),
   );
   for (const id of Object.keys(collectiveCases)) {
-    await using world = await makeWorld(3);
+    const world = await sharedWorld(3);
     const { kind } = collectiveCases[id]!;
     const outcomes = await runCollective(
       collectives.get(id)!,
@@ -225,7 +229,7 @@ test('any P, N, k and form give the sums of the dense ring, to the rounding of f
       fc.nat(),
       async (ranks, length, density, id, seed) => {
         const random = generator(seed);
-        await using world = await makeWorld(ranks);
+        const world = await sharedWorld(ranks);
         const inputs = world.transports.map((_, rank) =>
           // A rank with nothing is as likely as one with everything.
           floats(rank, length, random() < 0.3 ? 0 : density),

@@ -146,6 +146,26 @@ export async function makeWorld(
   };
 }
 
+const shared = new Map<string, Promise<World>>();
+
+/** Made once in a test file, for tests that leave their world as it was. */
+export function sharedWorld(
+  size: number,
+  backend: Backend = 'wasm',
+): Promise<Pick<World, 'size' | 'transports' | 'communicators'>> {
+  const key = `${size} ${backend}`;
+  const world = shared.get(key) ?? makeWorld(size, { backend });
+  shared.set(key, world);
+  return world;
+}
+
+/** For `afterAll`. */
+export async function closeSharedWorlds(): Promise<void> {
+  for (const world of shared.values()) await (await world)[Symbol.asyncDispose]();
+  shared.clear();
+  await allSocketsClosed();
+}
+
 /**
  * Sockets that this process has open: none may outlive its world. Those of the native
  * transport are descriptors of which Node knows nothing: on Linux they are looked up
