@@ -5,9 +5,12 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { findCollective } from '../../../src/agent/collectives/registry.ts';
 import type { TransportCommunicator } from '../../../src/agent/collectives/communicator.ts';
+import { effort } from '../../harness/effort.ts';
 import { delayed } from './delayed-transport.ts';
 import { lying } from './lying-transport.ts';
 import {
+  entryCount,
+  firstDifference,
   floats,
   generator,
   integers,
@@ -25,6 +28,18 @@ const AGREEMENT_BYTES = 8000;
 
 afterEach(async () => {
   await expect.poll(openSockets).toEqual([]);
+});
+
+const ALL = {
+  lengths: [0, 1, 2, 3, 17, 1000, 5003],
+  densities: [0, 0.001, 0.05, 0.3, 1],
+  /** Of which the first finds a threshold and the others use it. */
+  turns: effort({ quick: 2, soak: 3 }),
+};
+/** Fewer elements than ranks, a few, many. */
+const FEW = effort({
+  quick: { lengths: [0, 3, 17, 1000], densities: [0, 0.05, 1], turns: 2 },
+  soak: ALL,
 });
 
 const exchange = (
@@ -54,21 +69,25 @@ describe('what it gives', () => {
   test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 16])(
     'P = %d: the largest entries of the sum, on all ranks',
     async (ranks) => {
-      for (const backend of ranks > 4 ? (['wasm'] as const) : BACKENDS) {
+      const backends = effort({ quick: ranks === 3, soak: ranks <= 4 });
+      const { lengths, densities, turns } = ranks > 5 ? FEW : ALL;
+      for (const backend of backends ? BACKENDS : (['wasm'] as const)) {
         await using world = await makeWorld(ranks, { backend });
-        for (const length of [0, 1, 2, 3, 17, 1000, 5003]) {
-          for (const density of [0, 0.001, 0.05, 0.3, 1]) {
+        for (const length of lengths) {
+          for (const density of densities) {
             const communicators = world.communicators();
             const oracle = new TopSumOracle();
-            for (let turn = 0; turn < 3; turn++) {
+            for (let turn = 0; turn < turns; turn++) {
               const inputs = communicators.map((_, rank) =>
                 integers(rank + 100 * turn, length, density),
               );
               // A rank by itself sends nothing, and so leaves nothing out.
               const expected = ranks === 1 ? inputs[0]! : oracle.next(inputs);
               for (const { sum } of await exchange(communicators, inputs)) {
-                const wrong = sum.findIndex((value, i) => value !== expected[i]);
-                expect(wrong, `N ${length}, d ${density}, turn ${turn}`).toBe(-1);
+                expect(
+                  firstDifference(sum, expected),
+                  `N ${length}, d ${density}, turn ${turn}`,
+                ).toBe(-1);
               }
             }
           }
@@ -258,7 +277,7 @@ describe('what it sends', () => {
     return { first: first!, later: Math.max(...later) };
   }
 
-  test.each([2, 3, 4, 8, 16])(
+  test.each(effort({ quick: [2, 3, 8], soak: [2, 3, 4, 8, 16] }))(
     'P = %d: less than 6k entries, however many ranks there are',
     async (ranks) => {
       const { first, later } = await busiest(ranks, (rank, turn) =>
@@ -317,7 +336,9 @@ describe('the bound: c + 4k + P entries of a rank that has c', () => {
         scattered(rank, LENGTH, K).map((x, i) => (i < 3000 ? 4000 * x : Math.sign(x))),
     };
 
-  test.each([2, 3, 4, 5, 6, 7, 8, 9])('P = %d', async (ranks) => {
+  const worlds = effort({ quick: [2, 3, 5, 8], soak: [2, 3, 4, 5, 6, 7, 8, 9] });
+
+  test.each(worlds)('P = %d', async (ranks) => {
     await using world = await makeWorld(ranks);
     for (const [name, inputOf] of Object.entries(CASES)) {
       const communicators = world.communicators();
@@ -327,7 +348,7 @@ describe('the bound: c + 4k + P entries of a rank that has c', () => {
         for (const [rank, { count, sentBytes }] of outcomes.entries()) {
           expect(count, name).toBeLessThanOrEqual(2 * K);
           expect(count, name).toBeGreaterThanOrEqual(K / 2);
-          const c = inputs[rank]!.filter((value) => value !== 0).length;
+          const c = entryCount(inputs[rank]!);
           const bound = 8 * (c + 4 * K + ranks) + AGREEMENT_BYTES;
           expect(sentBytes, `${name}, rank ${rank}`).toBeLessThanOrEqual(bound);
         }
