@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import path from 'node:path';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
 
 type Test = NonNullable<ViteUserConfig['test']>;
@@ -19,6 +20,12 @@ export const common: Test = {
 const sideBySide: Test = { ...common, maxWorkers: availableParallelism() + 1 };
 
 /**
+ * Of processes that run from the sources: to strip their types takes most of their start.
+ * `npm test` begins with an empty one.
+ */
+const compileCache = path.join(import.meta.dirname, 'test-results/compile-cache');
+
+/**
  * unit: one process, no sockets. integration: real processes, sockets and files, run
  * from the built bundles. e2e: the app in a real Chromium. gpu: WebGPU, on SwiftShader
  * where there is no GPU. docs/testing.md has the rules.
@@ -27,7 +34,12 @@ export default defineConfig({
   test: {
     reporters: ['default'],
     projects: ['e2e', 'gpu', 'integration', 'unit'].map((name) => ({
-      test: { ...sideBySide, name, include: [`tests/${name}/**/*.test.ts`] },
+      test: {
+        ...sideBySide,
+        name,
+        include: [`tests/${name}/**/*.test.ts`],
+        env: name === 'integration' ? { NODE_COMPILE_CACHE: compileCache } : {},
+      },
     })),
   },
 });

@@ -45,6 +45,7 @@ if (soaks) {
   );
 }
 rmSync(reportFile, { force: true });
+rmSync(path.join(results, 'compile-cache'), { recursive: true, force: true });
 mkdirSync(results, { recursive: true });
 const status = node([
   'node_modules/vitest/vitest.mjs',
