@@ -78,6 +78,11 @@ export class RankNamespaces implements Disposable {
     ip('link', 'set', this.names[rank]!, 'down');
   }
 
+  /** As when it is put back. */
+  mend(rank: number): void {
+    ip('link', 'set', this.names[rank]!, 'up');
+  }
+
   [Symbol.dispose](): void {
     if (!this.#standing) return;
     this.#standing = false;

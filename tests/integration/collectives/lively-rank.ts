@@ -119,6 +119,7 @@ async function obey(order: ToLively): Promise<FromLively> {
       return { did: 'fail', error: await ended };
     case 'leave':
       await transport.close();
+      communicator[Symbol.dispose]();
       return { did: 'leave' };
   }
 }

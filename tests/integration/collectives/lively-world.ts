@@ -58,37 +58,41 @@ export interface LivelyOptions {
   readonly silenceMs?: number;
 }
 
+/** Processes that may meet several times: `join`, then `leave`. */
 export class LivelyWorld implements AsyncDisposable {
   readonly ranks: readonly LivelyRank[];
 
-  private constructor(ranks: readonly LivelyRank[]) {
-    this.ranks = ranks;
+  readonly #places: readonly LivelyPlace[];
+
+  constructor(places: readonly LivelyPlace[]) {
+    this.#places = places;
+    this.ranks = places.map(({ prefix }, rank) => new LivelyRank(rank, prefix));
   }
 
-  static async start(
-    places: readonly LivelyPlace[],
-    { transport, encrypt = false, silenceMs }: LivelyOptions,
-  ): Promise<LivelyWorld> {
-    const world = new LivelyWorld(
-      places.map(({ prefix }, rank) => new LivelyRank(rank, prefix)),
-    );
-    try {
-      const heard = await world.all((rank) => ({
-        do: 'listen',
-        host: places[rank]!.host,
-      }));
-      const addresses = heard.map((report) => {
-        if (report.did !== 'listen') throw new Error(JSON.stringify(report));
-        return report.address;
-      });
-      await world.all((rank) => ({
-        do: 'join',
-        ...{ rank, addresses, transport, encrypt, silenceMs },
-      }));
-      return world;
-    } catch (error) {
-      await world[Symbol.asyncDispose]();
-      throw error;
+  /** Processes that may meet several times: `join`, then `leave`. */
+  /** All in a mesh, which is new. */
+  async join({ transport, encrypt = false, silenceMs }: LivelyOptions): Promise<void> {
+    const heard = await this.all((rank) => ({
+      do: 'listen',
+      host: this.#places[rank]!.host,
+    }));
+    const addresses = heard.map((report) => {
+      if (report.did !== 'listen') throw new Error(JSON.stringify(report));
+      return report.address;
+    });
+    const joined = await this.all((rank) => ({
+      do: 'join',
+      ...{ rank, addresses, transport, encrypt, silenceMs },
+    }));
+    for (const report of joined) {
+      if (report.did !== 'join') throw new Error(JSON.stringify(report));
+    }
+  }
+
+  async leave(): Promise<void> {
+    const left = await this.all(() => ({ do: 'leave' }));
+    for (const report of left) {
+      if (report.did !== 'leave') throw new Error(JSON.stringify(report));
     }
   }
 

@@ -3,7 +3,15 @@
  * never. By what an error says one can tell which of them found it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  test,
+} from 'vitest';
 import { connectMesh, type MeshOptions } from '../../../src/agent/transport/mesh.ts';
 import { MeshSeat } from '../../../src/agent/transport/mesh-seat.ts';
 import { listenTcp } from '../../../src/agent/transport/tcp-listener.ts';
@@ -21,73 +29,94 @@ const pick = ({
 /** Long enough that a busy machine does not keep a rank's pulse from beating. */
 const SILENCE_MS = 1500;
 
-describe.each(TRANSPORT_KINDS)('%s:', (transport) => {
-  test('a process that is stopped is named by all others, by its silence', async () => {
-    await using world = await LivelyWorld.start(here(3), { transport });
-    const [first, , third] = await world.reduceForever();
+describe('of three ranks', () => {
+  let world: LivelyWorld;
+  let isWhole = false;
+  beforeEach(() => {
+    if (!isWhole) world = new LivelyWorld(here(3));
+    isWhole = true;
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  test.each(TRANSPORT_KINDS)(
+    '%s: a process that is stopped is named by all others, by its silence',
+    async (transport) => {
+      await world.join({ transport });
+      const [first, second, third] = await world.reduceForever();
+      world.ranks[1]!.kill('SIGSTOP');
+      for (const error of await Promise.all([first!, third!])) {
+        expect(error).toMatchObject({ code: 'PEER_SILENT', rank: 1 });
+        expect(error.message).toMatch(
+          /^rank 1 gave rank [02] no sign of life within 3 s$/,
+        );
+      }
+      world.ranks[1]!.kill('SIGCONT');
+      // It learns of its end, and may be among them again.
+      await second;
+      await world.leave();
+    },
+  );
+
+  test.each(TRANSPORT_KINDS)(
+    '%s: a process that is killed is named at once, as before',
+    async (transport) => {
+      const [, victim] = world.ranks;
+      await world.join({ transport });
+      const [first, , third] = await world.reduceForever();
+      victim!.kill('SIGKILL');
+      for (const error of await Promise.all([first!, third!])) {
+        expect(error).toMatchObject({ code: 'PEER_LOST', rank: 1 });
+      }
+      await world[Symbol.asyncDispose]();
+      isWhole = false;
+    },
+  );
+});
+
+describe('of two ranks', () => {
+  let world: LivelyWorld;
+  beforeAll(() => {
+    world = new LivelyWorld(here(2));
+  });
+  afterEach(() => world.leave());
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  test('one whose thread computes for long beyond the limit is waited for', async () => {
+    await world.join({ transport: 'native', silenceMs: SILENCE_MS });
+    const waiting = world.order(0, { do: 'reduce', collective: 'ring', length: 10 });
+    expect(await world.order(1, { do: 'compute', ms: 3 * SILENCE_MS })).toEqual({
+      did: 'compute',
+    });
+    const own = await world.order(1, { do: 'reduce', collective: 'ring', length: 10 });
+    expect(own).toMatchObject({ did: 'reduce' });
+    expect(await waiting).toEqual(own);
+  });
+
+  test('one that was stopped while nobody expected anything is forgiven', async () => {
+    await world.join({ transport: 'tcp', silenceMs: SILENCE_MS });
     world.ranks[1]!.kill('SIGSTOP');
-    for (const error of await Promise.all([first!, third!])) {
-      expect(error).toMatchObject({ code: 'PEER_SILENT', rank: 1 });
-      expect(error.message).toMatch(
-        /^rank 1 gave rank [02] no sign of life within 3 s$/,
-      );
-    }
+    await world.order(0, { do: 'compute', ms: 2 * SILENCE_MS });
+    world.ranks[1]!.kill('SIGCONT');
+    await world.order(0, { do: 'compute', ms: SILENCE_MS / 2 });
+    const sums = await world.all(() => ({
+      do: 'reduce',
+      collective: 'ring',
+      length: 10,
+    }));
+    expect(sums[0]).toMatchObject({ did: 'reduce' });
+    expect(sums[1]).toEqual(sums[0]);
   });
 
-  test('a process that is killed is named at once, as before', async () => {
-    await using world = await LivelyWorld.start(here(3), { transport });
-    const [first, , third] = await world.reduceForever();
-    world.ranks[1]!.kill('SIGKILL');
-    for (const error of await Promise.all([first!, third!])) {
-      expect(error).toMatchObject({ code: 'PEER_LOST', rank: 1 });
-    }
+  test('both stood still, as on a laptop that slept: they go on', async () => {
+    await world.join({ transport: 'tcp', silenceMs: SILENCE_MS });
+    const waiting = world.order(0, { do: 'reduce', collective: 'ring', length: 10 });
+    for (const child of world.ranks) child.kill('SIGSTOP');
+    // Nothing happens meanwhile that could be waited for: that is what is tested.
+    await sleep(2 * SILENCE_MS);
+    for (const child of world.ranks) child.kill('SIGCONT');
+    const own = await world.order(1, { do: 'reduce', collective: 'ring', length: 10 });
+    expect(await waiting).toEqual(own);
   });
-});
-
-test('a rank whose thread computes for long beyond the limit is waited for', async () => {
-  await using world = await LivelyWorld.start(here(2), {
-    transport: 'native',
-    silenceMs: SILENCE_MS,
-  });
-  const waiting = world.order(0, { do: 'reduce', collective: 'ring', length: 10 });
-  expect(await world.order(1, { do: 'compute', ms: 3 * SILENCE_MS })).toEqual({
-    did: 'compute',
-  });
-  const own = await world.order(1, { do: 'reduce', collective: 'ring', length: 10 });
-  expect(own).toMatchObject({ did: 'reduce' });
-  expect(await waiting).toEqual(own);
-});
-
-test('a rank that was stopped while nobody expected anything is forgiven', async () => {
-  await using world = await LivelyWorld.start(here(2), {
-    transport: 'tcp',
-    silenceMs: SILENCE_MS,
-  });
-  world.ranks[1]!.kill('SIGSTOP');
-  await world.order(0, { do: 'compute', ms: 2 * SILENCE_MS });
-  world.ranks[1]!.kill('SIGCONT');
-  await world.order(0, { do: 'compute', ms: SILENCE_MS / 2 });
-  const sums = await world.all(() => ({
-    do: 'reduce',
-    collective: 'ring',
-    length: 10,
-  }));
-  expect(sums[0]).toMatchObject({ did: 'reduce' });
-  expect(sums[1]).toEqual(sums[0]);
-});
-
-test('ranks that all stood still, as on a laptop that slept, go on', async () => {
-  await using world = await LivelyWorld.start(here(2), {
-    transport: 'tcp',
-    silenceMs: SILENCE_MS,
-  });
-  const waiting = world.order(0, { do: 'reduce', collective: 'ring', length: 10 });
-  for (const child of world.ranks) child.kill('SIGSTOP');
-  // Nothing happens meanwhile that could be waited for: that is what is tested.
-  await sleep(2 * SILENCE_MS);
-  for (const child of world.ranks) child.kill('SIGCONT');
-  const own = await world.order(1, { do: 'reduce', collective: 'ring', length: 10 });
-  expect(await waiting).toEqual(own);
 });
 
 describe('a seat whose mesh does not come about leaves nothing open', () => {
