@@ -1,7 +1,7 @@
 /** Runs that are launched with a measured network, and what `auto` tells of it. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { GradwireHome } from '../../harness/gradwire.ts';
 
 interface Line {
@@ -14,13 +14,11 @@ interface Line {
   readonly consistent?: boolean;
 }
 
-let home: GradwireHome;
-beforeEach(() => {
-  home = new GradwireHome();
-});
-afterEach(async () => {
-  await home[Symbol.asyncDispose]();
-});
+/** One for all: its supervisor stays, and each run reads the profile as it then is. */
+const home = new GradwireHome();
+afterAll(() => home[Symbol.asyncDispose]());
+
+const ITERATIONS = 12;
 
 const RUN = [
   'run',
@@ -28,7 +26,7 @@ const RUN = [
   '--set',
   'world.ranks=2',
   '--set',
-  'iterations=40',
+  `iterations=${ITERATIONS}`,
   '--set',
   'evaluateEvery=0',
   '--json',
@@ -70,7 +68,7 @@ test('without a profile it says so; ranks agree on every iteration’s collectiv
     const seen = byIteration.get(iteration!) ?? new Set();
     byIteration.set(iteration!, seen.add(collective!));
   }
-  expect(byIteration.size).toBe(40);
+  expect(byIteration.size).toBe(ITERATIONS);
   for (const seen of byIteration.values()) expect(seen.size).toBe(1);
   expect(lines.at(-1)).toMatchObject({ type: 'done', consistent: true });
   // Told by one rank for all.
