@@ -54,9 +54,9 @@ const EFFORTS = [
 /**
  * Repetitions of a turn. A run does the same exchange again and again, and the first ones
  * after another algorithm meet cold caches and ranks that share the wrong cores: as many go
- * unheeded as take so long, within these bounds.
+ * unheeded as take the budget's time for it, within these bounds.
  */
-const TURN = { fewest: 2, most: 12, unheededSeconds: 0.02, timed: 2 } as const;
+const TURN = { fewest: 2, most: 12, timed: 2 } as const;
 /**
  * Ranks sleep before a turn: a scheduler spreads over the cores what wakes up, and leaves
  * what never sleeps where it is, be it two to a core.
@@ -73,13 +73,18 @@ interface Budget {
   /** What the turns of one shape may take, but for the fewest. */
   readonly shapeSeconds: number;
   readonly fewestTurns: number;
+  /** Of each turn, before what is timed. */
+  readonly unheededSeconds: number;
 }
 
 const BUDGETS: Readonly<Record<ProbeEffort, Budget>> = {
-  full: { largestBytes: 2 ** 25, warmUpSeconds: 0.2, shapeSeconds: 2, fewestTurns: 3 },
+  full: {
+    ...{ largestBytes: 2 ** 25, warmUpSeconds: 0.2 },
+    ...{ shapeSeconds: 2, fewestTurns: 3, unheededSeconds: 0.02 },
+  },
   quick: {
     ...{ largestBytes: 2 ** 19, warmUpSeconds: 0.02 },
-    ...{ shapeSeconds: 0.05, fewestTurns: 1 },
+    ...{ shapeSeconds: 0.02, fewestTurns: 1, unheededSeconds: 0.002 },
   },
 };
 /** Where the slowest exchange of a shape takes longer, no larger shape follows. */
@@ -142,7 +147,7 @@ class TimedRanks {
   /** All that take vectors of this shape, in turns. */
   async time(shape: TimedShape): Promise<readonly CollectiveTiming[]> {
     const { length, nnz } = shape;
-    const { warmUpSeconds, shapeSeconds, fewestTurns } = this.#budget;
+    const { warmUpSeconds, shapeSeconds, fewestTurns, unheededSeconds } = this.#budget;
     const kind = nnz === undefined ? 'dense' : 'sparse';
     const effort = EFFORTS.find(({ bytes }) => 4 * length <= bytes)!;
     const { batch, turns } = effort;
@@ -177,7 +182,7 @@ class TimedRanks {
       this.#warm.add(id);
       await run(contestant, batch);
       const seconds = batch * (await this.largest(await run(contestant, batch)));
-      contestant.unheeded = unheededOf(seconds);
+      contestant.unheeded = unheededOf(seconds, unheededSeconds);
     }
     const begun = performance.now();
     for (let turn = 0; turn < turns; turn++) {
@@ -211,8 +216,8 @@ class TimedRanks {
 }
 
 /** @param seconds of one repetition */
-const unheededOf = (seconds: number): number =>
-  Math.min(TURN.most, Math.max(TURN.fewest, Math.ceil(TURN.unheededSeconds / seconds)));
+const unheededOf = (seconds: number, unheededSeconds: number): number =>
+  Math.min(TURN.most, Math.max(TURN.fewest, Math.ceil(unheededSeconds / seconds)));
 
 /** Payloads of one shape, written anew before they are exchanged: collectives use them up. */
 class Payloads implements Disposable {

@@ -12,6 +12,7 @@
  */
 import type { Communicator } from '../collectives/collective.ts';
 import { smallAllreduce } from '../collectives/small-allreduce.ts';
+import type { ProbeEffort } from './collective-timing.ts';
 import type { TimedMessages } from '../../shared/cost-model/link-fit.ts';
 
 interface Size {
@@ -39,10 +40,26 @@ const LOADED_SIZES: readonly Size[] = [
   { bytes: 2 ** 22, repetitions: 5, batch: 2 },
   { bytes: 2 ** 24, repetitions: 3, batch: 2 },
 ];
-const LARGEST = LOADED_SIZES.at(-1)!.bytes;
 /** To everybody at once. */
 const BURST_SIZES: readonly Size[] = [{ bytes: 8, repetitions: 24, batch: 16 }];
-const WARM_UP_MS = 400;
+
+interface Budget {
+  readonly pairs: readonly Size[];
+  readonly loaded: readonly Size[];
+  readonly bursts: readonly Size[];
+  readonly warmUpMs: number;
+}
+
+const FULL: Budget = {
+  ...{ pairs: PAIR_SIZES, loaded: LOADED_SIZES, bursts: BURST_SIZES },
+  warmUpMs: 400,
+};
+const few = (sizes: readonly Size[]): Size[] =>
+  sizes.map((size) => ({ ...size, repetitions: 5 }));
+const QUICK: Budget = {
+  ...{ pairs: few(SMALL_SIZES), loaded: few(SMALL_SIZES), bursts: few(BURST_SIZES) },
+  warmUpMs: 50,
+};
 /** Swaps between two looks at the clock. */
 const WARM_UP_SWAPS = 64;
 
@@ -61,10 +78,15 @@ export interface LinkTimings {
 }
 
 /** An exchange has begun on the communicator; it is used for nothing else meanwhile. */
-export async function timeLinks(communicator: Communicator): Promise<LinkTimings> {
+export async function timeLinks(
+  communicator: Communicator,
+  effort: ProbeEffort = 'full',
+): Promise<LinkTimings> {
   const { rank, size } = communicator;
-  const out = communicator.scratch('probe out', LARGEST);
-  const into = communicator.scratch('probe in', LARGEST);
+  const budget = effort === 'full' ? FULL : QUICK;
+  const largest = budget.loaded.at(-1)!.bytes;
+  const out = communicator.scratch('probe out', largest);
+  const into = communicator.scratch('probe in', largest);
   const meet = (): Promise<unknown> =>
     smallAllreduce(communicator, Float64Array.of(1), ['max']);
 
@@ -103,7 +125,7 @@ export async function timeLinks(communicator: Communicator): Promise<LinkTimings
 
   const warmUp = async (): Promise<void> => {
     const start = performance.now();
-    for (let elapsed = 0; elapsed < WARM_UP_MS;) {
+    for (let elapsed = 0; elapsed < budget.warmUpMs;) {
       for (let swaps = 0; swaps < WARM_UP_SWAPS; swaps++) {
         await swap((rank + 1) % size, (rank + size - 1) % size, 8);
         await swapAll(size, 8);
@@ -122,9 +144,11 @@ export async function timeLinks(communicator: Communicator): Promise<LinkTimings
   for (let lower = 0; lower < size; lower++) {
     for (let upper = lower + 1; upper < size; upper++) {
       await meet();
-      if (rank === upper) await repeat(PAIR_SIZES, (bytes) => answer(lower, bytes));
+      if (rank === upper) await repeat(budget.pairs, (bytes) => answer(lower, bytes));
       if (rank !== lower) continue;
-      const roundTrips = await repeat(PAIR_SIZES, (bytes) => swap(upper, upper, bytes));
+      const roundTrips = await repeat(budget.pairs, (bytes) =>
+        swap(upper, upper, bytes),
+      );
       pairs.push({ ranks: [lower, upper], messages: roundTrips.map(halved) });
     }
   }
@@ -135,13 +159,13 @@ export async function timeLinks(communicator: Communicator): Promise<LinkTimings
     const next = (rank + 1) % ranks;
     const previous = (rank + ranks - 1) % ranks;
     const messages = await repeat(
-      LOADED_SIZES,
+      budget.loaded,
       (bytes, step) =>
         step % 2 === 0 ? swap(next, previous, bytes) : swap(previous, next, bytes),
       () => meetNeighbours(ranks),
     );
     const bursts = await repeat(
-      ranks > 2 ? BURST_SIZES : [],
+      ranks > 2 ? budget.bursts : [],
       (bytes) => swapAll(ranks, bytes),
       () => meetNeighbours(ranks),
     );

@@ -75,7 +75,7 @@ export class ProbeRank {
     const options = { arena, kernels: loaded, transport, stream: 0 };
     using communicator = new TransportCommunicator(options);
     communicator.begin({ epoch: 0, operation: 0, dtype: 0 });
-    const links = await timeLinks(communicator);
+    const links = await timeLinks(communicator, effort);
     const meet = (): Promise<unknown> =>
       smallAllreduce(communicator, Float64Array.of(1), ['max']);
     const kernels = await timeKernels(arena, loaded, meet);
