@@ -1,93 +1,111 @@
 /** Runs whose numbers leave what a float can hold: each ends, and says why. */
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunRecord } from '../../../src/shared/records.ts';
-import { GradwireHome, type RunningCommand } from '../../harness/gradwire.ts';
+import type { RunSummary } from '../../../src/shared/rpc.ts';
+import { GradwireHome } from '../../harness/gradwire.ts';
+import { SupervisorNode } from './supervisor-node.ts';
 
 function find<T extends RunRecord['type']>(
-  command: RunningCommand,
+  records: readonly RunRecord[],
   type: T,
 ): Extract<RunRecord, { type: T }> | undefined {
-  return command.records.find(
+  return records.find(
     (record): record is Extract<RunRecord, { type: T }> => record.type === type,
   );
 }
 
-const warnings = (command: RunningCommand): readonly string[] =>
-  command.records.flatMap((record) =>
+const warnings = (records: readonly RunRecord[]): readonly string[] =>
+  records.flatMap((record) =>
     record.type === 'notice' && record.level === 'warning' ? [record.code] : [],
   );
 
-async function expectNothingOpen(home: GradwireHome): Promise<void> {
-  const { code, stderr, stdout } = await home.run(['runs', 'list', '--json']);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  const states = stdout.split('\n').filter((line) => line !== '');
-  for (const line of states) {
-    const { state } = JSON.parse(line) as { state: string };
-    expect(state).toMatch(/^(completed|failed)$/);
-  }
-}
+describe('the command of a run that diverges', () => {
+  const home = new GradwireHome();
+  afterAll(() => home[Symbol.asyncDispose]());
 
-describe('a run that diverges', () => {
   // The scores of one rank's batch overflow in their loss, but not in their gradient.
   it('fails by a loss that is not finite, of a rank and an iteration', async () => {
-    await using home = new GradwireHome();
     const command = home.startQuickstart([
       ...['world.ranks=2', 'iterations=8', 'evaluateEvery=0', 'optimizer.lr=1.5e13'],
     ]);
     const { code, stderr } = await command.finished;
     expect(code).toBe(1);
     expect(stderr).toMatch(/^gradwire: LOSS_NOT_FINITE: .* Lower the learning rate/);
-    expect(find(command, 'failed')!.error).toMatchObject({
+    expect(find(command.records, 'failed')!.error).toMatchObject({
       code: 'LOSS_NOT_FINITE',
       message: expect.stringMatching(
         /loss of training is (NaN|Infinity) in iteration 1$/,
       ) as string,
       place: expect.stringMatching(/^rank [01]$/) as string,
     });
-    const { processes } = find(command, 'started')!;
+    const { processes } = find(command.records, 'started')!;
     const left = home.processes('gradwire worker').map(({ pid }) => pid);
     expect(processes.filter(({ pid }) => left.includes(pid))).toEqual([]);
-    await expectNothingOpen(home);
   });
 
   it('completes where only its last evaluation is not finite, and says so', async () => {
-    await using home = new GradwireHome();
-    const command = home.startQuickstart(['iterations=1', 'optimizer.lr=1e20']);
+    const command = home.startQuickstart([
+      ...['world.ranks=1', 'iterations=1', 'optimizer.lr=1e20'],
+    ]);
     const { code, stderr, stdout } = await command.finished;
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).not.toMatch(/NaN,|null/);
-    const evaluation = find(command, 'evaluation')!;
+    const evaluation = find(command.records, 'evaluation')!;
     expect(evaluation).not.toHaveProperty('loss');
     expect(evaluation).toMatchObject({
       iteration: 0,
       metric: expect.any(Number) as number,
     });
-    expect(warnings(command)).toEqual(['EVALUATION_NOT_FINITE']);
-    expect(find(command, 'done')).toMatchObject({ reason: 'completed', iterations: 1 });
-    await expectNothingOpen(home);
+    expect(warnings(command.records)).toEqual(['EVALUATION_NOT_FINITE']);
+    expect(find(command.records, 'done')).toMatchObject({
+      reason: 'completed',
+      iterations: 1,
+    });
   });
 
+  it('leaves no run open', async () => {
+    const { code, stderr, stdout } = await home.run(['runs', 'list', '--json']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const lines = stdout.split('\n').filter((line) => line !== '');
+    const states = lines.map((line) => (JSON.parse(line) as RunSummary).state);
+    expect(states).toEqual(['completed', 'failed']);
+  });
+});
+
+describe('a run that diverges', () => {
+  let node: SupervisorNode;
+  beforeAll(async () => {
+    node = await SupervisorNode.start();
+  });
+  afterAll(() => node[Symbol.asyncDispose]());
+
   it('goes on after an evaluation that is not finite until training itself fails', async () => {
-    await using home = new GradwireHome();
-    const command = home.startQuickstart([
-      ...['iterations=8', 'optimizer.lr=1e20', 'evaluateEvery=1'],
-    ]);
-    expect((await command.finished).code).toBe(1);
-    expect(find(command, 'failed')!.error.code).toBe('GRADIENT_NOT_FINITE');
-    await expectNothingOpen(home);
+    const records = await node.train({
+      world: { ranks: 2 },
+      iterations: 8,
+      optimizer: { lr: 1e20 },
+      evaluateEvery: 1,
+    });
+    expect(warnings(records)).toEqual(['EVALUATION_NOT_FINITE']);
+    // Which names tensor, rank and iteration.
+    expect(find(records, 'failed')!.error).toMatchObject({
+      code: 'GRADIENT_NOT_FINITE',
+      message: expect.stringMatching(
+        /tensor \S+ is (NaN|-?Infinity).*iteration 1/,
+      ) as string,
+      place: expect.stringMatching(/^rank \d$/) as string,
+    });
   });
 
   it('records no drift of weights that are not finite, and says so', async () => {
-    await using home = new GradwireHome();
-    const command = home.startQuickstart([
-      ...['world.ranks=2', 'iterations=1', 'optimizer.lr=1e39'],
-      'exchange.method=a2sgd',
-    ]);
-    const { code, stderr } = await command.finished;
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(warnings(command)).toEqual(['MEASURE_NOT_FINITE', 'EVALUATION_NOT_FINITE']);
-    expect(find(command, 'divergence')).toBeUndefined();
-    expect(find(command, 'done')).not.toHaveProperty('divergence');
-    await expectNothingOpen(home);
+    const records = await node.train({
+      world: { ranks: 2 },
+      iterations: 1,
+      optimizer: { lr: 1e39 },
+      exchange: { method: 'a2sgd' },
+    });
+    expect(warnings(records)).toEqual(['MEASURE_NOT_FINITE', 'EVALUATION_NOT_FINITE']);
+    expect(find(records, 'divergence')).toBeUndefined();
+    expect(find(records, 'done')).not.toHaveProperty('divergence');
   });
 });

@@ -1,15 +1,27 @@
-import { describe, expect, it } from 'vitest';
+/** What goes wrong with a run's processes: how it ends, and what the user is told. */
+import { afterAll, describe, expect, it } from 'vitest';
 import type {
   FailedRecord,
+  IterationRecord,
   RunRecord,
   StartedRecord,
 } from '../../../src/shared/records.ts';
+import type { RunSummary } from '../../../src/shared/rpc.ts';
 import { GradwireHome, type RunningCommand } from '../../harness/gradwire.ts';
 import { effort } from '../../harness/effort.ts';
 import { until } from '../../harness/processes.ts';
 
+/** One after the other, so that its processes are those of one run. */
+const home = new GradwireHome();
+afterAll(() => home[Symbol.asyncDispose]());
+
 const isStarted = (record: RunRecord): record is StartedRecord =>
   record.type === 'started';
+
+const reaches =
+  (iteration: number) =>
+  (record: RunRecord): record is IterationRecord =>
+    record.type === 'iteration' && record.iteration >= iteration;
 
 function failureOf(command: RunningCommand): FailedRecord['error'] {
   const failed = command.records.find((record) => record.type === 'failed');
@@ -17,16 +29,11 @@ function failureOf(command: RunningCommand): FailedRecord['error'] {
   return failed.error;
 }
 
-const isIteration = (
-  record: RunRecord,
-): record is Extract<RunRecord, { type: 'iteration' }> => record.type === 'iteration';
-
-/** Of a home that has one run. */
-const workersOf = (home: GradwireHome): readonly number[] =>
+const workers = (): readonly number[] =>
   home.processes('gradwire worker').map(({ pid }) => pid);
 
 /** Every process of the run leaves, and those of the home. */
-async function everyProcessEnds(home: GradwireHome): Promise<void> {
+async function everyProcessEnds(): Promise<void> {
   await until(
     () => home.processes(),
     (left) => left.length === 0,
@@ -34,8 +41,14 @@ async function everyProcessEnds(home: GradwireHome): Promise<void> {
   );
 }
 
-/** More in the soak, and at random moments there. */
-const KILLS = effort({ quick: 6, soak: 40 });
+/** As the next command finds it. */
+async function newest(): Promise<RunSummary> {
+  const { code, stderr, stdout } = await home.run([
+    ...['runs', 'list', '--limit', '1', '--json'],
+  ]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout) as RunSummary;
+}
 
 /** One line, coded, no stack. */
 function expectOneLine(stderr: string, code: string): void {
@@ -44,38 +57,74 @@ function expectOneLine(stderr: string, code: string): void {
   expect(stderr).not.toMatch(/\n\s+at /);
 }
 
-describe('a run that goes wrong', () => {
-  it('ends, naming the rank, when a worker is killed at any moment', async () => {
-    for (let round = 0; round < KILLS; round++) {
-      await using home = new GradwireHome();
-      const command = home.startQuickstart([
-        'iterations=100000',
-        `exchange.method=${['none', 'topk', 'a2sgd'][round % 3]}`,
-      ]);
-      const { processes } = await command.record(isStarted);
-      // Another iteration each time: in the middle of compute, of exchange, of apply.
-      await command.record(
-        (record): record is Extract<RunRecord, { type: 'iteration' }> =>
-          isIteration(record) && record.iteration >= (round * 7) % 40,
-      );
-      const victim = processes[round % processes.length]!;
-      process.kill(victim.pid, 'SIGKILL');
-      const { code, stderr } = await command.finished;
-      // Not by the limits on silence, which name another reason.
-      expectOneLine(stderr, 'WORKER_DIED');
-      expect(code).toBe(1);
-      expect(failureOf(command)).toMatchObject({
-        code: 'WORKER_DIED',
-        rank: victim.rank,
-      });
-      expect(workersOf(home)).toEqual([]);
-      await everyProcessEnds(home);
-    }
+const endless = (...settings: readonly string[]): RunningCommand =>
+  home.startQuickstart(['iterations=1000000', ...settings]);
+
+describe('a run whose worker is killed', () => {
+  /** Of one that runs: in the middle of compute, of exchange, of apply, as it happens. */
+  const killRunning = async (command: RunningCommand, round: number) => {
+    const { processes } = await command.record(isStarted);
+    await command.record(reaches((round * 7) % 40));
+    const victim = processes[round % processes.length]!;
+    process.kill(victim.pid, 'SIGKILL');
+    return victim.rank;
+  };
+
+  const expectWorkerDied = async (command: RunningCommand, rank: number) => {
+    const { code, stderr } = await command.finished;
+    // Not by the limits on silence, which name another reason.
+    expectOneLine(stderr, 'WORKER_DIED');
+    expect(code).toBe(1);
+    expect(stderr).toContain(`the process of rank ${rank} was killed by SIGKILL`);
+    expect(workers()).toEqual([]);
+    await everyProcessEnds();
+    expect(await newest()).toMatchObject({
+      state: 'failed',
+      error: { code: 'WORKER_DIED', rank },
+    });
+  };
+
+  it('while it prepares ends, naming the rank', async () => {
+    const command = endless('world.ranks=2');
+    const [first] = await until(
+      () => home.processes('gradwire worker'),
+      (found) => found.some(({ title }) => / [01]$/.test(title)),
+      'a worker',
+    ).then((found) => found.filter(({ title }) => / [01]$/.test(title)));
+    process.kill(first!.pid, 'SIGKILL');
+    await expectWorkerDied(command, Number(first!.title.at(-1)));
   });
 
+  it.each(['none', 'topk', 'a2sgd'].slice(0, effort({ quick: 1, soak: 3 })))(
+    'while it trains by %s ends, naming the rank, not one that misses it',
+    async (method) => {
+      for (let round = 1; round <= effort({ quick: 1, soak: 12 }); round++) {
+        const command = endless('world.ranks=3', `exchange.method=${method}`);
+        const rank = await killRunning(command, round);
+        await expectWorkerDied(command, rank);
+        expect(failureOf(command)).toMatchObject({ code: 'WORKER_DIED', rank });
+      }
+    },
+  );
+
+  it('while it evaluates ends, naming the rank', async () => {
+    // Nearly all of its time goes there: the test set is many batches.
+    const command = endless(
+      'world.ranks=2',
+      'evaluateEvery=1',
+      'exchange.method=a2sgd',
+    );
+    await command.record(
+      (record): record is RunRecord & { type: 'evaluation' } =>
+        record.type === 'evaluation',
+    );
+    await expectWorkerDied(command, await killRunning(command, 0));
+  });
+});
+
+describe('a run that goes wrong', () => {
   it('names the rank that hangs, not one that gave up waiting for it', async () => {
-    await using home = new GradwireHome();
-    const command = home.startQuickstart(['iterations=100000', 'timeoutSeconds=1']);
+    const command = endless('world.ranks=3', 'timeoutSeconds=1');
     const { processes } = await command.record(isStarted);
     const victim = processes[2]!;
     process.kill(victim.pid, 'SIGSTOP');
@@ -86,79 +135,67 @@ describe('a run that goes wrong', () => {
     expect(stderr).toMatch(
       new RegExp(`rank ${victim.rank} gave rank \\d no sign of life within 1 s`),
     );
-    expect(workersOf(home)).toEqual([]);
-  });
-
-  it('names tensor, rank and iteration of a gradient that is not finite', async () => {
-    await using home = new GradwireHome();
-    const command = home.startQuickstart(['iterations=200', 'optimizer.lr=1e30']);
-    const { code, stderr } = await command.finished;
-    expect(code).toBe(1);
-    expectOneLine(stderr, 'GRADIENT_NOT_FINITE');
-    expect(failureOf(command)).toMatchObject({ code: 'GRADIENT_NOT_FINITE' });
-    expect(failureOf(command).message).toMatch(
-      /tensor \S+ is (NaN|-?Infinity).*iteration \d+/,
-    );
-    expect(failureOf(command).place).toMatch(/^rank \d$/);
+    expect(workers()).toEqual([]);
+    await everyProcessEnds();
   });
 
   it('says so when the disk takes no more, and keeps what was journalled', async () => {
-    await using home = new GradwireHome();
+    await using full = new GradwireHome();
     // A limit on the size of files stands in for a full disk: writes fail the same way.
-    const command = home.startQuickstart(['iterations=100000'], {
-      shell: 'ulimit -f 600; trap "" XFSZ',
+    const command = full.startQuickstart(['iterations=1000000', 'world.ranks=1'], {
+      shell: 'ulimit -f 200; trap "" XFSZ',
     });
     const { code, stderr } = await command.finished;
     expect(code).toBe(1);
     expect(stderr).toMatch(/JOURNAL_WRITE_FAILED|DATABASE_WRITE_FAILED/);
     expect(stderr).not.toMatch(/\n\s+at /);
-    expect(
-      command.records.filter((record) => record.type === 'iteration').length,
-    ).toBeGreaterThan(0);
-    // Where the database was full first the run goes on until its journal is full too.
-    await everyProcessEnds(home);
+    const stored = command.records.filter(({ type }) => type === 'iteration');
+    expect(stored.length).toBeGreaterThan(0);
+    // Where the database was full first the run goes on until its journal is full too:
+    // leaving the home waits for that.
   });
 
-  const ITERATIONS = 150;
   it('loses nothing when the command is killed: the run goes on and is found again', async () => {
-    await using home = new GradwireHome();
-    const command = home.startQuickstart([`iterations=${ITERATIONS}`]);
+    const iterations = 12;
+    const command = home.startQuickstart([
+      ...[`iterations=${iterations}`, 'world.ranks=2', 'timeoutSeconds=600'],
+    ]);
     const { processes } = await command.record(isStarted);
+    const pids = processes.map(({ pid }) => pid);
+    // So that it cannot end while we look.
+    process.kill(pids[0]!, 'SIGSTOP');
     process.kill(command.child.pid!, 'SIGKILL');
     await command.finished;
-    const pids = processes.map(({ pid }) => pid);
-    expect(workersOf(home).toSorted()).toEqual(pids.toSorted());
-    await everyProcessEnds(home);
-    const list = await home.run(['runs', 'list', '--json']);
-    expect(list.code).toBe(0);
-    const [run] = list.stdout
-      .trim()
-      .split('\n')
-      .map(
-        (line) => JSON.parse(line) as { id: string; state: string; iterations: number },
-      );
-    expect(run).toMatchObject({
-      ...{ state: 'completed', iterations: ITERATIONS },
-    });
-    const exported = await home.run(['runs', 'export', run!.id, '--format', 'json']);
-    const { iterations } = JSON.parse(exported.stdout) as { iterations: unknown[] };
-    expect(iterations).toHaveLength(4 * ITERATIONS);
+    expect(workers().toSorted()).toEqual(pids.toSorted());
+    process.kill(pids[0]!, 'SIGCONT');
+    await everyProcessEnds();
+    const run = await newest();
+    expect(run).toMatchObject({ state: 'completed', iterations });
+    const exported = await home.run(['runs', 'export', run.id, '--format', 'json']);
+    const { iterations: records } = JSON.parse(exported.stdout) as {
+      iterations: IterationRecord[];
+    };
+    const seen = new Set(records.map(({ rank, iteration }) => `${rank}/${iteration}`));
+    expect(seen.size).toBe(2 * iterations);
+    expect(records).toHaveLength(2 * iterations);
   });
 
   it('takes its workers with it when the supervisor dies, and keeps what it journalled', async () => {
-    await using home = new GradwireHome();
-    const command = home.startQuickstart(['iterations=100000']);
+    const command = endless('world.ranks=2');
     const { processes } = await command.record(isStarted);
-    await command.record(
-      (record): record is Extract<RunRecord, { type: 'iteration' }> =>
-        isIteration(record) && record.iteration === 20,
-    );
-    expect(workersOf(home)).toHaveLength(processes.length);
+    await command.record(reaches(20));
+    expect(workers()).toHaveLength(processes.length);
     const [supervisor] = home.supervisors();
     process.kill(supervisor!.pid, 'SIGKILL');
     const { code, stderr } = await command.finished;
     expect(code).toBe(1);
-    expect(stderr).toContain('SUPERVISOR_LOST');
-    await everyProcessEnds(home);
+    expectOneLine(stderr, 'SUPERVISOR_LOST');
+    await everyProcessEnds();
+    const { state, error, iterations } = await newest();
+    expect({ state, code: error?.code }).toEqual({
+      state: 'failed',
+      code: 'SUPERVISOR_LOST',
+    });
+    expect(iterations).toBeGreaterThanOrEqual(20);
   });
 });

@@ -4,7 +4,7 @@
  */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Journal } from '../../../src/agent/supervisor/journal.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
 import type { RunRecord } from '../../../src/shared/records.ts';
@@ -55,29 +55,39 @@ async function json(home: GradwireHome, ...args: string[]): Promise<unknown[]> {
   return lines.map((line) => JSON.parse(line) as unknown);
 }
 
-describe('a home with a record that cannot be stored', () => {
-  it.each([
-    ['an evaluation', [started, ...steps, evaluation, done], 'loss is NaN'],
-    [
-      'a training loss',
-      [started, { ...steps[0]!, loss: NaN }, steps[1]!, done],
-      'loss is NaN',
-    ],
-    ['the last record', [started, ...steps, { ...done, loss: NaN }], 'loss is NaN'],
-    ['a journal cut short', [started, ...steps, evaluation], undefined],
-  ] as [string, RunRecord[], string | undefined][])(
-    '%s: the run ends as failed, with the reason, and no other waits',
-    async (_, records, reason) => {
-      await using home = new GradwireHome();
-      leaveRun(home, 'aaaa', records, 1);
-      leaveRun(
-        home,
-        'zzzz',
-        wholeRun(10).map(({ record }) => record),
-        0,
-      );
-      const runs = (await json(home, 'runs', 'list')) as { id: string }[];
-      const failed = runs.find(({ id }) => id === 'aaaa');
+const REFUSED: readonly [string, readonly RunRecord[], string | undefined][] = [
+  ['an evaluation', [started, ...steps, evaluation, done], 'loss is NaN'],
+  [
+    'a training loss',
+    [started, { ...steps[0]!, loss: NaN }, steps[1]!, done],
+    'loss is NaN',
+  ],
+  ['the last record', [started, ...steps, { ...done, loss: NaN }], 'loss is NaN'],
+  ['a journal cut short', [started, ...steps, evaluation], undefined],
+];
+const idOf = (index: number): string => `aaa${index}`;
+
+describe('a home with records that cannot be stored', () => {
+  const home = new GradwireHome();
+  let runs: readonly { id: string }[];
+  beforeAll(async () => {
+    REFUSED.forEach(([, records], index) => {
+      leaveRun(home, idOf(index), records, 1);
+    });
+    leaveRun(
+      home,
+      'zzzz',
+      wholeRun(10).map(({ record }) => record),
+      0,
+    );
+    runs = (await json(home, 'runs', 'list')) as { id: string }[];
+  });
+  afterAll(() => home[Symbol.asyncDispose]());
+
+  it.each(REFUSED.map(([what, , reason], index) => [what, idOf(index), reason]))(
+    '%s: the run ends as failed, with the reason',
+    async (_, id, reason) => {
+      const failed = runs.find((run) => run.id === id);
       expect(failed).toMatchObject({
         state: 'failed',
         error: {
@@ -88,14 +98,8 @@ describe('a home with a record that cannot be stored', () => {
       if (reason !== undefined) {
         expect(JSON.stringify(failed)).toContain(reason);
       }
-      expect(runs.find(({ id }) => id === 'zzzz')).toMatchObject({
-        state: 'completed',
-        iterations: 10,
-      });
-      const [shown] = await json(home, 'runs', 'show', 'aaaa');
-      expect(JSON.stringify(shown)).toContain('RECORD_INVALID');
       const { code, stderr, stdout } = await home.run([
-        ...['runs', 'export', 'aaaa', '--format', 'json'],
+        ...['runs', 'export', id!, '--format', 'json'],
       ]);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       const { events, iterations } = JSON.parse(stdout) as {
@@ -104,18 +108,26 @@ describe('a home with a record that cannot be stored', () => {
       };
       // Every record that could be stored is, and the reason of the one that could not.
       expect(iterations.every((record) => steps.some(same(record)))).toBe(true);
+      expect(JSON.stringify(events)).toContain('RECORD_INVALID');
       expect(events.at(-1)!.type).toBe('failed');
-      // Stored whole, so the journals are gone.
-      for (const id of ['aaaa', 'zzzz']) {
-        expect(existsSync(path.join(home.directory, 'runs', id))).toBe(false);
-      }
-      const after = await home.run(['run', 'quickstart', '--set', 'iterations=2']);
-      expect({ code: after.code, stderr: after.stderr }).toEqual({
-        code: 0,
-        stderr: '',
-      });
+      // Stored whole, so the journal is gone.
+      expect(existsSync(path.join(home.directory, 'runs', id!))).toBe(false);
     },
   );
+
+  it('keeps no other run waiting, stored or new', async () => {
+    expect(runs.find(({ id }) => id === 'zzzz')).toMatchObject({
+      state: 'completed',
+      iterations: 10,
+    });
+    expect(existsSync(path.join(home.directory, 'runs', 'zzzz'))).toBe(false);
+    const shown = await json(home, 'runs', 'show', idOf(0));
+    expect(JSON.stringify(shown)).toContain('RECORD_INVALID');
+    const { code, stderr } = await home.run([
+      ...['run', 'quickstart', '--set', 'iterations=2', '--set', 'world.ranks=1'],
+    ]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  });
 });
 
 function same(record: RunRecord): (other: RunRecord) => boolean {

@@ -1,21 +1,25 @@
 /** A run whose messages are encrypted, and one whose ranks compute longer than they may be silent. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { IterationRecord, RunRecord } from '../../../src/shared/records.ts';
+import { effort } from '../../harness/effort.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
 import { floats } from '../collectives/run-collective.ts';
+import { SupervisorNode } from './supervisor-node.ts';
 
-const home = new GradwireHome();
-afterAll(() => home[Symbol.asyncDispose]());
+let node: SupervisorNode;
+beforeAll(async () => {
+  node = await SupervisorNode.start();
+});
+afterAll(() => node[Symbol.asyncDispose]());
 
-async function train(settings: readonly string[]): Promise<readonly RunRecord[]> {
-  const running = home.startQuickstart([
-    ...['world.ranks=2', 'evaluateEvery=0', ...settings],
-  ]);
-  const { code, stderr } = await running.finished;
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  return running.records;
+async function train(
+  settings: Readonly<Record<string, unknown>>,
+): Promise<readonly RunRecord[]> {
+  const records = await node.train({ world: { ranks: 2 }, ...settings });
+  expect(records.at(-1)).toMatchObject({ type: 'done', consistent: true });
+  return records;
 }
 
 const weights = (records: readonly RunRecord[]): string | undefined =>
@@ -23,30 +27,42 @@ const weights = (records: readonly RunRecord[]): string | undefined =>
 const iterations = (records: readonly RunRecord[]): readonly IterationRecord[] =>
   records.filter((record) => record.type === 'iteration');
 
-test.each(['tcp', 'native'])(
-  '%s: a run trains to the same bits, encrypted or not, and its ledger balances',
-  async (transport) => {
-    const settings = ['iterations=6', `transport=${transport}`];
-    const plain = await train(settings);
-    const encrypted = await train([...settings, 'encrypt=true']);
-    expect(weights(encrypted)).toBe(weights(plain));
-    expect(weights(plain)).toMatch(/^[0-9a-f]{64}$/);
-    const codes = encrypted.map((record) =>
-      record.type === 'notice' ? record.code : '',
-    );
-    expect(codes).not.toContain('LEDGER_UNBALANCED');
-    const last = (records: readonly RunRecord[]): IterationRecord['bytes'] =>
-      iterations(records).find((record) => record.rank === 0 && record.iteration === 5)!
-        .bytes;
-    const [without, withTags] = [last(plain), last(encrypted)];
-    expect(withTags.framingSent).toBeGreaterThan(without.framingSent);
-    expect(withTags.wireSent - withTags.framingSent).toBe(
-      without.wireSent - without.framingSent,
-    );
-  },
-);
+describe('a run that is encrypted', () => {
+  const settings = { iterations: 6, exchange: { collective: 'recursive-doubling' } };
+  const plain = new Map<string, readonly RunRecord[]>();
+  beforeAll(async () => {
+    // What they carry is the same: in the soak each transport has its own to compare with.
+    for (const transport of effort({ quick: ['tcp'], soak: ['tcp', 'native'] })) {
+      plain.set(transport, await train({ ...settings, transport }));
+    }
+  });
+
+  test.each(['tcp', 'native'])(
+    '%s: trains to the same bits as one that is not, and its ledger balances',
+    async (transport) => {
+      const compared = plain.get(transport) ?? plain.get('tcp')!;
+      const encrypted = await train({ ...settings, transport, encrypt: true });
+      expect(weights(encrypted)).toBe(weights(compared));
+      expect(weights(compared)).toMatch(/^[0-9a-f]{64}$/);
+      const codes = encrypted.map((record) =>
+        record.type === 'notice' ? record.code : '',
+      );
+      expect(codes).not.toContain('LEDGER_UNBALANCED');
+      const last = (records: readonly RunRecord[]): IterationRecord['bytes'] =>
+        iterations(records).find(
+          (record) => record.rank === 0 && record.iteration === 5,
+        )!.bytes;
+      const [without, withTags] = [last(compared), last(encrypted)];
+      expect(withTags.framingSent).toBeGreaterThan(without.framingSent);
+      expect(withTags.wireSent - withTags.framingSent).toBe(
+        without.wireSent - without.framingSent,
+      );
+    },
+  );
+});
 
 test('gradwire allreduce --encrypt gives the same bits, in more bytes, and says so', async () => {
+  await using home = new GradwireHome();
   const folder = path.join(home.directory, 'vectors');
   mkdirSync(folder);
   for (const rank of [0, 1]) {
@@ -73,15 +89,14 @@ test('gradwire allreduce --encrypt gives the same bits, in more bytes, and says 
   expect(more! / sent!).toBeLessThan(1.001);
 });
 
-test.each(['inline', 'thread'])(
+// By a thread of its own, or in the one that computes: that one cannot say it lives.
+test.each(effort({ quick: ['inline'], soak: ['inline', 'thread'] }))(
   'a rank that computes longer than it may be silent is not silent (%s)',
   async (engine) => {
     // A limit that a busy machine does not reach, and a batch that takes longer.
-    const records = await train([
-      ...['iterations=1', 'evaluateEvery=0', 'world.ranks=2', `engine=${engine}`],
-      ...['timeoutSeconds=1.5', 'workload.batchPerRank=24000'],
-    ]);
-    const compute = iterations(records).map(({ phases }) => phases.compute ?? 0);
-    expect(Math.max(...compute)).toBeGreaterThan(1500);
+    const workload = { model: 'fnn3', dataset: 'digits', batchPerRank: 12_000 };
+    const records = await train({ iterations: 1, engine, timeoutSeconds: 1, workload });
+    const compute = iterations(records).map(({ phases }) => phases.compute);
+    expect(Math.max(...compute)).toBeGreaterThan(1000);
   },
 );

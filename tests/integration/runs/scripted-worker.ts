@@ -13,10 +13,6 @@ const SPOILT_ITERATION = 3;
 /** Each makes of a good record one that no supervisor may take. */
 const defects: Readonly<Record<string, (record: object) => unknown>> = {
   'loss-nan': (record) => ({ ...record, loss: NaN }),
-  'wall-infinite': (record) => ({ ...record, wall: Infinity }),
-  'other-rank': (record) => ({ ...record, rank: 0 }),
-  repeated: (record) => ({ ...record, iteration: SPOILT_ITERATION - 1 }),
-  'unknown-type': (record) => ({ ...record, type: 'speed' }),
   'no-record': () => 'nothing',
 };
 

@@ -1,18 +1,30 @@
-/** How long a run may take to stop: a real supervisor with ranks that take their time. */
+/** Stopping a run: a real supervisor with ranks that take their time. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { endOf, ScriptedNode } from './scripted-node.ts';
+import { sampleSpec } from '../../unit/main/sample-records.ts';
+import { launchScript, startScriptedNode } from './scripted-node.ts';
+import { endOf, type SupervisorNode } from './supervisor-node.ts';
 
-let node: ScriptedNode;
+let node: SupervisorNode;
 beforeAll(async () => {
-  node = await ScriptedNode.start();
+  node = await startScriptedNode();
 });
-afterAll(() => node.close());
+afterAll(() => node[Symbol.asyncDispose]());
 
 async function stopRun(name: string, patienceSeconds: number) {
-  const entries = await node.launch(name, { patienceSeconds });
+  const entries = await launchScript(node, name, { patienceSeconds });
   await node.connection.request('stop', { run: name }, 40_000);
   return endOf(entries);
 }
+
+test('a run that is prepared ends at once, with all of its ranks, and never begins', async () => {
+  const spec = sampleSpec({ name: 'prepared' });
+  const { entries, begin } = await node.prepare('prepared', spec);
+  expect(node.workers('prepared')).toHaveLength(2);
+  await node.connection.request('stop', { run: 'prepared' }, 40_000);
+  expect(node.workers('prepared')).toEqual([]);
+  expect(await endOf(entries)).toMatchObject({ error: { code: 'RUN_STOPPED' } });
+  await expect(begin()).rejects.toMatchObject({ code: 'RUN_STATE' });
+});
 
 test('a stop waits for ranks that say nothing for as long as ranks are patient', async () => {
   expect(await stopRun('quiet-for-long', 600)).toMatchObject({

@@ -1,0 +1,159 @@
+/**
+ * A real supervisor, as built, and the test as the only main it serves: one process for all
+ * runs of a file. Nothing is stored and nothing acknowledged; what runs record is as it is
+ * pushed, each record once and in order.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import path from 'node:path';
+import type { ControlConnection } from '../../../src/main/cluster/control-connection.ts';
+import { connectSupervisor } from '../../../src/main/cluster/supervisor-process.ts';
+import { openHome, resolveHome } from '../../../src/main/home/home.ts';
+import {
+  endsRun,
+  type JournalEntry,
+  type RunRecord,
+} from '../../../src/shared/records.ts';
+import {
+  parseExperimentSpec,
+  type ExperimentSpec,
+} from '../../../src/shared/experiment-spec.ts';
+import type { SwitchRequest } from '../../../src/shared/protocol/supervisor.ts';
+import { GradwireHome } from '../../harness/gradwire.ts';
+import { childrenOf, untilAsync, type ProcessEntry } from '../../harness/processes.ts';
+
+const built = path.join(import.meta.dirname, '../../../dist/agent');
+
+/** For a busy machine: building models takes the processor. */
+const PREPARE_MS = 240_000;
+
+interface PreparedRun {
+  /** What it records, as it comes. */
+  readonly entries: readonly JournalEntry[];
+  readonly begin: () => Promise<void>;
+}
+
+export class SupervisorNode implements AsyncDisposable {
+  readonly #home: GradwireHome;
+  readonly #supervisor: ChildProcess;
+  readonly #pushed = new Map<string, JournalEntry[]>();
+  #connection: ControlConnection | undefined;
+
+  private constructor(home: GradwireHome, supervisor: ChildProcess) {
+    this.#home = home;
+    this.#supervisor = supervisor;
+  }
+
+  /** @param agent the folder of its bundles, made in the home's where they are not the built ones */
+  static async start(
+    agent: (directory: string) => string = () => built,
+  ): Promise<SupervisorNode> {
+    const home = new GradwireHome();
+    const opened = await openHome(resolveHome({ GRADWIRE_HOME: home.directory }));
+    const supervisor = spawn(
+      process.execPath,
+      [
+        path.join(agent(home.directory), 'supervisor.js'),
+        ...['--home', home.directory, '--socket', opened.socket],
+      ],
+      { stdio: 'ignore', env: { ...process.env, GRADWIRE_HOME: home.directory } },
+    );
+    const node = new SupervisorNode(home, supervisor);
+    node.#connection = await untilAsync(
+      () =>
+        connectSupervisor(opened, {
+          push: (message) => {
+            if (message.type !== 'records') return;
+            node.#pushed.get(message.run)?.push(...message.entries);
+          },
+          lost: () => undefined,
+        }),
+      (candidate) => candidate !== undefined,
+      'the supervisor to listen',
+    );
+    return node;
+  }
+
+  get connection(): ControlConnection {
+    return this.#connection!;
+  }
+
+  /** The processes of a run's ranks. */
+  workers(run: string): readonly ProcessEntry[] {
+    return childrenOf(this.#supervisor.pid!, ` ${run} `);
+  }
+
+  /** Starts the ranks of a run, which wait to begin. */
+  async prepare(
+    run: string,
+    spec: ExperimentSpec,
+    switches: readonly SwitchRequest[] = [],
+  ): Promise<PreparedRun> {
+    const entries: JournalEntry[] = [];
+    this.#pushed.set(run, entries);
+    const ranks = Array.from({ length: spec.world.ranks }, (_, rank) => rank);
+    const secret = new Uint8Array(32);
+    const prepared = { run, spec, switches, ranks, secret };
+    const { addresses } = await this.connection.request(
+      'prepare',
+      prepared,
+      PREPARE_MS,
+    );
+    await this.connection.request('subscribe', { run, after: 0 });
+    const inOrder = addresses.toSorted((a, b) => a.rank - b.rank);
+    const order = { run, addresses: inOrder.map(({ address }) => address) };
+    return {
+      entries,
+      begin: async () => {
+        await this.connection.request('begin', order);
+      },
+    };
+  }
+
+  /** Begins a run; what it records, as it comes. */
+  async launch(
+    run: string,
+    spec: ExperimentSpec,
+    switches: readonly SwitchRequest[] = [],
+  ): Promise<readonly JournalEntry[]> {
+    const { entries, begin } = await this.prepare(run, spec, switches);
+    await begin();
+    return entries;
+  }
+
+  /** The quickstart with other settings, to its end: all that it records. */
+  async train(
+    settings: Readonly<Record<string, unknown>>,
+    switches: readonly SwitchRequest[] = [],
+  ): Promise<readonly RunRecord[]> {
+    const spec = parseExperimentSpec({
+      workload: { model: 'fnn3', dataset: 'digits' },
+      optimizer: { lr: 0.2, momentum: 0.5 },
+      evaluateEvery: 0,
+      ...settings,
+    });
+    const entries = await this.launch(`run-${this.#pushed.size}`, spec, switches);
+    await endOf(entries);
+    entries.forEach(({ sequence }, index) => {
+      if (sequence !== index + 1) throw new Error(`record ${sequence} is at ${index}`);
+    });
+    return entries.map(({ record }) => record);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const gone = new Promise((resolve) => this.#supervisor.once('exit', resolve));
+    this.#supervisor.kill('SIGTERM');
+    await gone;
+    await this.#connection?.close();
+    await this.#home[Symbol.asyncDispose]();
+  }
+}
+
+/** The record that ended a run, once it has. */
+export async function endOf(entries: readonly JournalEntry[]): Promise<RunRecord> {
+  const last = await untilAsync(
+    () => Promise.resolve(entries.at(-1)),
+    (entry) => entry !== undefined && endsRun(entry.record),
+    'the run to end',
+  );
+  return last!.record;
+}

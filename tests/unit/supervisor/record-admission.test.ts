@@ -1,0 +1,98 @@
+/** What ranks may record, and what a refusal says. */
+import { describe, expect, it } from 'vitest';
+import {
+  admitError,
+  RecordAdmission,
+} from '../../../src/agent/supervisor/record-admission.ts';
+import { GradwireError, type ErrorData } from '../../../src/shared/errors.ts';
+import { done, iterationRecord } from '../main/sample-records.ts';
+
+function refusalOf(admission: RecordAdmission, raw: unknown): ErrorData {
+  try {
+    admission.admit(1, raw);
+  } catch (error) {
+    if (error instanceof GradwireError) return error.toData();
+    throw error;
+  }
+  throw new Error('it was admitted');
+}
+
+describe('the records of a rank', () => {
+  it('are admitted where they fit, each rank’s iterations in order', () => {
+    const admission = new RecordAdmission();
+    for (const iteration of [0, 1, 2]) {
+      for (const rank of iteration === 1 ? [1, 0] : [0, 1]) {
+        const record = iterationRecord(iteration, rank);
+        expect(admission.admit(rank, record)).toEqual(record);
+      }
+    }
+    expect(admission.admit(0, done)).toEqual(done);
+  });
+
+  it.each<[string, (good: object) => unknown, string | RegExp]>([
+    [
+      'a loss of NaN',
+      (good) => ({ ...good, loss: NaN }),
+      'iteration record, rank 1, iteration 3: loss is NaN',
+    ],
+    [
+      'a wall time of Infinity',
+      (good) => ({ ...good, wall: Infinity }),
+      'iteration record, rank 1, iteration 3: wall is Infinity',
+    ],
+    [
+      'another rank',
+      (good) => ({ ...good, rank: 0 }),
+      'iteration record: rank is 0, not 1',
+    ],
+    [
+      'an iteration that was recorded',
+      (good) => ({ ...good, iteration: 2 }),
+      'iteration record: iteration is 2, not 3',
+    ],
+    [
+      'an iteration too many',
+      (good) => ({ ...good, iteration: 4 }),
+      'iteration record: iteration is 4, not 3',
+    ],
+    [
+      'an unknown type',
+      (good) => ({ ...good, type: 'speed' }),
+      /^speed record, rank 1, iteration 3: type is not valid: /,
+    ],
+    ['no record', () => 'nothing', /^a record of no type: it is not valid: /],
+  ])('are refused with %s, by the rank that sends them', (_, spoil, message) => {
+    const admission = new RecordAdmission();
+    for (const iteration of [0, 1, 2])
+      admission.admit(1, iterationRecord(iteration, 1));
+    expect(refusalOf(admission, spoil(iterationRecord(3, 1)))).toMatchObject({
+      code: 'RECORD_INVALID',
+      message:
+        typeof message === 'string'
+          ? message
+          : (expect.stringMatching(message) as string),
+      rank: 1,
+      place: 'rank 1',
+      next: expect.any(String) as string,
+    });
+  });
+});
+
+describe('the error with which a rank says that it failed', () => {
+  it('is taken as it is where it is one', () => {
+    const error = { code: 'DATA_MISSING', kind: 'failure', message: 'no data' };
+    expect(admitError(1, error)).toEqual({ ...error, rank: 1 });
+    expect(admitError(1, { ...error, rank: 2 })).toEqual({ ...error, rank: 2 });
+  });
+
+  it('is the refusal of it where it is none', () => {
+    expect(admitError(1, { code: 5 })).toMatchObject({
+      code: 'RECORD_INVALID',
+      message: expect.stringMatching(
+        /^failed record: error.code is not valid: /,
+      ) as string,
+      rank: 1,
+      place: 'rank 1',
+    });
+  });
+});
