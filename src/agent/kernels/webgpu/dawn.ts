@@ -5,6 +5,7 @@
  */
 import type * as Dawn from 'webgpu';
 import { inputError, type GradwireError } from '../../../shared/errors.ts';
+import { pacePolling } from './paced-polling.ts';
 
 export interface FoundAdapter {
   readonly gpu: GPU;
@@ -26,6 +27,7 @@ export async function findAdapter(
   if (adapter.info.isFallbackAdapter && !acceptSoftware) {
     return 'the only WebGPU adapter is a software one';
   }
+  if (adapter.info.isFallbackAdapter) pacePolling();
   const { description, device, vendor } = adapter.info;
   return { gpu, adapter, name: description || device || vendor || 'GPU' };
 }
