@@ -7,6 +7,16 @@ import type * as Dawn from 'webgpu';
 import { inputError, type GradwireError } from '../../../shared/errors.ts';
 import { pacePolling } from './paced-polling.ts';
 
+const BEST: GPURequestAdapterOptions = { powerPreference: 'high-performance' };
+
+/**
+ * WebGPU has workgroups' memory begin as zeros, which in software costs more than the
+ * kernels: without, SwiftShader compiles all of them in a quarter of the time and takes a
+ * third for top-k of a million elements. The kernels here, and those of jax-js 0.1.25, read
+ * there only what they have written; on a GPU zeros stay as they are.
+ */
+const SOFTWARE_OPTIONS = ['enable-dawn-features=disable_workgroup_init'];
+
 export interface FoundAdapter {
   readonly gpu: GPU;
   readonly adapter: GPUAdapter;
@@ -21,13 +31,15 @@ export async function findAdapter(
   const dawn = await loadDawn();
   if (typeof dawn === 'string') return dawn;
   Object.assign(globalThis, dawn.globals);
-  const gpu = dawn.create([]);
-  const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
-  if (adapter === null) return 'no WebGPU adapter was found';
-  if (adapter.info.isFallbackAdapter && !acceptSoftware) {
-    return 'the only WebGPU adapter is a software one';
+  let gpu = dawn.create([]);
+  let adapter = await gpu.requestAdapter(BEST);
+  if (adapter?.info.isFallbackAdapter === true) {
+    if (!acceptSoftware) return 'the only WebGPU adapter is a software one';
+    pacePolling();
+    gpu = dawn.create(SOFTWARE_OPTIONS);
+    adapter = await gpu.requestAdapter(BEST);
   }
-  if (adapter.info.isFallbackAdapter) pacePolling();
+  if (adapter === null) return 'no WebGPU adapter was found';
   const { description, device, vendor } = adapter.info;
   return { gpu, adapter, name: description || device || vendor || 'GPU' };
 }
