@@ -42,12 +42,20 @@ const PARTIAL: readonly Case[] = [
   ['threshold', { threshold: 2 }],
   ['dgc', { ratio: 0.02 }],
 ];
-const SHAPES: readonly (readonly (readonly number[])[])[] = [
+type Shapes = readonly (readonly number[])[];
+const SHAPES: readonly Shapes[] = [
   [[]],
   [[1], [2]],
   [[31, 17], [513]],
   [[5, 3], [67, 129], [2], [7, 3, 5, 11]],
 ];
+/** The last has eight parts of 320, borders of matrices and of parts anywhere. */
+const SHAPES_IN_PARTS = effort({
+  quick: [...SHAPES.slice(0, 3), [[5, 3], [17, 67], [2], [7, 3, 5, 11]]],
+  soak: SHAPES,
+});
+/** Several tiles of every kernel, the last not full, and indices beyond 16 bits. */
+const MANY = effort<Shapes>({ quick: [[250, 281], [3]], soak: [[1000, 1000], [3]] });
 /** One of each kind. */
 const LARGE: readonly Case[] = [
   ['gaussiank', { ratio: 0.001 }],
@@ -71,7 +79,7 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
   /** The same world twice: on CPUs, and with one rank on the device. */
   function worlds(
     [method, parameters]: Case,
-    shapes: readonly (readonly number[])[],
+    shapes: Shapes,
     ranks = RANKS,
     sums: Pick<WorldOptions, 'form' | 'most'> = {},
   ): [SimulatedWorld, SimulatedWorld] {
@@ -114,7 +122,8 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
   }
 
   describe.each(EXCHANGES)('%s %j', (...of) => {
-    test.each(SHAPES.map((shapes) => [shapes]))('tensors of %j', async (shapes) => {
+    const usual = way.split ? SHAPES_IN_PARTS : SHAPES;
+    test.each(usual.map((shapes) => [shapes]))('tensors of %j', async (shapes) => {
       const pair = worlds(of, shapes);
       const n = tensorsOf(shapes).reduce((sum, { length }) => sum + length, 0);
       // Everybody leads once.
@@ -158,12 +167,11 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
     for (const world of [...whole, later]) world[Symbol.dispose]();
   });
 
-  // In parts of a few hundred elements a million would take thousands of commands.
   test.each(way.subgroups && !way.split ? LARGE : [])(
-    'a million, %s %j',
+    'many elements, %s %j',
     async (...of) => {
-      const n = 1_000_003;
-      const pair = worlds(of, [[1000, 1000], [3]], 1);
+      const pair = worlds(of, MANY, 1);
+      const n = tensorsOf(MANY).reduce((sum, { length }) => sum + length, 0);
       await expectSameExchange(pair, 0, [bellShaped(n)]);
       for (const world of pair) world[Symbol.dispose]();
     },
@@ -176,7 +184,7 @@ function gradientsOf(n: number, iteration: number): Float32Array[] {
   );
 }
 
-function tensorsOf(shapes: readonly (readonly number[])[]): TensorSlice[] {
+function tensorsOf(shapes: Shapes): TensorSlice[] {
   let start = 0;
   return shapes.map((shape, index) => {
     const length = shape.reduce((product, n) => product * n, shape.length > 0 ? 1 : 0);

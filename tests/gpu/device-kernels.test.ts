@@ -21,6 +21,14 @@ const SIZES = effort({
   soak: [0, 1, 2, 31, 511, 512, 513, 10_007],
 });
 
+const NAMES = effort<readonly string[]>({ quick: TELLING, soak: Object.keys(INPUTS) });
+
+/**
+ * Several tiles of every kernel, the last not full, and indices beyond 16 bits; at length
+ * more tiles than a histogram has workgroups.
+ */
+const MANY = effort({ quick: 70_003, soak: 4_300_003 });
+
 /** No entry, one, a share, all but one, more than all; a share alone where others did. */
 function counts(n: number, way: Way): Set<number> {
   const share = Math.ceil(n / 100);
@@ -74,14 +82,10 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
     }
   });
 
-  describe.each(SIZES)('n = %i', (n) => {
-    // Thirty parts of every input tell no more than of three, and take a minute.
-    const all = effort<readonly string[]>({
-      quick: TELLING,
-      soak: Object.keys(INPUTS),
-    });
-    const names = way.split && n > 1000 ? all.slice(0, 2) : all;
-    test.each(names)('%s', async (name) => {
+  // Of parts, four with a rest tell what thirty do.
+  const sizes = way.split ? effort({ quick: [0, 1, 513, 1_033], soak: SIZES }) : SIZES;
+  describe.each(sizes)('n = %i', (n) => {
+    test.each(NAMES)('%s', async (name) => {
       const x = INPUTS[name]!(n);
       const reference = backends.reference();
       // What has no reductions in it does not know of subgroups.
@@ -91,13 +95,27 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
     });
   });
 
-  // In parts of a few hundred elements a million would take thousands of commands.
-  const [largest, what] = way.split ? [10_007, 'many parts'] : [1_000_003, 'a million'];
-  test(`${what} elements`, async () => {
-    const x = bellShaped(largest);
+  test('many elements', async () => {
+    const x = bellShaped(way.split ? 10_007 : MANY);
     const reference = backends.reference();
     await selection(reference, x, 1000);
     await reductions(reference, x);
+  });
+
+  // More of them than a scan has invocations; of two tiles each.
+  test.each(way.split ? [64, 4_160] : [])('parts of %i', async (partElements) => {
+    using small = await TestDevice.open({ ...way, partElements });
+    const x = bellShaped(300 * 64 + 5);
+    const reference = backends.reference();
+    const room = reference.arena.allocate(8 * 100);
+    const right = reference.kernels.selectTopK(reference.put(x), 100, room);
+    using selection = small.kernels.selection(x.length, 100);
+    const { indices } = selection.selectTopK(small.put(x), 100, false);
+    expectSameBits(
+      await small.words(indices, 100),
+      reference.getStream(right).indices,
+      'top 100',
+    );
   });
 
   test('a NaN is found where it is, and an infinity', async () => {

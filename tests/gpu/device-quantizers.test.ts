@@ -29,6 +29,9 @@ const VARIANTS: readonly [string, JsonObject][] = [
 /** Tensors whose borders fall on nothing. */
 const SHAPES = [[], [0], [1], [2], [31], [512], [3, 510], [511, 2, 9_494]];
 
+/** Several tiles and blocks of every kernel; at length more blocks than invocations. */
+const MANY = effort({ quick: 70_003, soak: 2_200_003 });
+
 const NAMES = effort<readonly string[]>({ quick: TELLING, soak: Object.keys(INPUTS) });
 
 describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
@@ -39,10 +42,10 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
   afterAll(() => {
     gpu[Symbol.dispose]();
   });
+  // The other ways change what kernels do with many elements, or with borders within.
+  const usual = way.subgroups && !way.split;
 
   describe.each([...KINDS, ...VARIANTS])('%s %j', (id, parameters) => {
-    // The other ways change what kernels do with many elements, or with borders within.
-    const usual = way.subgroups && !way.split;
     const shapes = usual ? SHAPES : [way.split ? [3, 1_700] : [511, 2, 9_494]];
     test.each(shapes.map((shape) => [shape]))('tensors of %j', async (tensors) => {
       const n = tensors.reduce((sum, length) => sum + length, 0);
@@ -61,7 +64,7 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
     ['terngrad', {}],
     ['onebit', {}],
   ] as [string, JsonObject][])('many elements, %s', async (id, parameters) => {
-    const x = bellShaped(way.subgroups && !way.split ? 1_000_003 : 40_003);
+    const x = bellShaped(usual ? MANY : 40_003);
     const right = new Rank(0, id, parameters, [x.length]);
     const made = new Rank(0, id, parameters, [x.length], gpu);
     expectSamePayload(
@@ -72,7 +75,21 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
     made.compressor[Symbol.dispose]();
   });
 
-  const usual = way.subgroups && !way.split;
+  const long = [2 ** 18, 300, 5];
+  test.each(usual ? [[long]] : [])('of %j is read as it grows', async (tensors) => {
+    // A megabyte is worth a journey; the rest goes behind it.
+    const x = bellShaped(2 ** 18 + 305);
+    const parameters = { minElements: 2 ** 20 };
+    const right = new Rank(0, 'qsgd', parameters, tensors);
+    const made = new Rank(0, 'qsgd', parameters, tensors, gpu);
+    expectSamePayload(
+      'qsgd',
+      made.bytes(await made.encode(x, 0)),
+      right.bytes(await right.encode(x, 0)),
+    );
+    made.compressor[Symbol.dispose]();
+  });
+
   test.each(usual ? KINDS : [])(
     'scales that end below 2⁻¹²⁶: %s %j',
     async (id, own) => {

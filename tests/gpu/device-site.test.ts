@@ -139,12 +139,12 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
 
   test('state moves between the device and what is read back from it', async () => {
     const exchange = { method: 'dgc', ratio: 0.02 };
-    // No binding holds the indices of more than 64 entries: the second is read back.
+    // No binding holds the indices of more than 256 entries: the second is read back.
     const switches = [{ ratio: 0.2 }, { ratio: 0.03 }].map((change, index) =>
       planSwitch(exchange, index, change),
     );
     const device = await connectRanks(exchange, switches, true, {
-      bindableBytes: 256,
+      bindableBytes: 1024,
     });
     const host = await connectRanks(exchange, switches, false);
     for (let iteration = 0; iteration < 6; iteration++) {
@@ -196,14 +196,14 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
   });
 
   test('what the device has no way for is read back, with the same bits, and said', async () => {
-    const exchange = { method: 'topk', ratio: 0.05 };
+    const exchange = { method: 'topk', ratio: 0.2 };
     const switches = [{ method: 'topk', k: 5 }, { method: 'none' }].map(
       (change, index) => planSwitch(exchange, index, change),
     );
     const host = await connectRanks(exchange, switches, false);
-    // No binding holds the indices of more than 64 entries.
+    // No binding holds the indices of more than 256 entries.
     const device = await connectRanks(exchange, switches, true, {
-      bindableBytes: 256,
+      bindableBytes: 1024,
     });
     const notices: string[] = [];
     for (let iteration = 0; iteration < 6; iteration++) {

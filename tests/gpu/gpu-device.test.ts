@@ -1,5 +1,6 @@
 /** What lies under the kernels: vectors in parts, the ring that reads, a device that goes. */
 import { describe, expect, test } from 'vitest';
+import { DeviceKernels } from '../../src/agent/kernels/webgpu/device-kernels.ts';
 import {
   openGpuDevice,
   shareGpuDevice,
@@ -9,6 +10,7 @@ import {
   windowsOf,
   type GpuVector,
 } from '../../src/agent/kernels/webgpu/gpu-vector.ts';
+import { hasGpu } from '../harness/webgpu.ts';
 import { hasVulkan } from './vulkan.ts';
 
 const buffer = (label: string) => ({ label }) as unknown as GPUBuffer;
@@ -63,7 +65,8 @@ describe('vectors in parts', () => {
 describe.skipIf(!hasVulkan)('a device', () => {
   test('reads more than the ring holds, several vectors at once, each its own', async () => {
     using gpu = await openGpuDevice();
-    const n = 3_000_001;
+    // Each takes two of four buffers.
+    const n = 1_500_001;
     const vectors = [1, 2, 3].map((factor) => {
       const vector = gpu.allocateVector(n);
       gpu.write(
@@ -99,6 +102,40 @@ describe.skipIf(!hasVulkan)('a device', () => {
     gpu.device.destroy();
     await expect(gpu.read(vector, new Float32Array(100))).rejects.toMatchObject({
       code: 'GPU_LOST',
+    });
+  });
+
+  test.skipIf(hasGpu)('in software is asked once in a millisecond', async () => {
+    using gpu = await openGpuDevice();
+    using kernels = new DeviceKernels(gpu);
+    const vector = gpu.allocateVector(500_000);
+    const paced = globalThis.setImmediate;
+    let asked = 0;
+    globalThis.setImmediate = new Proxy(paced, {
+      apply(target, self, given) {
+        asked++;
+        return Reflect.apply(target, self, given) as unknown;
+      },
+    });
+    try {
+      const start = performance.now();
+      for (let i = 0; i < 20; i++) kernels.elementwise.scale(vector, 0.5);
+      await gpu.read(vector, new Float32Array(500_000));
+      // However slow the machine is, it is no more.
+      expect(asked).toBeLessThanOrEqual(performance.now() - start + 10);
+      expect(asked).toBeGreaterThan(1);
+    } finally {
+      globalThis.setImmediate = paced;
+    }
+    gpu.release(vector);
+  });
+
+  test('leaves the immediates of others alone', async () => {
+    using gpu = await openGpuDevice();
+    gpu.check();
+    expect(setImmediate(() => undefined).constructor.name).toBe('Immediate');
+    await new Promise<void>((resolve) => {
+      expect(setImmediate(resolve).constructor.name).toBe('Immediate');
     });
   });
 
