@@ -231,7 +231,13 @@ export const rooms = {
     'main/store',
     SHARED,
   ],
-  cli: ['cli/commands', 'cli/text', 'main/home', SHARED],
+  cli: [
+    'agent/bundle/compile-cache.ts',
+    'cli/commands',
+    'cli/text',
+    'main/home',
+    SHARED,
+  ],
 
   preload: [SHARED],
   'renderer/styles': [],

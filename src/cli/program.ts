@@ -1,0 +1,59 @@
+/**
+ * The `gradwire` command: reads the command line, hands it to one command, and turns
+ * whatever comes of it into an exit code: 0 fine, 2 wrong input, 1 anything else.
+ */
+import { Command } from 'commander';
+import { appVersion } from '../main/home/installation.ts';
+import { addAllreduceCommand } from './commands/allreduce.ts';
+import { addBenchCommand } from './commands/bench.ts';
+import { addCompressCommand } from './commands/compress.ts';
+import { addDecompressCommand } from './commands/decompress.ts';
+import { addNodesCommand } from './commands/nodes.ts';
+import { addPlanCommand } from './commands/plan.ts';
+import { addPresetsCommand } from './commands/presets.ts';
+import { addRunCommand } from './commands/run.ts';
+import { addRunsCommand } from './commands/runs.ts';
+import { addServeCommand } from './commands/serve.ts';
+import { addSpecCommand } from './commands/spec.ts';
+import { addStartCommand } from './commands/start.ts';
+import { optionDescription } from './text/option-help.ts';
+import { reportError } from './text/report-error.ts';
+
+function makeProgram(): Command {
+  const program = new Command('gradwire')
+    .description(
+      'See where a distributed training step goes, and switch its compression in mid-run.',
+    )
+    .version(appVersion())
+    .helpCommand(false)
+    .exitOverride()
+    .configureHelp({ optionDescription })
+    // Commander's own messages are several lines; they are reported as one.
+    .configureOutput({ writeErr: () => undefined, outputError: () => undefined });
+  addRunCommand(program);
+  addRunsCommand(program);
+  addNodesCommand(program);
+  addPresetsCommand(program);
+  addSpecCommand(program);
+  addCompressCommand(program);
+  addDecompressCommand(program);
+  addPlanCommand(program);
+  addAllreduceCommand(program);
+  addBenchCommand(program);
+  addServeCommand(program);
+  addStartCommand(program);
+  return program;
+}
+
+// A reader that goes away is no error of ours; who follows a run adds its own listener.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+});
+
+try {
+  const program = makeProgram();
+  if (process.argv.length <= 2) process.stdout.write(program.helpInformation());
+  else await program.parseAsync();
+} catch (error) {
+  process.exitCode = reportError(error);
+}
