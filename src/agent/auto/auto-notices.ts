@@ -1,7 +1,7 @@
 /** What `auto` tells a person: what it chose, why, what made it change its mind. */
 import type { Notice } from '../../shared/records.ts';
 import type { Correction } from '../../shared/cost-model/network-correction.ts';
-import { formatDuration } from '../../shared/units.ts';
+import { formatCount, formatDuration } from '../../shared/units.ts';
 import type { ExchangeShape } from '../collectives/collective.ts';
 import type { Prediction } from '../collectives/prediction.ts';
 import type { BucketCarrier, CarrierChange } from './collective-choice.ts';
@@ -9,7 +9,6 @@ import type { Observation } from './exchange-observation.ts';
 import { bytesOf, entriesOf, unionsOf } from './reduction-shapes.ts';
 
 const seconds = (time: number): string => formatDuration(time * 1000);
-const count = (entries: number): string => Math.round(entries).toLocaleString('en');
 
 /** One notice for each collective chosen, by the largest of its buckets. */
 export function chosenNotice(
@@ -45,20 +44,20 @@ function expectation(
   const sums =
     kind === 'sparse'
       ? [
-          `k ${equals} ${count(entriesOf(shapes))}`,
-          `K ${equals} ${count(unionsOf(shapes))}`,
+          `k ${equals} ${formatCount(entriesOf(shapes))}`,
+          `K ${equals} ${formatCount(unionsOf(shapes))}`,
         ]
       : bytesOf(shapes) === 4 * length
         ? []
         : [bytesToSum(shapes, estimated)];
   const { ranks } = shapes[0]!;
-  return [`N = ${count(length)}`, ...sums, `P = ${ranks}`].join(', ');
+  return [`N = ${formatCount(length)}`, ...sums, `P = ${ranks}`].join(', ');
 }
 
 function bytesToSum(shapes: readonly ExchangeShape[], estimated = false): string {
   const about = estimated ? 'about ' : '';
   const messages = shapes.length === 1 ? '' : ` in ${shapes.length} messages`;
-  return `${about}${count(bytesOf(shapes))} bytes to sum${messages}`;
+  return `${about}${formatCount(bytesOf(shapes))} bytes to sum${messages}`;
 }
 
 export function movedNotice(moved: {
@@ -73,10 +72,10 @@ export function movedNotice(moved: {
   const { from, to } = change;
   const before =
     carrier.kind === 'sparse'
-      ? ` (K = ${count(unionsOf(assumed))} was assumed)`
+      ? ` (K = ${formatCount(unionsOf(assumed))} was assumed)`
       : assumed === carrier.shapes
         ? ''
-        : ` (${count(bytesOf(assumed))} bytes were assumed)`;
+        : ` (${formatCount(bytesOf(assumed))} bytes were assumed)`;
   const seen = expectation(carrier, carrier.shapes) + before;
   return {
     level: 'info',
