@@ -52,26 +52,30 @@ export class CounterRandom {
 
 /**
  * Philox 4×32 of 10 rounds: the four words of `out` from a counter of four words and a
- * key of two.
+ * key of two. All arithmetic is in 32-bit integers, which V8 keeps in registers.
  */
 export function philox(
   counter: Uint32Array,
   key: readonly [number, number],
   out: Uint32Array,
 ): void {
-  let [c0, c1, c2, c3] = counter as unknown as [number, number, number, number];
-  let [k0, k1] = key;
+  let c0 = counter[0]! | 0;
+  let c1 = counter[1]! | 0;
+  let c2 = counter[2]! | 0;
+  let c3 = counter[3]! | 0;
+  let k0 = key[0] | 0;
+  let k1 = key[1] | 0;
   for (let round = 0; round < 10; round++) {
-    const high0 = multiplyHigh(0xd2511f53, c0);
+    const high0 = multiplyHigh(0xd251, 0x1f53, c0);
     const low0 = Math.imul(0xd2511f53, c0);
-    const high1 = multiplyHigh(0xcd9e8d57, c2);
+    const high1 = multiplyHigh(0xcd9e, 0x8d57, c2);
     const low1 = Math.imul(0xcd9e8d57, c2);
-    c0 = (high1 ^ c1 ^ k0) >>> 0;
-    c1 = low1 >>> 0;
-    c2 = (high0 ^ c3 ^ k1) >>> 0;
-    c3 = low0 >>> 0;
-    k0 = (k0 + 0x9e3779b9) >>> 0;
-    k1 = (k1 + 0xbb67ae85) >>> 0;
+    c0 = high1 ^ c1 ^ k0;
+    c1 = low1;
+    c2 = high0 ^ c3 ^ k1;
+    c3 = low0;
+    k0 = (k0 + 0x9e3779b9) | 0;
+    k1 = (k1 + 0xbb67ae85) | 0;
   }
   out[0] = c0;
   out[1] = c1;
@@ -79,9 +83,14 @@ export function philox(
   out[3] = c3;
 }
 
-/** The upper 32 bits of a 32 × 32 bit product, from halves that stay exact in f64. */
-function multiplyHigh(a: number, b: number): number {
-  const lowProduct = (a & 0xffff) * b;
-  const highProduct = (a >>> 16) * b + Math.floor(lowProduct / 0x10000);
-  return Math.floor(highProduct / 0x10000) >>> 0;
+/** The upper 32 bits of the unsigned product of `high`·2¹⁶ + `low` and `b`. */
+function multiplyHigh(high: number, low: number, b: number): number {
+  const bHigh = b >>> 16;
+  const bLow = b & 0xffff;
+  const lows = Math.imul(low, bLow);
+  const cross = Math.imul(high, bLow);
+  const crossed = Math.imul(low, bHigh);
+  const middle = (lows >>> 16) + (cross & 0xffff) + (crossed & 0xffff);
+  const carried = (cross >>> 16) + (crossed >>> 16) + (middle >>> 16);
+  return (Math.imul(high, bHigh) + carried) | 0;
 }

@@ -61,7 +61,7 @@ export function digitLabel(seed: number, index: number): number {
 export class DigitRenderer {
   readonly #raster = new Rasterizer(digitWidth, digitWidth);
   readonly #random = new RandomStream({ seed: 0 });
-  readonly #word = (): number => this.#random.word();
+  readonly #noise = new Uint32Array(digitPixels / 4);
   /** Control points of the current stroke in pixels, x and y in turn. */
   readonly #points = new Float64Array(2 * 32);
 
@@ -126,7 +126,8 @@ export class DigitRenderer {
       );
     }
     const darkness = random.between(...variation.darkness);
-    raster.write(out, offset, darkness, variation.grain, this.#word);
+    random.words(this.#noise);
+    raster.write(out, offset, darkness, variation.grain, this.#noise);
   }
 
   #draw(stroke: Stroke, count: number, radius: number, softness: number): void {

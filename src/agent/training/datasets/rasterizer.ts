@@ -80,25 +80,24 @@ export class Rasterizer {
 
   /**
    * The image as bytes (0 paper, 255 ink) at out[offset…]: ink times `gain` plus, per
-   * pixel, noise of at most ±`grain`/2 from `noise`, which yields 32 random bits a
-   * call, four pixels each.
+   * pixel, noise of at most ±`grain`·127.5 from the bits of `noise`, four pixels a word.
    */
   write(
     out: Uint8Array,
     offset: number,
     gain: number,
     grain: number,
-    noise: () => number,
+    noise: Uint32Array,
   ): void {
     const ink = this.#ink;
     const scale = 255 * gain;
-    const grainScale = grain;
     let bits = 0;
     for (let pixel = 0; pixel < ink.length; pixel++) {
-      if ((pixel & 3) === 0) bits = noise();
-      const value = ink[pixel]! * scale + ((bits & 255) - 127.5) * grainScale;
-      bits >>>= 8;
-      out[offset + pixel] = value <= 0 ? 0 : value >= 255 ? 255 : value;
+      bits = (pixel & 3) === 0 ? noise[pixel >> 2]! | 0 : bits >>> 8;
+      const value = (ink[pixel]! * scale + ((bits & 255) - 127.5) * grain) | 0;
+      // Clamped by masks: the sign of the noise is a branch that nothing can predict.
+      const missing = 255 - (value & ~(value >> 31));
+      out[offset + pixel] = 255 - (missing & ~(missing >> 31));
     }
   }
 }

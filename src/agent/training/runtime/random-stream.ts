@@ -44,6 +44,11 @@ export class RandomStream {
     return this.#words[this.#next++]!;
   }
 
+  /** 32 random bits for each element. */
+  words(out: Uint32Array): void {
+    for (let i = 0; i < out.length; i++) out[i] = this.word();
+  }
+
   /** Uniform in [0, 1), a multiple of 2⁻³². */
   uniform(): number {
     return this.word() * 2 ** -32;
