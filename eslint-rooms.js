@@ -88,7 +88,7 @@ export const rooms = {
     SHARED,
   ],
   'agent/training/runtime': ['agent/kernels', 'agent/kernels/webgpu', SHARED],
-  'agent/training/datasets': ['agent/training/runtime', SHARED],
+  'agent/training/datasets': ['agent/bundle', 'agent/training/runtime', SHARED],
   'agent/training/models': ['agent/training/runtime', SHARED],
   'agent/training/optimizers': ['agent/training/runtime', SHARED],
   'agent/training': [

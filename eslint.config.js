@@ -12,6 +12,7 @@ export default tseslint.config(
       'coverage/',
       'test-results/',
       'src/agent/kernels/wasm/assembly/',
+      'src/agent/training/datasets/assembly/',
     ],
   },
   js.configs.recommended,

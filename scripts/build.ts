@@ -38,36 +38,51 @@ const chosen = (values.only ?? [...parts]) as Part[];
  */
 const native = ['better-sqlite3', 'koffi', 'ssh2', 'webgpu', 'electron'];
 
-async function buildKernels(): Promise<void> {
-  const out = path.join(dist, 'kernels');
-  await mkdir(out, { recursive: true });
+/** AssemblyScript into a file under dist/kernels. */
+async function assemble(
+  source: string,
+  name: string,
+  ...memory: string[]
+): Promise<void> {
   await run(process.execPath, [
     path.join(root, 'node_modules/assemblyscript/bin/asc.js'),
-    path.join(root, 'src/agent/kernels/wasm/assembly/index.ts'),
+    path.join(root, source),
     '--outFile',
-    path.join(out, 'kernels.wasm'),
+    path.join(dist, 'kernels', name),
     '-O3',
     '--noAssert',
     '--runtime',
     'stub',
     '--enable',
     'simd',
-    '--enable',
-    'threads',
     '--importMemory',
-    '--sharedMemory',
-    '--initialMemory',
-    '2',
-    '--maximumMemory',
-    '65536',
     '--memoryBase',
     '1024',
+    ...memory,
+  ]);
+}
+
+async function buildKernels(): Promise<void> {
+  await mkdir(path.join(dist, 'kernels'), { recursive: true });
+  await Promise.all([
+    assemble(
+      'src/agent/kernels/wasm/assembly/index.ts',
+      'kernels.wasm',
+      '--enable',
+      'threads',
+      '--sharedMemory',
+      '--initialMemory',
+      '2',
+      '--maximumMemory',
+      '65536',
+    ),
+    assemble('src/agent/training/datasets/assembly/index.ts', 'digits.wasm'),
   ]);
   const thread = { 'kernel-thread': 'src/agent/kernels/wasm/kernel-thread.ts' };
   await viteBuild(nodeBundle(thread, 'kernels', { emptyOutDir: false }));
 }
 
-const kernelFiles = ['kernels.wasm', 'kernel-thread.js'];
+const kernelFiles = ['digits.wasm', 'kernels.wasm', 'kernel-thread.js'];
 
 /** Beside the bundle that loads them, so that its folder can be deployed as it is. */
 async function copyKernels(outDir: string): Promise<void> {

@@ -58,3 +58,12 @@ test('below yields every whole number under n, and none else', () => {
   const seen = new Set(Array.from({ length: 500 }, () => stream.below(7)));
   expect([...seen].sort()).toEqual([0, 1, 2, 3, 4, 5, 6]);
 });
+
+test.each([0, 1, 3])('bells are one bell after another, from word %i on', (words) => {
+  const [together, apart] = [1, 2].map(() => new RandomStream({ seed: 5, bucket: 1 }));
+  for (let i = 0; i < words; i++) expect(together!.word()).toBe(apart!.word());
+  const out = new Float32Array(9);
+  together!.bells(out, 0.3);
+  expect(out).toEqual(Float32Array.from(out, () => 0.3 * apart!.bell()));
+  expect(together!.word()).toBe(apart!.word());
+});

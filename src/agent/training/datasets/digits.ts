@@ -1,17 +1,16 @@
 /**
  * The embedded data set: 8,000 + 2,000 handwriting-like digits, drawn when they are
- * needed (digit-image.ts), so that a first experiment needs no download. The same
+ * needed (assembly/index.ts), so that a first experiment needs no download. The same
  * images in every run and on every machine: the run's seed shuffles them, it does not
  * draw others.
  */
-import type { Dataset, RankShard, Samples } from './dataset.ts';
+import type { Dataset } from './dataset.ts';
 import {
   digitClasses,
-  digitLabel,
-  digitPixels,
-  DigitRenderer,
   digitWidth,
-} from './digit-image.ts';
+  drawDigits,
+  type DigitSeries,
+} from './digit-drawing.ts';
 import { testShard, trainShard, type Shard } from './shard.ts';
 
 const seed = 20_261_120;
@@ -28,22 +27,17 @@ export const digits: Dataset = {
 
   inspect: () => ({ train: trainCount, test: testCount }),
 
-  open: ({ rank, world }) => {
-    const renderer = new DigitRenderer();
-    return Promise.resolve<RankShard>({
-      train: draw(renderer, trainShard(trainCount, rank, world), 0),
-      test: draw(renderer, testShard(testCount, rank, world), trainCount),
-    });
+  // Asynchronous, so that what goes wrong is the promise's.
+  async open({ rank, world }) {
+    const [train, test] = drawDigits(seed, [
+      seriesOf(trainShard(trainCount, rank, world), world, 0),
+      seriesOf(testShard(testCount, rank, world), world, trainCount),
+    ]);
+    return await Promise.resolve({ train: train!, test: test! });
   },
 };
 
-function draw(renderer: DigitRenderer, shard: Shard, first: number): Samples {
-  const values = new Uint8Array(shard.count * digitPixels);
-  const labels = new Uint8Array(shard.count);
-  for (let j = 0; j < shard.count; j++) {
-    const index = first + shard.sampleAt(j);
-    labels[j] = digitLabel(seed, index);
-    renderer.render(seed, index, values, j * digitPixels);
-  }
-  return { count: shard.count, values, labels };
+/** `origin`: the number in the set of its part's first sample. */
+function seriesOf(shard: Shard, world: number, origin: number): DigitSeries {
+  return { first: origin + shard.sampleAt(0), step: world, count: shard.count };
 }

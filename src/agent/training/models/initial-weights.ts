@@ -30,7 +30,7 @@ export function initialWeights(
 export function heInitializer(fanIn: number) {
   const deviation = Math.sqrt(2 / fanIn);
   return (out: Float32Array, random: RandomStream): void => {
-    for (let i = 0; i < out.length; i++) out[i] = deviation * random.bell();
+    random.bells(out, deviation);
   };
 }
 

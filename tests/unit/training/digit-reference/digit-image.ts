@@ -1,19 +1,15 @@
 /**
- * One image of the embedded data set: a digit as somebody might have written it, 28×28
- * bytes, 0 paper and 255 ink. An image is a pure function of (seed, index), so a rank
- * draws only the samples of its shard. About 20 µs an image on one core.
- *
- * What varies: the writer's habit (digit-strokes.ts), every control point, slant,
- * turn, width, height and place of the glyph, pressure along a stroke, softness and
- * darkness of the ink, gaps, stray marks and grain. The amounts are chosen so that a
- * linear classifier falls short of 92 % and a small multilayer perceptron passes 95 %:
- * tests/unit/training/digits-hardness.test.ts.
- *
- * Only +, −, ×, ÷ and √ take part, which IEEE 754 defines exactly: the same image on
- * every machine.
+ * The embedded digits in plain TypeScript: what the drawing in WebAssembly
+ * (datasets/assembly/) is checked against, byte for byte. About 20 µs an image.
  */
-import { purposes, RandomStream } from '../runtime/random-stream.ts';
-import { digitGlyphs, type Stroke } from './digit-strokes.ts';
+import {
+  purposes,
+  RandomStream,
+} from '../../../../src/agent/training/runtime/random-stream.ts';
+import {
+  digitGlyphs,
+  type Stroke,
+} from '../../../../src/agent/training/datasets/digit-strokes.ts';
 import { Rasterizer } from './rasterizer.ts';
 
 export const digitWidth = 28;
@@ -61,7 +57,7 @@ export function digitLabel(seed: number, index: number): number {
 export class DigitRenderer {
   readonly #raster = new Rasterizer(digitWidth, digitWidth);
   readonly #random = new RandomStream({ seed: 0 });
-  readonly #noise = new Uint32Array(digitPixels / 4);
+  readonly #word = (): number => this.#random.word();
   /** Control points of the current stroke in pixels, x and y in turn. */
   readonly #points = new Float64Array(2 * 32);
 
@@ -126,8 +122,7 @@ export class DigitRenderer {
       );
     }
     const darkness = random.between(...variation.darkness);
-    random.words(this.#noise);
-    raster.write(out, offset, darkness, variation.grain, this.#noise);
+    raster.write(out, offset, darkness, variation.grain, this.#word);
   }
 
   #draw(stroke: Stroke, count: number, radius: number, softness: number): void {

@@ -1,9 +1,6 @@
 /**
  * Draws pen strokes into a small greyscale image: every line segment darkens the pixels
- * near it by their distance, with a soft edge. A pixel is touched only where it lies in
- * a segment's bounding box, so a digit of 40 short segments costs some 2,000 distance
- * computations (about 10 µs), whatever the image's size. Allocates nothing after its
- * construction.
+ * near it by their distance, with a soft edge.
  */
 export class Rasterizer {
   readonly width: number;
@@ -80,24 +77,25 @@ export class Rasterizer {
 
   /**
    * The image as bytes (0 paper, 255 ink) at out[offset…]: ink times `gain` plus, per
-   * pixel, noise of at most ±`grain`·127.5 from the bits of `noise`, four pixels a word.
+   * pixel, noise of at most ±`grain`/2 from `noise`, which yields 32 random bits a
+   * call, four pixels each.
    */
   write(
     out: Uint8Array,
     offset: number,
     gain: number,
     grain: number,
-    noise: Uint32Array,
+    noise: () => number,
   ): void {
     const ink = this.#ink;
     const scale = 255 * gain;
+    const grainScale = grain;
     let bits = 0;
     for (let pixel = 0; pixel < ink.length; pixel++) {
-      bits = (pixel & 3) === 0 ? noise[pixel >> 2]! | 0 : bits >>> 8;
-      const value = (ink[pixel]! * scale + ((bits & 255) - 127.5) * grain) | 0;
-      // Clamped by masks: the sign of the noise is a branch that nothing can predict.
-      const missing = 255 - (value & ~(value >> 31));
-      out[offset + pixel] = 255 - (missing & ~(missing >> 31));
+      if ((pixel & 3) === 0) bits = noise();
+      const value = ink[pixel]! * scale + ((bits & 255) - 127.5) * grainScale;
+      bits >>>= 8;
+      out[offset + pixel] = value <= 0 ? 0 : value >= 255 ? 255 : value;
     }
   }
 }
