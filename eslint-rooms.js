@@ -42,7 +42,8 @@ export const rooms = {
     'agent/memory',
     SHARED,
   ],
-  'agent/transport': ['agent/bundle', SHARED],
+  'agent/emulation': [SHARED],
+  'agent/transport': ['agent/bundle', 'agent/emulation', SHARED],
   // Collectives know the transport by its interface alone.
   'agent/collectives': [
     'agent/kernels',

@@ -133,6 +133,7 @@ export class BenchWorld implements AsyncDisposable {
       type: 'connect',
       addresses,
       secret,
+      emulated: links.emulated,
       profiled: profiled ?? false,
     }));
     this.#transport = connected[0]!.transport;

@@ -1,18 +1,21 @@
 /**
- * What ranks talk over: this machine's loopback, or networks of their own that are shaped
- * to the speed of a cluster's.
+ * What ranks talk over: this machine's loopback, networks of their own that are shaped
+ * to the speed of a cluster's, or links of that speed that the transport emulates.
  */
+import type { EmulatedNetwork } from '../../src/shared/emulated-network.ts';
 import { inputError } from '../../src/shared/errors.ts';
 import { namespacesMissing, RankNamespaces } from '../../tests/harness/namespaces.ts';
 
-export const LINK_NAMES = ['loopback', '1gbit', '10gbit'] as const;
-export type LinkName = (typeof LINK_NAMES)[number];
-
 /** Bits per second of each rank's link, in each direction. */
-const RATES: Readonly<Record<Exclude<LinkName, 'loopback'>, number>> = {
-  '1gbit': 1e9,
-  '10gbit': 10e9,
-};
+const SHAPED = { '1gbit': 1e9, '10gbit': 10e9 } as const;
+const EMULATED = { 'emulated-1gbit': 1e9, 'emulated-10gbit': 10e9 } as const;
+
+export const LINK_NAMES = [
+  'loopback',
+  ...keysOf(SHAPED),
+  ...keysOf(EMULATED),
+] as const;
+export type LinkName = 'loopback' | keyof typeof SHAPED | keyof typeof EMULATED;
 
 export class Links implements Disposable {
   readonly name: LinkName;
@@ -21,19 +24,26 @@ export class Links implements Disposable {
   /** @throws GradwireError `BENCH_LINKS_UNAVAILABLE` */
   constructor(name: LinkName, ranks: number) {
     this.name = name;
-    if (name === 'loopback') return;
+    if (!isShaped(name)) return;
     const missing = namespacesMissing();
     if (missing !== undefined) {
       throw inputError('BENCH_LINKS_UNAVAILABLE', `no links of ${name}: ${missing}`, {
         next: 'Use --links loopback, or run it as root on Linux.',
       });
     }
-    this.#namespaces = new RankNamespaces({ ranks, rate: RATES[name] });
+    this.#namespaces = new RankNamespaces({ ranks, rate: SHAPED[name] });
   }
 
-  /** Bits per second, where the links are shaped. */
+  /** Bits per second, where the system shapes the links. */
   get rate(): number | undefined {
-    return this.name === 'loopback' ? undefined : RATES[this.name];
+    return isShaped(this.name) ? SHAPED[this.name] : undefined;
+  }
+
+  /** What the transport is to emulate: the bandwidth alone, as shaping does. */
+  get emulated(): EmulatedNetwork | undefined {
+    const { name } = this;
+    if (name === 'loopback' || isShaped(name)) return undefined;
+    return { bandwidth: EMULATED[name], latency: 0 };
   }
 
   host(rank: number): string {
@@ -53,4 +63,12 @@ export class Links implements Disposable {
   [Symbol.dispose](): void {
     this.#namespaces?.[Symbol.dispose]();
   }
+}
+
+function isShaped(name: LinkName): name is keyof typeof SHAPED {
+  return name in SHAPED;
+}
+
+function keysOf<K extends string>(of: Readonly<Record<K, unknown>>): readonly K[] {
+  return Object.keys(of) as K[];
 }

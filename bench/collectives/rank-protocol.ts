@@ -1,4 +1,5 @@
 /** Orders and reports between `BenchWorld` and its rank processes. */
+import type { EmulatedNetwork } from '../../src/shared/emulated-network.ts';
 import type { ExchangePlan } from '../../src/shared/exchange-plan.ts';
 import type { Phase } from '../../src/shared/phases.ts';
 import type { RankAddress } from '../../src/shared/protocol/supervisor.ts';
@@ -17,6 +18,7 @@ export type ToRank =
       readonly type: 'connect';
       readonly addresses: readonly RankAddress[];
       readonly secret: Uint8Array;
+      readonly emulated?: EmulatedNetwork | undefined;
       /** Whether phases are timed, as a run does, which costs some clock readings. */
       readonly profiled: boolean;
     }

@@ -9,6 +9,7 @@ import type {
   Transport,
   TransportObserver,
 } from '../../src/agent/transport/transport.ts';
+import type { EmulatedNetwork } from '../../src/shared/emulated-network.ts';
 import type { RankAddress } from '../../src/shared/protocol/supervisor.ts';
 
 export const TRANSPORT_CHOICES = ['auto', ...TRANSPORT_KINDS] as const;
@@ -21,6 +22,8 @@ export interface MeshTask {
   readonly rank: number;
   readonly addresses: readonly RankAddress[];
   readonly secret: Uint8Array;
+  /** Absent: the network that is there. */
+  readonly network?: EmulatedNetwork | undefined;
   readonly observer?: TransportObserver | undefined;
 }
 

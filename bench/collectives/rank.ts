@@ -58,12 +58,14 @@ export class BenchRank {
   }
 
   /** @throws GradwireError of the transport */
-  async connect({ addresses, secret, profiled }: Order<'connect'>): Promise<Connected> {
+  async connect(order: Order<'connect'>): Promise<Connected> {
+    const { addresses, secret, emulated, profiled } = order;
     if (this.#listening === undefined) throw new Error('internal: not listening');
     this.#transport = await this.#listening.connect({
       rank: this.#rank,
       addresses,
       secret,
+      network: emulated,
       observer: profiled ? this.#clock : undefined,
     });
     return { type: 'connected', transport: this.#listening.transport };

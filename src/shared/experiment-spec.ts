@@ -7,6 +7,7 @@
 import { z } from 'zod';
 import { inputError, type GradwireError } from './errors.ts';
 import { exchangeSpecSchema } from './exchange-plan.ts';
+import { networkSpecSchema } from './emulated-network.ts';
 import { nearest } from './nearest.ts';
 import { LOCAL_NODE } from './node-entry.ts';
 
@@ -62,6 +63,9 @@ export const experimentSpecSchema = z.strictObject({
     .enum(['auto', 'tcp', 'native'])
     .default('auto')
     .describe('What carries messages; auto: native, on libc’s sockets, where it loads'),
+  network: networkSpecSchema
+    .optional()
+    .describe('A network that is emulated between the ranks; absent: the real one'),
   encrypt: z
     .boolean()
     .optional()

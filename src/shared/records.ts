@@ -175,6 +175,15 @@ export const startedRecordSchema = z.strictObject({
   /** Gradient elements. */
   parameters: count,
   plan: planSchema,
+  /** The network between the ranks, where it was emulated. */
+  emulated: z
+    .strictObject({
+      /** Bit/s of each rank's link, each way. */
+      bandwidth: z.number().positive(),
+      /** One way. */
+      latency: time,
+    })
+    .optional(),
   processes: z.array(z.strictObject({ rank: count, pid: count, node: z.string() })),
 });
 export type StartedRecord = z.infer<typeof startedRecordSchema>;

@@ -4,7 +4,9 @@
  * nothing is written before all have reduced. A rank that fails or dies ends all.
  */
 import { randomBytes } from 'node:crypto';
+import { emulatedCost } from '../../shared/cost-model/emulated-cost.ts';
 import { LOOPBACK } from '../../shared/cost-model/network-cost.ts';
+import type { EmulatedNetwork } from '../../shared/emulated-network.ts';
 import { inputError } from '../../shared/errors.ts';
 import type { PayloadKind } from '../../shared/catalogue.ts';
 import type { Quantization } from '../../shared/quantization.ts';
@@ -40,6 +42,8 @@ export interface AllreduceTask {
   readonly transport?: TransportKind | 'auto' | undefined;
   /** Whether the messages are encrypted; absent: they are not. */
   readonly encrypt?: boolean | undefined;
+  /** Emulated between the ranks; absent: loopback as it is. */
+  readonly network?: EmulatedNetwork | undefined;
   /** Of sums of f32; absent: values travel as they are. */
   readonly quantization?: Quantization | undefined;
   /** Of random rounding; absent: 1. */
@@ -61,6 +65,8 @@ export interface AllreduceReport {
   /** What carried the messages, where `auto` was asked for too. */
   readonly transport: TransportKind;
   readonly encrypted: boolean;
+  /** Absent: the network was loopback as it is. */
+  readonly emulated?: EmulatedNetwork | undefined;
   /** The slowest rank's, of the collective alone. */
   readonly ms: number;
   /** Bytes on the wire by rank, framing included, handshakes not. */
@@ -111,6 +117,7 @@ export async function allreduceFiles(task: AllreduceTask): Promise<AllreduceRepo
     operation,
     transport,
     encrypt,
+    network: task.network,
     quantization,
     seed,
   }));
@@ -128,6 +135,7 @@ export async function allreduceFiles(task: AllreduceTask): Promise<AllreduceRepo
     n,
     transport: reduced[0]!.transport,
     encrypted: encrypt,
+    ...(task.network === undefined ? {} : { emulated: task.network }),
     ms: Math.max(...reduced.map(({ milliseconds }) => milliseconds)),
     wireSent: reduced.map(({ wireSent }) => wireSent),
     wireReceived: reduced.map(({ wireReceived }) => wireReceived),
@@ -138,19 +146,22 @@ export async function allreduceFiles(task: AllreduceTask): Promise<AllreduceRepo
 
 /** What `auto` means where the vector may go as it is or as a stream. */
 function cheapest(
-  { ranks, values = 'f32', quantization }: AllreduceTask,
+  { ranks, values = 'f32', quantization, network }: AllreduceTask,
   length: number,
   nnz: number,
 ): CollectiveDefinition {
+  const cost = network === undefined ? LOOPBACK : emulatedCost(network);
   const valueBytes = valueBytesOf(values);
   const shape = { ranks, length, valueBytes, quantization };
   const dense = { ...shape, payloadBytes: valueBytes * length };
   const sparse = { ...shape, payloadBytes: sparseBytes(nnz, valueBytes), nnz };
   const choose = (kind: PayloadKind, of: ExchangeShape): CollectiveDefinition =>
-    quantization === undefined ? chooseCollective(kind, of) : quantizingFor(kind);
+    quantization === undefined
+      ? chooseCollective(kind, of, cost)
+      : quantizingFor(kind);
   const best = choose('dense', dense);
   const bestSparse = choose('sparse', sparse);
-  return bestSparse.cost(sparse, LOOPBACK) < best.cost(dense, LOOPBACK)
+  return bestSparse.cost(sparse, cost) < best.cost(dense, cost)
     ? bestSparse
     : best;
 }

@@ -1,4 +1,5 @@
 /** Orders and reports between `allreduceFiles` and its rank processes. */
+import type { EmulatedNetwork } from '../../shared/emulated-network.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type { Quantization } from '../../shared/quantization.ts';
 import type { ReduceOperation } from '../kernels/reduction.ts';
@@ -21,6 +22,7 @@ export type ToRank =
       readonly operation: ReduceOperation;
       readonly transport: TransportKind | 'auto';
       readonly encrypt: boolean;
+      readonly network?: EmulatedNetwork | undefined;
       readonly quantization?: Quantization | undefined;
       /** Of random rounding. */
       readonly seed: number;

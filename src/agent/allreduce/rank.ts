@@ -71,6 +71,7 @@ export class AllreduceRank {
       runId: run,
       secret,
       encrypt: order.encrypt,
+      network: order.network,
       timeoutMs: TIMEOUT_MS,
     });
     const communicator = new TransportCommunicator({

@@ -17,10 +17,12 @@ export class NetworkKnowledge {
   /** Seconds that an uncompressed exchange took in this run, decompression included. */
   denseSeconds: number | undefined;
 
-  constructor(measured?: NetworkCost) {
-    this.constants = measured ?? LOOPBACK;
-    this.origin =
-      measured === undefined
+  /** @param emulated whether the constants are those of an emulated network */
+  constructor(known?: NetworkCost, emulated = false) {
+    this.constants = known ?? LOOPBACK;
+    this.origin = emulated
+      ? 'by the bandwidth and latency of the emulated network'
+      : known === undefined
         ? 'by constants of loopback, as no network profile was measured'
         : 'by the measured network profile';
   }

@@ -46,6 +46,8 @@ export interface EngineOptions {
   readonly switches: readonly PlanSwitch[];
   /** As measured, the same on all ranks; absent: constants of loopback. */
   readonly network?: NetworkCost | undefined;
+  /** Whether that network is emulated. */
+  readonly emulated?: boolean | undefined;
 }
 
 export interface ExchangeResult {
@@ -87,7 +89,7 @@ export class ExchangeEngine implements Disposable {
     this.#options = options;
     this.#schedule = new PlanSchedule(options.plan, options.switches);
     this.#ledger = new ByteLedger(options.transport.counters);
-    this.#knowledge = new NetworkKnowledge(options.network);
+    this.#knowledge = new NetworkKnowledge(options.network, options.emulated);
     this.#group = new CollectiveGroup({
       ...options,
       ledger: this.#ledger,

@@ -32,6 +32,7 @@ export function validateLaunch(
   requests: readonly SwitchRequest[] = [],
 ): Launch {
   const parsed = parseExperimentSpec(raw);
+  assertEmulable(parsed);
   const { notice, tensors, iterationsPerEpoch } = checkWorkload(
     parsed.workload,
     parsed.optimizer,
@@ -44,6 +45,24 @@ export function validateLaunch(
   const spec: ExperimentSpec = { ...parsed, exchange: planAsExchange(plan) };
   const switches = resolveSchedule(plan, requests, spec.iterations, setting);
   return { spec, plan, switches, setting, notice };
+}
+
+/** @throws GradwireError `NETWORK_UNSUPPORTED`: what no emulation here does yet */
+function assertEmulable({ network, world }: ExperimentSpec): void {
+  if (network === undefined) return;
+  if (network.pairs !== undefined) {
+    throw inputError(
+      'NETWORK_UNSUPPORTED',
+      'links between some nodes that differ from the others cannot be emulated yet',
+      { place: 'network.pairs', next: 'Leave out pairs: all links are alike then.' },
+    );
+  }
+  if (world.nodes.length === 1) return;
+  throw inputError(
+    'NETWORK_UNSUPPORTED',
+    `a network is emulated on one node, not between ${world.nodes.length}`,
+    { place: 'network', next: 'Leave out network, or give one node.' },
+  );
 }
 
 function resolveSchedule(

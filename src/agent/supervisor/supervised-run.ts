@@ -3,6 +3,7 @@
  * forward: preparing → running → ended. However it ends, all its workers are gone before
  * its last record is journalled.
  */
+import { emulatedNetwork } from '../../shared/emulated-network.ts';
 import {
   failure,
   inputError,
@@ -287,6 +288,7 @@ export class SupervisedRun {
 
   #started(): void {
     const [first] = this.#ready.values();
+    const { network } = this.#options.spec;
     this.#store([
       {
         type: 'started',
@@ -295,6 +297,7 @@ export class SupervisedRun {
         backend: first!.backend,
         parameters: first!.parameters,
         plan: { ...this.#options.plan },
+        ...(network === undefined ? {} : { emulated: emulatedNetwork(network) }),
         processes: [...this.#workers.values()].map(({ rank, pid }) => ({
           rank,
           pid,

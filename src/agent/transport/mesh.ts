@@ -4,15 +4,19 @@
  * side of a connection: the bytes are the same.
  */
 import { availableParallelism } from 'node:os';
+import type { EmulatedNetwork } from '../../shared/emulated-network.ts';
 import { failure } from '../../shared/errors.ts';
+import { EmulatedCard } from '../emulation/emulated-card.ts';
+import { EventLoopTimer } from '../emulation/event-loop-timer.ts';
 import type { Libc } from './libc.ts';
 import { linkMesh, type MeshLink, type MeshLinkOptions } from './mesh-links.ts';
 import { MeshTransport, type Connect } from './mesh-transport.ts';
-import { NativeConnection, SocketScratch } from './native-connection.ts';
+import { NativeConnection } from './native-connection.ts';
 import type { BacklogLimits } from './peer-connection.ts';
 import { ProgressLoop } from './progress-loop.ts';
 import type { Pulse } from './pulse.ts';
 import { SpinPause } from './spin-pause.ts';
+import { SocketScratch } from './socket-scratch.ts';
 import { takeOver } from './socket-takeover.ts';
 import { TcpConnection } from './tcp-connection.ts';
 import type { TcpListener } from './tcp-listener.ts';
@@ -35,6 +39,8 @@ export interface MeshOptions extends Omit<MeshLinkOptions, 'listener' | 'local'>
   readonly spinMs?: number | undefined;
   /** The ranks on this machine; absent: those at this rank's host. */
   readonly here?: readonly number[] | undefined;
+  /** Of an emulated network, the same on all ranks of one machine; absent: the real one. */
+  readonly network?: EmulatedNetwork | undefined;
   readonly observer?: TransportObserver | undefined;
   readonly limits?: BacklogLimits | undefined;
 }
@@ -56,11 +62,14 @@ export async function connectMesh(options: MeshOptions): Promise<MeshTransport> 
   if (listener === undefined || size === 1) {
     listener?.close();
     await pulse?.close();
-    return new MeshTransport({ rank, size, timeoutMs, observer }, [], connectTcp);
+    return new MeshTransport({ rank, size, timeoutMs, observer }, [], tcp(undefined));
   }
   try {
     const links = await linkWatched({ ...options, listener });
-    const connect = libc === undefined ? connectTcp : native(libc, options);
+    const { network } = options;
+    const card =
+      network && new EmulatedCard(network, (turn) => new EventLoopTimer(turn));
+    const connect = libc === undefined ? tcp(card) : native(libc, options, card);
     const whenClosed = pulse && (() => pulse.close());
     const more = { observer, limits, silenceMs, whenClosed };
     const transport = new MeshTransport(
@@ -110,11 +119,18 @@ async function watchAll(pulse: Pulse, options: MeshOptions): Promise<void> {
   await pulse.begin({ rank, addresses, runId, secret, timeoutMs, silenceMs });
 }
 
-const connectTcp: Connect = (rank, link, events) =>
-  new TcpConnection(rank, link, events);
+const tcp =
+  (card: EmulatedCard | undefined): Connect =>
+  (rank, link, events) =>
+    new TcpConnection(rank, link, events, card);
 
-function native(libc: Libc, options: MeshOptions): Connect {
-  const { rank, addresses, spinMs = SPIN_MS } = options;
+function native(
+  libc: Libc,
+  options: MeshOptions,
+  card: EmulatedCard | undefined,
+): Connect {
+  // What an emulated link carries is not due when it comes: nothing is gained by looking.
+  const { rank, addresses, spinMs = card === undefined ? SPIN_MS : 0 } = options;
   const { host } = addresses[rank]!;
   const here =
     options.here ??
@@ -123,8 +139,9 @@ function native(libc: Libc, options: MeshOptions): Connect {
   const pause = new SpinPause(libc, crowded ? undefined : here.indexOf(rank));
   const loop = new ProgressLoop(spinMs, pause);
   const scratch = new SocketScratch(libc);
+  if (card !== undefined) libc.fineTimers();
   return (own, link, events) => {
     const taken = takeOver(link.socket, libc);
-    return new NativeConnection(own, link, taken, events, loop, scratch);
+    return new NativeConnection(own, link, taken, events, loop, scratch, card);
   };
 }

@@ -12,13 +12,10 @@
  */
 import { Socket } from 'node:net';
 import type { ErrorData } from '../../shared/errors.ts';
+import type { EmulatedCard } from '../emulation/emulated-card.ts';
+import type { Lane } from '../emulation/lane.ts';
+import { writerFor, type ChunkedWriter } from './chunked-writer.ts';
 import type { ByteReader } from './frame-reader.ts';
-import {
-  CHUNK_BYTES,
-  SEALED_HEADER_BYTES,
-  sealedFraming,
-  TAG_BYTES,
-} from './frame-seal.ts';
 import type { Libc } from './libc.ts';
 import type { MeshLink } from './mesh-links.ts';
 import {
@@ -33,9 +30,9 @@ import {
   type PeerEvents,
 } from './peer-connection.ts';
 import type { Progressing, ProgressLoop } from './progress-loop.ts';
-import { ReceiveQueue, WORTH_KEEPING } from './receive-queue.ts';
+import { ReceiveQueue } from './receive-queue.ts';
 import { readerFor } from './sealed-reader.ts';
-import { SealedWriter } from './sealed-writer.ts';
+import { STAGING_BYTES, type SocketScratch } from './socket-scratch.ts';
 import type { TakenSocket } from './socket-takeover.ts';
 import type { MessageHeader } from './transport.ts';
 
@@ -43,51 +40,7 @@ import type { MessageHeader } from './transport.ts';
 const CALL_BYTES = 2 ** 20;
 /** The most that one connection reads before another has its turn. */
 const TURN_BYTES = 4 * 2 ** 20;
-/** Small enough that the receive queue copies what it keeps of it. */
-const STAGING_BYTES = WORTH_KEEPING / 2;
-const MOST_VECTORS = 2;
 const NO_BYTES = Buffer.alloc(0);
-
-/** Memory for the calls of one thread: used within a call only. */
-export class SocketScratch {
-  readonly libc: Libc;
-  readonly staging = Buffer.alloc(STAGING_BYTES);
-  readonly header = Buffer.alloc(FRAME_HEADER_BYTES);
-  readonly stagingAddress: number;
-  readonly headerAddress: number;
-  readonly vectorsAddress: number;
-  readonly #vectors = new Uint32Array(4 * MOST_VECTORS);
-  #sealed: Buffer | undefined;
-
-  constructor(libc: Libc) {
-    this.libc = libc;
-    this.stagingAddress = libc.address(this.staging);
-    this.headerAddress = libc.address(this.header);
-    this.vectorsAddress = libc.address(new Uint8Array(this.#vectors.buffer));
-  }
-
-  /** Pieces of at most a sealed chunk with its header, one after the other. */
-  gather(pieces: readonly Buffer[]): Buffer {
-    const sealed = (this.#sealed ??= Buffer.alloc(
-      SEALED_HEADER_BYTES + CHUNK_BYTES + TAG_BYTES,
-    ));
-    let bytes = 0;
-    for (const piece of pieces) {
-      sealed.set(piece, bytes);
-      bytes += piece.length;
-    }
-    return sealed.subarray(0, bytes);
-  }
-
-  /** struct iovec: address and length, 64 bits each, little-endian on both systems. */
-  setVector(index: number, address: number, bytes: number): void {
-    const at = 4 * index;
-    this.#vectors[at] = address >>> 0;
-    this.#vectors[at + 1] = Math.floor(address / 2 ** 32);
-    this.#vectors[at + 2] = bytes;
-    this.#vectors[at + 3] = 0;
-  }
-}
 
 export class NativeConnection implements PeerConnection, Progressing {
   readonly rank: number;
@@ -98,9 +51,12 @@ export class NativeConnection implements PeerConnection, Progressing {
   readonly #loop: ProgressLoop;
   readonly #scratch: SocketScratch;
   readonly #libc: Libc;
+  /** Takes what the socket reads. */
   readonly #reader: ByteReader;
-  /** Undefined: in the clear. */
-  readonly #sealed: SealedWriter | undefined;
+  /** Undefined: messages go to the socket whole. */
+  readonly #writer: ChunkedWriter | undefined;
+  /** Undefined: the network is the real one. */
+  readonly #lane: Lane | undefined;
   readonly #taken: TakenSocket | undefined;
   readonly #socket: Socket | undefined;
   /** What Node had read before this connection was made, until it is dealt with. */
@@ -112,8 +68,13 @@ export class NativeConnection implements PeerConnection, Progressing {
   /** The end has been read, or an error: Node will find it too, and tell. */
   #drained = false;
   #deaf = false;
+  #paused = false;
+  #full = false;
 
-  /** @param taken of the link, owned from here on; undefined: the peer has left already */
+  /**
+   * @param taken of the link, owned from here on; undefined: the peer has left already
+   * @param card of this rank, where its network is emulated
+   */
   constructor(
     rank: number,
     { peer, keys }: Pick<MeshLink, 'peer' | 'keys'>,
@@ -121,6 +82,7 @@ export class NativeConnection implements PeerConnection, Progressing {
     events: PeerEvents,
     loop: ProgressLoop,
     scratch: SocketScratch,
+    card?: EmulatedCard,
   ) {
     this.rank = peer;
     this.queue = new ReceiveQueue(rank, peer, {
@@ -136,8 +98,23 @@ export class NativeConnection implements PeerConnection, Progressing {
     this.#loop = loop;
     this.#scratch = scratch;
     this.#libc = scratch.libc;
-    this.#reader = readerFor(keys, this.queue, peer);
-    this.#sealed = keys && new SealedWriter(keys, (pieces) => this.#put(pieces));
+    const frames = readerFor(keys, this.queue, peer);
+    const lane = card?.connect({
+      put: (segment, taken) => this.#putSegment(segment, taken),
+      deliver: (bytes) => {
+        const end = events.reading();
+        this.#push(frames, bytes);
+        end();
+        events.read(this);
+      },
+      setFull: (full) => {
+        this.#full = full;
+        this.#regulate();
+      },
+    });
+    this.#lane = lane;
+    this.#reader = lane?.reader ?? frames;
+    this.#writer = writerFor(keys, lane, (pieces) => this.#put(pieces));
     this.#taken = taken;
     const { promise, resolve } = Promise.withResolvers<undefined>();
     this.closed = promise.then(() => undefined);
@@ -164,7 +141,8 @@ export class NativeConnection implements PeerConnection, Progressing {
       this.trouble ??= error.code ?? error.message;
     });
     socket.on('drain', () => {
-      this.#sealed?.drained();
+      if (lane === undefined) this.#writer?.drained();
+      else lane.drained();
     });
     socket.on('end', () => {
       this.#leave();
@@ -188,9 +166,11 @@ export class NativeConnection implements PeerConnection, Progressing {
 
   get socketBytes(): { readonly sent: number; readonly received: number } {
     const { bytesWritten = 0, bytesRead = 0 } = this.#taken ?? {};
+    const { sent = 0, received = 0 } = this.#lane?.headers ?? {};
     return {
-      sent: bytesWritten + this.#sent + (this.#socket?.bytesWritten ?? 0),
-      received: bytesRead + this.#received + (this.#socket?.bytesRead ?? 0),
+      sent: bytesWritten + this.#sent + (this.#socket?.bytesWritten ?? 0) - sent,
+      received:
+        bytesRead + this.#received + (this.#socket?.bytesRead ?? 0) - received,
     };
   }
 
@@ -203,11 +183,11 @@ export class NativeConnection implements PeerConnection, Progressing {
   }
 
   framing(length: number): number {
-    return this.#sealed === undefined ? FRAME_HEADER_BYTES : sealedFraming(length);
+    return this.#writer?.framing(length) ?? FRAME_HEADER_BYTES;
   }
 
   write(header: MessageHeader, data: Uint8Array, flushed: () => void): boolean {
-    if (this.#sealed !== undefined) return this.#sealed.write(header, data, flushed);
+    if (this.#writer !== undefined) return this.#writer.write(header, data, flushed);
     const socket = this.#socket!;
     const wrote = socket.writableLength === 0 ? this.#writeNow(header, data) : 0;
     const { length } = data;
@@ -236,7 +216,7 @@ export class NativeConnection implements PeerConnection, Progressing {
 
   writeAbort(error: ErrorData): number {
     if (this.#gone || this.#socket?.writable !== true) return 0;
-    if (this.#sealed !== undefined) return this.#sealed.writeAbort(error);
+    if (this.#writer !== undefined) return this.#writer.writeAbort(error);
     const frame = encodeAbortFrame(error);
     this.#socket.write(frame);
     return frame.length;
@@ -247,15 +227,14 @@ export class NativeConnection implements PeerConnection, Progressing {
   }
 
   setPaused(paused: boolean): void {
-    const socket = this.#socket;
-    if (socket === undefined || paused === socket.isPaused()) return;
-    if (paused) socket.pause();
-    else socket.resume();
+    this.#paused = paused;
+    this.#regulate();
   }
 
   ignore(): void {
     this.#deaf = true;
     this.queue.clear();
+    this.#lane?.clear();
     this.setPaused(false);
   }
 
@@ -263,11 +242,12 @@ export class NativeConnection implements PeerConnection, Progressing {
     const end = (): void => {
       this.#socket?.end();
     };
-    if (this.#sealed === undefined) end();
-    else this.#sealed.end(end);
+    if (this.#writer === undefined) end();
+    else this.#writer.end(end);
   }
 
   destroy(): void {
+    this.#lane?.clear();
     this.#socket?.destroy();
   }
 
@@ -301,18 +281,30 @@ export class NativeConnection implements PeerConnection, Progressing {
   }
 
   /** What is sealed leaves; whether there is room for more: else `drain` tells. */
-  #put(pieces: readonly Buffer[]): boolean {
+  #put(pieces: readonly Uint8Array[]): boolean {
+    const bytes = this.#scratch.gather(pieces);
+    const wrote = this.#writeOne(bytes);
+    return wrote === bytes.length || this.#writeRest(Buffer.from(bytes.subarray(wrote)));
+  }
+
+  /** The same of a segment; `taken` when its memory is not needed any more. */
+  #putSegment(segment: Buffer, taken: () => void): boolean {
+    const wrote = this.#writeOne(segment);
+    if (wrote < segment.length) return this.#writeRest(segment.subarray(wrote), taken);
+    taken();
+    return true;
+  }
+
+  /** Bytes that the system takes at once. */
+  #writeOne(bytes: Buffer): number {
+    if (this.#socket!.writableLength > 0) return 0;
+    this.#scratch.setVector(0, this.#libc.address(bytes), bytes.length);
+    return this.#writeVectors(1);
+  }
+
+  #writeRest(bytes: Buffer, taken?: () => void): boolean {
     const socket = this.#socket!;
-    const scratch = this.#scratch;
-    const bytes = scratch.gather(pieces);
-    let wrote = 0;
-    if (socket.writableLength === 0) {
-      scratch.setVector(0, this.#libc.address(bytes), bytes.length);
-      wrote = this.#writeVectors(1);
-    }
-    if (wrote === bytes.length) return true;
-    const room = socket.write(Buffer.from(bytes.subarray(wrote)));
-    return room || socket.writableLength === 0;
+    return socket.write(bytes, taken) || socket.writableLength === 0;
   }
 
   /** Node has read these; what follows them is still in the socket. */
@@ -393,17 +385,43 @@ export class NativeConnection implements PeerConnection, Progressing {
     if (this.#deaf) return;
     try {
       if (filled > 0) this.#reader.filled(filled);
-      if (more.length > 0) this.#reader.push(more);
+    } catch (cause) {
+      this.#events.broken(this, cause);
+      return;
+    }
+    if (more.length > 0) this.#push(this.#reader, more);
+  }
+
+  #push(reader: ByteReader, bytes: Buffer): void {
+    if (this.#deaf) return;
+    try {
+      reader.push(bytes);
     } catch (cause) {
       this.#events.broken(this, cause);
     }
   }
 
+  #regulate(): void {
+    const socket = this.#socket;
+    const paused = this.#paused || this.#full;
+    if (socket === undefined || paused === socket.isPaused()) return;
+    if (paused) socket.pause();
+    else socket.resume();
+  }
+
   #leave(): void {
     if (this.#gone) return;
     if (this.#leftover !== undefined) this.#arrived(NO_BYTES);
+    // What came before the end is on its way still.
+    if (this.#lane === undefined) this.#leaveNow();
+    else this.#lane.end(() => this.#leaveNow());
+  }
+
+  #leaveNow(): void {
+    if (this.#gone) return;
     this.#gone = true;
-    this.#sealed?.clear();
+    this.#writer?.clear();
+    this.#lane?.drop();
     this.#events.gone(this);
   }
 }

@@ -1,7 +1,10 @@
 /** A connection on `node:net`: what is everywhere to be had. */
 import type { Socket } from 'node:net';
 import type { ErrorData } from '../../shared/errors.ts';
-import { sealedFraming } from './frame-seal.ts';
+import type { EmulatedCard } from '../emulation/emulated-card.ts';
+import type { Lane } from '../emulation/lane.ts';
+import { writerFor, type ChunkedWriter } from './chunked-writer.ts';
+import type { ByteReader } from './frame-reader.ts';
 import type { MeshLink } from './mesh-links.ts';
 import {
   encodeAbortFrame,
@@ -16,7 +19,6 @@ import {
 } from './peer-connection.ts';
 import { ReceiveQueue } from './receive-queue.ts';
 import { readerFor } from './sealed-reader.ts';
-import { SealedWriter } from './sealed-writer.ts';
 import type { MessageHeader } from './transport.ts';
 
 export class TcpConnection implements PeerConnection {
@@ -25,30 +27,71 @@ export class TcpConnection implements PeerConnection {
   readonly closed: Promise<void>;
   trouble: string | undefined;
   readonly #socket: Socket;
-  /** Undefined: in the clear. */
-  readonly #sealed: SealedWriter | undefined;
+  /** Undefined: messages go to the socket whole. */
+  readonly #writer: ChunkedWriter | undefined;
+  /** Undefined: the network is the real one. */
+  readonly #lane: Lane | undefined;
   #gone = false;
   #deaf = false;
+  #paused = false;
+  #full = false;
 
-  /** @param link after its handshake, nothing beyond it read. Owned from here on. */
-  constructor(rank: number, { peer, socket, keys }: MeshLink, events: PeerEvents) {
+  /**
+   * @param link after its handshake, nothing beyond it read. Owned from here on.
+   * @param card of this rank, where its network is emulated
+   */
+  constructor(
+    rank: number,
+    { peer, socket, keys }: MeshLink,
+    events: PeerEvents,
+    card?: EmulatedCard,
+  ) {
     this.rank = peer;
     this.queue = new ReceiveQueue(rank, peer, events);
     this.#socket = socket;
-    const reader = readerFor(keys, this.queue, peer);
-    const sealed =
-      keys && new SealedWriter(keys, (pieces) => putPieces(socket, pieces));
-    this.#sealed = sealed;
+    const frames = readerFor(keys, this.queue, peer);
+    const take = (reader: ByteReader, bytes: Buffer): void => {
+      if (this.#deaf) return;
+      const end = events.reading();
+      try {
+        reader.push(bytes);
+      } catch (cause) {
+        events.broken(this, cause);
+      }
+      end();
+      events.read(this);
+    };
+    const lane = card?.connect({
+      put: (segment, taken) => socket.write(segment, taken),
+      deliver: (bytes) => {
+        take(frames, bytes);
+      },
+      setFull: (full) => {
+        this.#full = full;
+        this.#regulate();
+      },
+    });
+    this.#lane = lane;
+    const reader = lane?.reader ?? frames;
+    const writer = writerFor(keys, lane, (pieces) => putPieces(socket, pieces));
+    this.#writer = writer;
     socket.on('drain', () => {
-      sealed?.drained();
+      if (lane === undefined) writer?.drained();
+      else lane.drained();
     });
     const { promise, resolve } = Promise.withResolvers<undefined>();
     this.closed = promise.then(() => undefined);
-    const leave = (): void => {
+    const goneNow = (): void => {
       if (this.#gone) return;
       this.#gone = true;
-      sealed?.clear();
+      writer?.clear();
+      lane?.drop();
       events.gone(this);
+    };
+    const leave = (): void => {
+      // What came before the end is on its way still.
+      if (lane === undefined) goneNow();
+      else lane.end(goneNow);
     };
     socket.removeAllListeners('error');
     socket.on('error', (error: NodeJS.ErrnoException) => {
@@ -65,15 +108,7 @@ export class TcpConnection implements PeerConnection {
       return;
     }
     socket.on('data', (chunk: Buffer) => {
-      if (this.#deaf) return;
-      const end = events.reading();
-      try {
-        reader.push(chunk);
-      } catch (cause) {
-        events.broken(this, cause);
-      }
-      end();
-      events.read(this);
+      take(reader, chunk);
     });
     socket.resume();
   }
@@ -83,15 +118,19 @@ export class TcpConnection implements PeerConnection {
   }
 
   get socketBytes(): { readonly sent: number; readonly received: number } {
-    return { sent: this.#socket.bytesWritten, received: this.#socket.bytesRead };
+    const { sent = 0, received = 0 } = this.#lane?.headers ?? {};
+    return {
+      sent: this.#socket.bytesWritten - sent,
+      received: this.#socket.bytesRead - received,
+    };
   }
 
   framing(length: number): number {
-    return this.#sealed === undefined ? FRAME_HEADER_BYTES : sealedFraming(length);
+    return this.#writer?.framing(length) ?? FRAME_HEADER_BYTES;
   }
 
   write(header: MessageHeader, data: Uint8Array, flushed: () => void): boolean {
-    if (this.#sealed !== undefined) return this.#sealed.write(header, data, flushed);
+    if (this.#writer !== undefined) return this.#writer.write(header, data, flushed);
     const socket = this.#socket;
     const length = data.length;
     // A write that fails closes the socket: `gone` tells.
@@ -121,7 +160,7 @@ export class TcpConnection implements PeerConnection {
 
   writeAbort(error: ErrorData): number {
     if (this.#gone || !this.#socket.writable) return 0;
-    if (this.#sealed !== undefined) return this.#sealed.writeAbort(error);
+    if (this.#writer !== undefined) return this.#writer.writeAbort(error);
     const frame = encodeAbortFrame(error);
     this.#socket.write(frame);
     return frame.length;
@@ -132,32 +171,40 @@ export class TcpConnection implements PeerConnection {
   }
 
   setPaused(paused: boolean): void {
-    if (paused === this.#socket.isPaused()) return;
-    if (paused) this.#socket.pause();
-    else this.#socket.resume();
+    this.#paused = paused;
+    this.#regulate();
   }
 
   ignore(): void {
     this.#deaf = true;
     this.queue.clear();
-    if (this.#socket.isPaused()) this.#socket.resume();
+    this.#lane?.clear();
+    this.setPaused(false);
   }
 
   end(): void {
     const end = (): void => {
       this.#socket.end();
     };
-    if (this.#sealed === undefined) end();
-    else this.#sealed.end(end);
+    if (this.#writer === undefined) end();
+    else this.#writer.end(end);
   }
 
   destroy(): void {
+    this.#lane?.clear();
     this.#socket.destroy();
+  }
+
+  #regulate(): void {
+    const paused = this.#paused || this.#full;
+    if (paused === this.#socket.isPaused()) return;
+    if (paused) this.#socket.pause();
+    else this.#socket.resume();
   }
 }
 
 /** Whether there is room for more: else `drain` tells when there is. */
-function putPieces(socket: Socket, pieces: readonly Buffer[]): boolean {
+function putPieces(socket: Socket, pieces: readonly Uint8Array[]): boolean {
   let room = true;
   socket.cork();
   for (const piece of pieces) room = socket.write(piece);

@@ -90,6 +90,7 @@ export class EngineHost {
         runId: request.run,
         secret: request.secret,
         encrypt: request.encrypt,
+        network: request.emulated,
         timeoutMs: request.timeoutMs,
         connectMs: CONNECT_MS,
         silenceMs: request.silenceMs,
@@ -113,6 +114,7 @@ export class EngineHost {
         plan: request.plan,
         switches: request.switches,
         network: request.network,
+        emulated: request.emulated !== undefined,
       });
       const fences = await this.#engine.fence(0);
       const notices = [...this.#engine.takeNotices()];

@@ -5,6 +5,7 @@
  */
 import type { Notice } from '../../shared/records.ts';
 import type { ErrorData } from '../../shared/errors.ts';
+import type { EmulatedNetwork } from '../../shared/emulated-network.ts';
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
@@ -35,6 +36,8 @@ export interface EngineCalls {
       silenceMs?: number | undefined;
       transport: ExperimentSpec['transport'];
       encrypt?: boolean | undefined;
+      /** The emulated network; absent: the real one. */
+      emulated?: EmulatedNetwork | undefined;
       /** For the kernels, the engine's own included. */
       threads: number;
       tensors: readonly FlatTensor[];

@@ -3,6 +3,7 @@
  * error ends it: peers are told why, the supervisor gets the coded error, the process
  * exits.
  */
+import { emulatedNetwork } from '../../shared/emulated-network.ts';
 import type { Notice } from '../../shared/records.ts';
 import { toErrorData, type ErrorData } from '../../shared/errors.ts';
 import { isEncrypted } from '../../shared/experiment-spec.ts';
@@ -160,6 +161,7 @@ export class WorkerSession {
       silenceMs: spec.timeoutSeconds * 1000,
       transport: spec.transport,
       encrypt: isEncrypted(spec),
+      emulated: spec.network && emulatedNetwork(spec.network),
       threads: configuration.threads,
       tensors: trainer.tensors,
       plan: configuration.plan,

@@ -1,6 +1,12 @@
 /** `gradwire allreduce`: one vector per rank, reduced by real processes. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import type { ReduceOperation, ValueType } from '../../agent/engine.ts';
+import type { AllreduceReport, ReduceOperation, ValueType } from '../../agent/engine.ts';
+import {
+  describeEmulated,
+  emulatedNetwork,
+  linkSpecSchema,
+  type EmulatedNetwork,
+} from '../../shared/emulated-network.ts';
 import { inputError } from '../../shared/errors.ts';
 import { explainIssue } from '../../shared/experiment-spec.ts';
 import { quantizationSchema, type Quantization } from '../../shared/quantization.ts';
@@ -17,6 +23,7 @@ interface AllreduceOptions {
   readonly seed?: number;
   readonly transport: 'auto' | 'tcp' | 'native';
   readonly encrypt: boolean;
+  readonly emulate?: EmulatedNetwork;
   readonly in: string;
   readonly out: string;
   readonly json: boolean;
@@ -59,6 +66,11 @@ export function addAllreduceCommand(program: Command): void {
         .default('auto'),
     )
     .option('--encrypt', 'encrypt the messages (AES-256-GCM)', false)
+    .option(
+      '--emulate <network>',
+      'emulate a network between the ranks: bandwidth=1Gbit/s,latency=50us',
+      parseNetwork,
+    )
     .requiredOption('--in <pattern>', "the vectors, as 'in{rank}.f32'")
     .requiredOption('--out <pattern>', "where the results go, as 'out{rank}.f32'")
     .option('--json', 'print one line of JSON', false)
@@ -84,6 +96,7 @@ async function allreduce(options: AllreduceOptions): Promise<void> {
     operation: op,
     transport: options.transport,
     encrypt: options.encrypt,
+    network: options.emulate,
     values: dtype,
     quantization: quantize,
     seed,
@@ -108,7 +121,7 @@ async function allreduce(options: AllreduceOptions): Promise<void> {
     `${report.algorithm}, ${op} over ${ranks} rank${ranks === 1 ? '' : 's'}: ` +
       `${n} elements, ${nnzReduced} of the result not 0` +
       `${switchedToDense ? ', sent sparse and reduced to dense' : ''}, ` +
-      `in ${milliseconds(ms)} over ${report.transport}${report.encrypted ? ', encrypted' : ''}\n${table}\n`,
+      `in ${milliseconds(ms)} over ${report.transport}${describeLinks(report)}\n${table}\n`,
   );
 }
 
@@ -117,18 +130,42 @@ async function allreduce(options: AllreduceOptions): Promise<void> {
  * @throws GradwireError `QUANTIZE_INVALID`, `QUANTIZE_UNKNOWN_KEY`
  */
 function parseQuantization(text: string): Quantization {
-  const raw = Object.fromEntries(
-    text.split(',').map((setting) => {
-      const [, key = setting, value = ''] = /^([^=]*)=(.*)$/.exec(setting) ?? [];
-      return [key, /^\d+$/.test(value) ? Number(value) : value];
-    }),
-  );
+  const raw = readSettings(text);
   const parsed = quantizationSchema.safeParse(raw);
   if (parsed.success) return parsed.data;
   throw explainIssue(quantizationSchema, raw, parsed.error, {
     code: 'QUANTIZE',
     place: '--quantize',
   });
+}
+
+/**
+ * `bandwidth=1Gbit/s,latency=50us`.
+ * @throws GradwireError `EMULATE_INVALID`, `EMULATE_UNKNOWN_KEY`
+ */
+function parseNetwork(text: string): EmulatedNetwork {
+  const raw = readSettings(text);
+  const parsed = linkSpecSchema.safeParse(raw);
+  if (parsed.success) return emulatedNetwork(parsed.data);
+  throw explainIssue(linkSpecSchema, raw, parsed.error, {
+    code: 'EMULATE',
+    place: '--emulate',
+  });
+}
+
+/** `key=value,key=value`, whole numbers as numbers. */
+function readSettings(text: string): Record<string, string | number> {
+  return Object.fromEntries(
+    text.split(',').map((setting) => {
+      const [, key = setting, value = ''] = /^([^=]*)=(.*)$/.exec(setting) ?? [];
+      return [key, /^\d+$/.test(value) ? Number(value) : value];
+    }),
+  );
+}
+
+function describeLinks({ encrypted, emulated }: AllreduceReport): string {
+  const network = emulated === undefined ? '' : `, ${describeEmulated(emulated)}`;
+  return `${encrypted ? ', encrypted' : ''}${network}`;
 }
 
 function parseRanks(text: string): number {

@@ -10,7 +10,13 @@ import { applySettings } from '../../main/spec/settings.ts';
 import { resolveDataDirectory } from '../../main/spec/data-directory.ts';
 import { loadSpecSource } from '../../main/spec/spec-source.ts';
 import { LOOPBACK, type NetworkCost } from '../../shared/cost-model/network-cost.ts';
+import { emulatedCost } from '../../shared/cost-model/emulated-cost.ts';
 import { networkCostOf } from '../../shared/cost-model/network-profile.ts';
+import {
+  describeEmulated,
+  emulatedNetwork,
+  type NetworkSpec,
+} from '../../shared/emulated-network.ts';
 import { inputError } from '../../shared/errors.ts';
 import { parseExperimentSpec } from '../../shared/experiment-spec.ts';
 import { formatDuration } from '../../shared/units.ts';
@@ -71,7 +77,7 @@ async function plan(name: string, options: PlanOptions): Promise<void> {
   const parsed = parseExperimentSpec(applySettings(raw, options.set), place);
   const spec = resolveDataDirectory(parsed, process.cwd());
   const ranks = options.ranks ?? [spec.world.ranks];
-  const { networkOf, origin } = await findNetwork(options.network);
+  const { networkOf, origin } = await findNetwork(options.network, spec.network);
   const computeOrigin =
     options.compute === undefined ? 'measured, one rank on this computer' : 'given';
   const compute = options.compute ?? (await measureComputeTime(spec)) * 1000;
@@ -112,10 +118,26 @@ async function plan(name: string, options: PlanOptions): Promise<void> {
   }
 }
 
-async function findNetwork(file: string | undefined): Promise<{
-  networkOf: (ranks: number) => NetworkCost;
-  origin: string;
-}> {
+interface Network {
+  readonly networkOf: (ranks: number) => NetworkCost;
+  readonly origin: string;
+}
+
+/** What the spec would have emulated takes what it does not say from the real one. */
+async function findNetwork(
+  file: string | undefined,
+  spec: NetworkSpec | undefined,
+): Promise<Network> {
+  const real = await findRealNetwork(file);
+  if (spec === undefined) return real;
+  const network = emulatedNetwork(spec);
+  return {
+    networkOf: (ranks) => emulatedCost(network, real.networkOf(ranks)),
+    origin: describeEmulated(network),
+  };
+}
+
+async function findRealNetwork(file: string | undefined): Promise<Network> {
   const chosen = file ?? (await openHome()).networkProfile;
   const profile = await loadNetworkProfile(chosen);
   if (profile !== undefined) {

@@ -3,6 +3,7 @@
  * For people there is one live line on a terminal, or a line a second where there is
  * none, a line for each switch and warning, and at the end where the time went.
  */
+import { describeEmulated } from '../../shared/emulated-network.ts';
 import { describePlan, describeSwitch } from '../../shared/exchange-plan.ts';
 import {
   endsRun,
@@ -139,7 +140,10 @@ export class HumanPrinter implements RunPrinter {
         this.#startedAt = record.at;
         this.#line(
           `started on ${record.backend}: ${record.parameters} parameters, ` +
-            describePlan(record.plan),
+            describePlan(record.plan) +
+            (record.emulated === undefined
+              ? ''
+              : `; network ${describeEmulated(record.emulated)}`),
         );
         if (record.processes.length < record.ranks) this.#line(ranksOf(record));
         return;

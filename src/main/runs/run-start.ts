@@ -4,10 +4,12 @@
  * ends with the error that its journal gives, if it gives one.
  */
 import { randomBytes } from 'node:crypto';
+import { emulatedCost } from '../../shared/cost-model/emulated-cost.ts';
 import {
   networkCostOf,
   type NetworkProfile,
 } from '../../shared/cost-model/network-profile.ts';
+import { emulatedNetwork } from '../../shared/emulated-network.ts';
 import { GradwireError } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { RunSummary } from '../../shared/rpc.ts';
@@ -46,11 +48,14 @@ export async function startRanks(
   const spec = store.spec(id);
   const switches = store.switches(id);
   const secret = randomBytes(SECRET_BYTES);
+  // What was measured is this computer's network.
+  const measured =
+    links.length > 1 ? undefined : profile && networkCostOf(profile, spec.world.ranks);
+  const network = spec.network
+    ? emulatedCost(emulatedNetwork(spec.network), measured)
+    : measured;
   const shares = assignRanks(spec.world.ranks, links);
   await Promise.all(links.map((link) => link.connect()));
-  // What was measured is this computer's network.
-  const network =
-    links.length > 1 ? undefined : profile && networkCostOf(profile, spec.world.ranks);
   const prepared = await Promise.all(
     shares.map(([link, ranks]) =>
       link.request(

@@ -1,4 +1,5 @@
 /** A run's events in words. */
+import { describeEmulated } from '../../shared/emulated-network.ts';
 import { describePlan, describeSwitch } from '../../shared/exchange-plan.ts';
 import {
   formatCount,
@@ -31,7 +32,7 @@ export function eventText(event: RunEvent): EventText {
       return {
         tone: 'plain',
         title: 'Started',
-        text: `${placesText(event)} on ${event.backend}, ${formatCount(event.parameters)} parameters, ${describePlan(event.plan)}`,
+        text: `${placesText(event)} on ${event.backend}, ${formatCount(event.parameters)} parameters, ${describePlan(event.plan)}${network(event)}`,
       };
     case 'switch':
       return {
@@ -107,6 +108,9 @@ function placesText({ ranks, processes }: StartedRecord): string {
 
 const sentence = (words: string | undefined): string =>
   words === undefined ? '' : ` ${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+
+const network = ({ emulated }: StartedRecord): string =>
+  emulated === undefined ? '' : `, network ${describeEmulated(emulated)}`;
 
 /** `layer1.weight … layer3.bias: residuals 0.2 apart, …` */
 function similarityText(bucket: SimilarityRecord['buckets'][number]): string {

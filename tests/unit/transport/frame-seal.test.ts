@@ -10,7 +10,7 @@ import {
   sealedFraming,
 } from '../../../src/agent/transport/frame-seal.ts';
 import { SealedReader } from '../../../src/agent/transport/sealed-reader.ts';
-import { SealedWriter } from '../../../src/agent/transport/sealed-writer.ts';
+import { ChunkedWriter } from '../../../src/agent/transport/chunked-writer.ts';
 import { runs } from '../../harness/effort.ts';
 
 const KEY = Buffer.alloc(32, 5);
@@ -19,8 +19,8 @@ const header = { stream: 3, sequence: 9, epoch: 1, operation: 2, dtype: 1 };
 
 /** Everything written at once, as it would travel. */
 function sealed(...bodies: readonly Uint8Array[]): Buffer {
-  const pieces: Buffer[] = [];
-  const writer = new SealedWriter(KEYS, (more) => {
+  const pieces: Uint8Array[] = [];
+  const writer = new ChunkedWriter(KEYS, (more) => {
     pieces.push(...more);
     return true;
   });
@@ -157,9 +157,9 @@ describe('what does not open', () => {
 
 describe('the writer', () => {
   test('seals no more than there is room for, and goes on in order', () => {
-    const pieces: Buffer[] = [];
+    const pieces: Uint8Array[] = [];
     const room: boolean[] = [];
-    const writer = new SealedWriter(KEYS, (more) => {
+    const writer = new ChunkedWriter(KEYS, (more) => {
       pieces.push(...more);
       return room.shift() ?? false;
     });
@@ -183,7 +183,7 @@ describe('the writer', () => {
   });
 
   test('has a small message sealed before it returns, where there is room', () => {
-    const writer = new SealedWriter(KEYS, () => true);
+    const writer = new ChunkedWriter(KEYS, () => true);
     expect(writer.write(header, body(100), () => undefined)).toBe(true);
     let ended = false;
     writer.end(() => (ended = true));

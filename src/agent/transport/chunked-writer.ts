@@ -1,9 +1,11 @@
 /**
- * Messages on their way into an encrypted connection: sealed chunk by chunk, each when the
- * last has left for the system, so that a large message needs the memory of a chunk or
- * two. First come, first served: records are numbered in the order in which they leave.
+ * Messages on their way into a connection that takes them chunk by chunk, because they are
+ * sealed or because an emulated link has room for so much: each chunk when the last has
+ * left, so that a large message needs the memory of a chunk or two. First come, first
+ * served: records are numbered in the order in which they leave.
  */
 import type { ErrorData } from '../../shared/errors.ts';
+import type { Lane } from '../emulation/lane.ts';
 import type { ConnectionKeys } from './connection-keys.ts';
 import { CHUNK_BYTES, FrameSealer, sealedFraming } from './frame-seal.ts';
 import {
@@ -14,29 +16,39 @@ import {
 import type { MessageHeader } from './transport.ts';
 
 interface Outgoing {
-  /** The frame's header, until it has been sealed. */
+  /** The frame's header, until it has been put. */
   header: Buffer | undefined;
   readonly data: Uint8Array;
-  /** Bytes of the data that have been sealed. */
-  sealed: number;
+  /** Bytes of the data that have been put. */
+  done: number;
   readonly flushed: () => void;
 }
 
 /**
- * Takes pieces, which are to leave in order; they may be kept. Returns false where no
- * more should come until `drained`.
+ * Takes pieces, which are to leave in order. Sealed ones may be kept; those in the clear
+ * are the sender's memory. Returns false where no more should come until `drained`.
  */
-export type PutPieces = (pieces: readonly Buffer[]) => boolean;
+export type PutPieces = (pieces: readonly Uint8Array[]) => boolean;
 
-export class SealedWriter {
-  readonly #sealer: FrameSealer;
+export class ChunkedWriter {
+  readonly #sealer: FrameSealer | undefined;
   readonly #put: PutPieces;
+  readonly #chunkBytes: number;
   readonly #queue: Outgoing[] = [];
   #blocked = false;
   #ended: (() => void) | undefined;
 
-  constructor(keys: ConnectionKeys, put: PutPieces) {
-    this.#sealer = new FrameSealer(keys.send);
+  /**
+   * @param keys undefined: in the clear, and `put` copies
+   * @param chunkBytes of data in the clear at once
+   */
+  constructor(
+    keys: ConnectionKeys | undefined,
+    put: PutPieces,
+    chunkBytes = CHUNK_BYTES,
+  ) {
+    this.#sealer = keys && new FrameSealer(keys.send);
+    this.#chunkBytes = keys === undefined ? chunkBytes : CHUNK_BYTES;
     this.#put = put;
   }
 
@@ -50,12 +62,17 @@ export class SealedWriter {
     return this.#send(header, data, flushed);
   }
 
+  /** Bytes that a message of this length takes beside its own. */
+  framing(length: number): number {
+    return this.#sealer === undefined ? FRAME_HEADER_BYTES : sealedFraming(length);
+  }
+
   /** Behind what was written. Returns the bytes that it takes on the wire. */
   writeAbort(error: ErrorData): number {
     const frame = encodeAbortFrame(error);
     const body = frame.subarray(FRAME_HEADER_BYTES);
     this.#send(frame.subarray(0, FRAME_HEADER_BYTES), body, nobodyWaits);
-    return sealedFraming(body.length) + body.length;
+    return this.framing(body.length) + body.length;
   }
 
   /** What was put has left. */
@@ -88,7 +105,7 @@ export class SealedWriter {
   }
 
   #send(header: Buffer, data: Uint8Array, flushed: () => void): boolean {
-    const outgoing: Outgoing = { header, data, sealed: 0, flushed };
+    const outgoing: Outgoing = { header, data, done: 0, flushed };
     if (this.#queue.length === 0 && !this.#blocked && this.#advance(outgoing)) {
       return true;
     }
@@ -100,19 +117,22 @@ export class SealedWriter {
   #advance(outgoing: Outgoing): boolean {
     const { data } = outgoing;
     for (;;) {
-      const pieces: Buffer[] = [];
+      const pieces: Uint8Array[] = [];
       const { header } = outgoing;
       if (header !== undefined) {
-        pieces.push(header, this.#sealer.header(header));
+        pieces.push(header);
+        if (this.#sealer !== undefined) pieces.push(this.#sealer.header(header));
         outgoing.header = undefined;
       }
-      if (outgoing.sealed < data.length) {
-        const end = Math.min(outgoing.sealed + CHUNK_BYTES, data.length);
-        pieces.push(...this.#sealer.chunk(data.subarray(outgoing.sealed, end)));
-        outgoing.sealed = end;
+      if (outgoing.done < data.length) {
+        const end = Math.min(outgoing.done + this.#chunkBytes, data.length);
+        const chunk = data.subarray(outgoing.done, end);
+        if (this.#sealer === undefined) pieces.push(chunk);
+        else pieces.push(...this.#sealer.chunk(chunk));
+        outgoing.done = end;
       }
       if (!this.#put(pieces)) this.#blocked = true;
-      if (outgoing.sealed === data.length) return true;
+      if (outgoing.done === data.length) return true;
       if (this.#blocked) return false;
     }
   }
@@ -120,4 +140,24 @@ export class SealedWriter {
 
 function nobodyWaits(): void {
   // An abort frame's memory is its own.
+}
+
+/**
+ * What writes the messages of a connection chunk by chunk; undefined where they go to the
+ * socket whole.
+ * @param lane of an emulated link, where it is one
+ * @param put to the socket, where it is none
+ */
+export function writerFor(
+  keys: ConnectionKeys | undefined,
+  lane: Lane | undefined,
+  put: PutPieces,
+): ChunkedWriter | undefined {
+  if (lane === undefined) return keys && new ChunkedWriter(keys, put);
+  const { chunkBytes } = lane;
+  const writer = new ChunkedWriter(keys, (pieces) => lane.put(pieces), chunkBytes);
+  lane.onRefill(() => {
+    writer.drained();
+  });
+  return writer;
 }

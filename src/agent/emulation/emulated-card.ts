@@ -1,0 +1,193 @@
+/**
+ * An emulated network card: what a rank sends to all others passes one line, what it
+ * receives from them another, each at the network's bandwidth, and a latency lies between.
+ *
+ *     sender     lanes ──in turns──► line out ──► socket, some ms ahead of time
+ *     receiver   socket ──► held until it left its sender + latency ──► line in ──► rank
+ *
+ * Segments say when they leave, on the clock of the machine, and the receiver waits for
+ * that moment. So the sender hands them over some milliseconds early, as one hands them to
+ * a socket's buffer: its thread may compute or sleep meanwhile. The lines keep moments, not
+ * bytes: there is no burst, and what is told late has not passed later.
+ *
+ * Cost: two copies of every byte, and a turn of the event loop for a segment or two.
+ */
+import type { EmulatedNetwork } from '../../shared/emulated-network.ts';
+import { Lane, type LaneCard, type Wire } from './lane.ts';
+import { SegmentMemory } from './segment-memory.ts';
+import { MOST_SEGMENT_BYTES } from './segment.ts';
+import { SerialLine } from './serial-line.ts';
+
+/** How far ahead of its time a segment goes to the socket. */
+const AHEAD_MS = 5;
+/**
+ * What waits may use the time in which its thread did something else, up to what a
+ * socket's buffer would have held meanwhile.
+ */
+const SOCKET_BYTES = 4 * 2 ** 20;
+const MOST_CATCH_UP_MS = 50;
+/** Lanes take turns after this much of the line's time, in segments of at least a packet. */
+const SEGMENT_MS = 0.5;
+const LEAST_SEGMENT_BYTES = 1448;
+/** Beside what is on its way in AHEAD_MS and the latency. */
+const HOLD_BYTES = 256 * 2 ** 10;
+const MOST_HOLD_BYTES = 64 * 2 ** 20;
+/** Delivered in one go; then the event loop has its turn. */
+const TURN_BYTES = 256 * 2 ** 10;
+
+export interface CardTimer {
+  /** Milliseconds, on the clock that all processes of this machine share. */
+  now(): number;
+  /**
+   * Call the card at the first of two moments, either of which may be Infinity; replaces
+   * what was set before.
+   * @param due to the fraction of a millisecond
+   * @param refill to the millisecond
+   */
+  set(due: number, refill: number): void;
+}
+
+export class EmulatedCard implements LaneCard {
+  readonly memory: SegmentMemory;
+  readonly holdBytes: number;
+  readonly #latencyMs: number;
+  readonly #catchUpMs: number;
+  readonly #out: SerialLine;
+  readonly #in: SerialLine;
+  readonly #timer: CardTimer;
+  readonly #lanes: Lane[] = [];
+  /** Where to look first for the lane whose turn it is. */
+  #turn = 0;
+  /** The moment from which the line may carry what is put now. */
+  #start = 0;
+  #refilling = false;
+  /** The lane whose first segment is passing the line in, and until when. */
+  #serving: { readonly lane: Lane; readonly until: number } | undefined;
+
+  /** @param timer gives the card its turns, from its own functions on */
+  constructor(
+    { bandwidth, latency }: EmulatedNetwork,
+    timer: (turn: () => void) => CardTimer,
+  ) {
+    this.#out = new SerialLine(bandwidth);
+    this.#in = new SerialLine(bandwidth);
+    this.#latencyMs = latency;
+    const bytesPerMs = bandwidth / 8000;
+    this.#catchUpMs = Math.min(MOST_CATCH_UP_MS, SOCKET_BYTES / bytesPerMs);
+    this.memory = new SegmentMemory(
+      Math.min(
+        MOST_SEGMENT_BYTES,
+        Math.max(LEAST_SEGMENT_BYTES, Math.floor(SEGMENT_MS * bytesPerMs)),
+      ),
+    );
+    this.holdBytes = Math.min(
+      MOST_HOLD_BYTES,
+      HOLD_BYTES + (2 * AHEAD_MS + this.#latencyMs) * bytesPerMs,
+    );
+    this.#timer = timer(() => {
+      this.turn();
+    });
+  }
+
+  connect(wire: Wire): Lane {
+    const lane = new Lane(this, wire);
+    this.#lanes.push(lane);
+    return lane;
+  }
+
+  transmit(bytes: number): number {
+    if (!this.#refilling) this.#start = this.#timer.now();
+    return this.#out.transmit(this.#start, bytes);
+  }
+
+  hasRoom(): boolean {
+    // By turns: one chunk each.
+    if (this.#refilling || this.#lanes.some((lane) => lane.wanting)) return false;
+    return this.#out.free < this.#timer.now() + AHEAD_MS;
+  }
+
+  wants(): void {
+    if (!this.#refilling) this.#schedule();
+  }
+
+  came(): void {
+    this.#schedule();
+  }
+
+  cleared(lane: Lane): void {
+    if (this.#serving?.lane === lane) this.#serving = undefined;
+  }
+
+  /** What is due is delivered, and lanes that want to put more are refilled. */
+  turn(): void {
+    this.#receive(this.#timer.now());
+    this.#refill(this.#timer.now());
+    this.#schedule();
+  }
+
+  #refill(now: number): void {
+    this.#refilling = true;
+    // They would have had the line while this thread did something else.
+    this.#start = now - this.#catchUpMs;
+    while (this.#out.free < now + AHEAD_MS) {
+      const lane = this.#nextWanting();
+      if (lane === undefined) break;
+      lane.refill();
+    }
+    this.#refilling = false;
+  }
+
+  #receive(now: number): void {
+    let bytes = 0;
+    while (bytes < TURN_BYTES && this.#nextDue() <= now) {
+      const served = this.#serving?.lane;
+      this.#serving = undefined;
+      if (served !== undefined) bytes += served.deliver();
+      else this.#serve(this.#earliest()!);
+    }
+  }
+
+  /** Its first segment has arrived; while others pass the line it waits. */
+  #serve(lane: Lane): void {
+    const { leftAt, bytes } = lane.first!;
+    // It came byte by byte while it left its sender.
+    const begun = leftAt + this.#latencyMs - this.#in.duration(bytes);
+    this.#serving = { lane, until: this.#in.transmit(begun, bytes) };
+  }
+
+  /** When there is something to do for what has come; Infinity: nothing has. */
+  #nextDue(): number {
+    if (this.#serving !== undefined) return this.#serving.until;
+    const first = this.#earliest()?.first;
+    return first === undefined ? Infinity : first.leftAt + this.#latencyMs;
+  }
+
+  /** The lane whose first segment left its sender first. */
+  #earliest(): Lane | undefined {
+    let earliest: Lane | undefined;
+    for (const lane of this.#lanes) {
+      if (lane.first === undefined) continue;
+      const before = earliest?.first?.leftAt ?? Infinity;
+      if (lane.first.leftAt < before) earliest = lane;
+    }
+    return earliest;
+  }
+
+  /** The next in turn of those that want to put more. */
+  #nextWanting(): Lane | undefined {
+    const lanes = this.#lanes;
+    for (let step = 0; step < lanes.length; step++) {
+      const index = (this.#turn + step) % lanes.length;
+      if (!lanes[index]!.wanting) continue;
+      this.#turn = index + 1;
+      return lanes[index];
+    }
+    return undefined;
+  }
+
+  #schedule(): void {
+    const wanting = this.#lanes.some((lane) => lane.wanting);
+    const refill = wanting ? this.#out.free - AHEAD_MS / 2 : Infinity;
+    this.#timer.set(this.#nextDue(), refill);
+  }
+}

@@ -1,0 +1,194 @@
+/**
+ * What one connection has on its way over an emulated card: it stamps what leaves with the
+ * moment at which the line has carried it, and holds what has come until it is due. The
+ * card (`emulated-card.ts`) says when.
+ */
+import type { SegmentMemory } from './segment-memory.ts';
+import { SegmentReader, type Arrived } from './segment-reader.ts';
+import { encodeSegmentHeader, SEGMENT_HEADER_BYTES } from './segment.ts';
+
+/** Delivered in pieces so small that the receive queue copies what it keeps of them. */
+const PIECE_BYTES = 8 * 2 ** 10;
+
+/** The connection, as its lane needs it. */
+export interface Wire {
+  /**
+   * To the socket; `taken` when its memory may be used again. False: no more until the
+   * lane's `drained`.
+   */
+  put(segment: Buffer, taken: () => void): boolean;
+  /** They have arrived: bytes of the connection, in order, valid during the call. */
+  deliver(bytes: Buffer): void;
+  /** Too much has come that is not due: leave the socket unread, or read on. */
+  setFull(full: boolean): void;
+}
+
+/** The card, as its lanes need it. */
+export interface LaneCard {
+  readonly memory: SegmentMemory;
+  /** With more than this not due yet, a lane reads no further. */
+  readonly holdBytes: number;
+  /** When the last of these bytes will have left. */
+  transmit(bytes: number): number;
+  /** Whether lanes may put more; if not, those that want to are refilled in turns. */
+  hasRoom(): boolean;
+  /** A lane wants to put more, and its socket takes it. */
+  wants(): void;
+  /** A segment has come. */
+  came(): void;
+  /** What the lane held is gone. */
+  cleared(lane: Lane): void;
+}
+
+export class Lane {
+  /** Takes what the socket reads. */
+  readonly reader: SegmentReader;
+  readonly #wire: Wire;
+  readonly #card: LaneCard;
+  readonly #held: Arrived[] = [];
+  #heldBytes = 0;
+  #full = false;
+  #writable = true;
+  #wanting = false;
+  #refill: (() => void) | undefined;
+  #emptied: (() => void) | undefined;
+  #headersSent = 0;
+  #headersReceived = 0;
+
+  constructor(card: LaneCard, wire: Wire) {
+    this.#card = card;
+    this.#wire = wire;
+    this.reader = new SegmentReader(card.memory, (segment) => {
+      this.#hold(segment);
+    });
+  }
+
+  /** What to put at once: a few of them, and others wait long for their turn. */
+  get chunkBytes(): number {
+    return this.#card.memory.segmentBytes;
+  }
+
+  /** Bytes of segment headers put to the socket, and read from it. */
+  get headers(): { readonly sent: number; readonly received: number } {
+    return { sent: this.#headersSent, received: this.#headersReceived };
+  }
+
+  /** Whether it has more to put, and a socket that takes it. */
+  get wanting(): boolean {
+    return this.#wanting && this.#writable;
+  }
+
+  /** What came first and is not delivered. */
+  get first(): Arrived | undefined {
+    return this.#held[0];
+  }
+
+  /** Whom to call when more may be put, after `put` has returned false. */
+  onRefill(refill: () => void): void {
+    this.#refill = refill;
+  }
+
+  /**
+   * The pieces, a chunk with what frames it, are copied and go to the socket at once.
+   * Returns false where no more should come until the refill.
+   */
+  put(pieces: readonly Uint8Array[]): boolean {
+    const { memory } = this.#card;
+    let block = memory.take();
+    let length = 0;
+    for (const piece of pieces) {
+      for (let offset = 0; offset < piece.length; ) {
+        if (length === memory.segmentBytes) {
+          this.#leave(block, length);
+          block = memory.take();
+          length = 0;
+        }
+        const part = piece.subarray(offset, offset + memory.segmentBytes - length);
+        block.set(part, SEGMENT_HEADER_BYTES + length);
+        length += part.length;
+        offset += part.length;
+      }
+    }
+    this.#leave(block, length);
+    if (this.#writable && this.#card.hasRoom()) return true;
+    this.#wanting = true;
+    if (this.#writable) this.#card.wants();
+    return false;
+  }
+
+  /** The line has room. */
+  refill(): void {
+    this.#wanting = false;
+    this.#refill?.();
+  }
+
+  /** The socket takes more again. */
+  drained(): void {
+    this.#writable = true;
+    if (this.#wanting) this.#card.wants();
+  }
+
+  /** The connection is gone: nothing more is put. */
+  drop(): void {
+    this.#wanting = false;
+  }
+
+  /** Deliver the first; its bytes. */
+  deliver(): number {
+    const { block, bytes } = this.#held.shift()!;
+    this.#heldBytes -= bytes;
+    for (let at = 0; at < bytes; at += PIECE_BYTES) {
+      this.#wire.deliver(block.subarray(at, Math.min(bytes, at + PIECE_BYTES)));
+    }
+    this.#card.memory.release(block);
+    this.#settle();
+    return bytes;
+  }
+
+  /** The socket has ended: call back when all that came has been delivered. */
+  end(emptied: () => void): void {
+    this.#emptied = emptied;
+    this.#settle();
+  }
+
+  /** Forget what has come. */
+  clear(): void {
+    this.#held.length = 0;
+    this.#heldBytes = 0;
+    this.#card.cleared(this);
+    this.#settle();
+  }
+
+  #leave(block: Buffer, length: number): void {
+    const leftAt = this.#card.transmit(length);
+    encodeSegmentHeader(block, { length, leftAt });
+    this.#headersSent += SEGMENT_HEADER_BYTES;
+    const segment = block.subarray(0, SEGMENT_HEADER_BYTES + length);
+    this.#writable = this.#wire.put(segment, () => {
+      this.#card.memory.release(block);
+    });
+  }
+
+  #hold(segment: Arrived): void {
+    this.#headersReceived += SEGMENT_HEADER_BYTES;
+    this.#held.push(segment);
+    this.#heldBytes += segment.bytes;
+    if (!this.#full && this.#heldBytes > this.#card.holdBytes) {
+      this.#full = true;
+      this.#wire.setFull(true);
+    }
+    this.#card.came();
+  }
+
+  /** Read on where there is room again, and tell of the end where all has gone. */
+  #settle(): void {
+    if (this.#full && this.#heldBytes <= this.#card.holdBytes / 2) {
+      this.#full = false;
+      this.#wire.setFull(false);
+    }
+    if (this.#held.length > 0) return;
+    const emptied = this.#emptied;
+    this.#emptied = undefined;
+    emptied?.();
+  }
+}

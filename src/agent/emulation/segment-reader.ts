@@ -1,0 +1,76 @@
+/**
+ * Segments out of a byte stream that is cut anywhere: a state machine that keeps one header
+ * and the segment that is arriving. Takes bytes as the transport's `ByteReader` does.
+ */
+import type { SegmentMemory } from './segment-memory.ts';
+import { decodeSegmentHeader, SEGMENT_HEADER_BYTES } from './segment.ts';
+
+/** A segment that has come: its block is the taker's, to be released. */
+export interface Arrived {
+  /** When its last byte left the sender, ms. */
+  readonly leftAt: number;
+  readonly block: Buffer;
+  /** The first so many bytes of the block. */
+  readonly bytes: number;
+}
+
+export class SegmentReader {
+  readonly #memory: SegmentMemory;
+  readonly #arrived: (segment: Arrived) => void;
+  readonly #head = Buffer.alloc(SEGMENT_HEADER_BYTES);
+  #headBytes = 0;
+  #leftAt = 0;
+  /** Undefined between segments. */
+  #block: Buffer | undefined;
+  #bytes = 0;
+  #filled = 0;
+
+  constructor(memory: SegmentMemory, arrived: (segment: Arrived) => void) {
+    this.#memory = memory;
+    this.#arrived = arrived;
+  }
+
+  /** Where the next bytes may be put at once, instead of being pushed. */
+  room(): Uint8Array | undefined {
+    return this.#block?.subarray(this.#filled, this.#bytes);
+  }
+
+  filled(bytes: number): void {
+    this.#filled += bytes;
+    if (this.#filled < this.#bytes) return;
+    const block = this.#block!;
+    this.#block = undefined;
+    this.#arrived({ leftAt: this.#leftAt, block, bytes: this.#bytes });
+  }
+
+  /** @throws GradwireError `LINK_NOT_EMULATED` */
+  push(chunk: Buffer): void {
+    let offset = 0;
+    while (offset < chunk.length) {
+      if (this.#block !== undefined) {
+        const taken = chunk.copy(
+          this.#block,
+          this.#filled,
+          offset,
+          offset + this.#bytes - this.#filled,
+        );
+        offset += taken;
+        this.filled(taken);
+        continue;
+      }
+      const taken = chunk.copy(this.#head, this.#headBytes, offset);
+      offset += taken;
+      this.#headBytes += taken;
+      if (this.#headBytes < SEGMENT_HEADER_BYTES) continue;
+      this.#headBytes = 0;
+      const { leftAt, length } = decodeSegmentHeader(
+        this.#head,
+        this.#memory.segmentBytes,
+      );
+      this.#leftAt = leftAt;
+      this.#bytes = length;
+      this.#filled = 0;
+      this.#block = this.#memory.take();
+    }
+  }
+}

@@ -1,0 +1,31 @@
+/**
+ * A line that carries bytes one after the other at a fixed rate: one direction of a network
+ * card. It keeps the moment at which it is free again and nothing else, so a transmission
+ * that is told late ends when it would have ended. Pure; times in ms.
+ */
+import { cableBytes } from '../../shared/emulated-network.ts';
+
+export class SerialLine {
+  readonly #msPerByte: number;
+  #free = -Infinity;
+
+  constructor(bitsPerSecond: number) {
+    this.#msPerByte = 8000 / bitsPerSecond;
+  }
+
+  /** When everything taken so far has passed. */
+  get free(): number {
+    return this.#free;
+  }
+
+  /** How long these bytes of a stream occupy the line, headers of packets included. */
+  duration(bytes: number): number {
+    return cableBytes(bytes) * this.#msPerByte;
+  }
+
+  /** The bytes pass as soon as the line is free, but not before `start`: when they have. */
+  transmit(start: number, bytes: number): number {
+    this.#free = Math.max(this.#free, start) + this.duration(bytes);
+    return this.#free;
+  }
+}

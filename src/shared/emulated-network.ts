@@ -1,0 +1,142 @@
+/**
+ * An emulated network: the link that every rank is given, as if it had a network card of
+ * that speed. Quantities may be written as text with a unit or as numbers of bit/s and
+ * seconds; a spec keeps them as text in one spelling. Bandwidth is that of the cable:
+ * packets have headers, as on Ethernet.
+ */
+import { z } from 'zod';
+import { quantityText, readQuantity } from './quantity-text.ts';
+
+/** What a TCP segment of Ethernet carries: 1500 less IP's 20, TCP's 20 and timestamps' 12. */
+const PACKET_BYTES = 1448;
+/** Those headers, and Ethernet's: 8 preamble, 14 header, 4 checksum, 12 between packets. */
+const PACKET_HEADERS = 90;
+
+const LEAST_BANDWIDTH = 1e5;
+const MOST_BANDWIDTH = 1e12;
+const MOST_LATENCY = 10;
+
+const BIT_RATES = new Map(
+  ['', 'k', 'M', 'G', 'T'].flatMap((prefix, power) =>
+    (['bit/s', 'b/s', 'bps', 'B/s'] as const).map((unit): [string, number] => [
+      prefix + unit,
+      1000 ** power * (unit === 'B/s' ? 8 : 1),
+    ]),
+  ),
+);
+const TIMES = new Map([
+  ['s', 1],
+  ['ms', 1e-3],
+  ['µs', 1e-6],
+  // The Greek letter instead of the micro sign, and no letter of the keyboard's.
+  ['μs', 1e-6],
+  ['us', 1e-6],
+  ['ns', 1e-9],
+]);
+
+const BANDWIDTH_TEXT =
+  'must be a bandwidth from 100 kbit/s to 1 Tbit/s, as "1 Gbit/s", "100 Mbit/s" or ' +
+  '"125 MB/s" (bytes), or a number of bit/s';
+const LATENCY_TEXT =
+  'must be a time of one way from 0 to 10 s, as "50 µs", "50 us" or "0.2 ms", or a ' +
+  'number of seconds';
+
+interface Kind {
+  readonly units: ReadonlyMap<string, number>;
+  readonly least: number;
+  readonly most: number;
+  /** What is said of anything else. */
+  readonly refusal: string;
+  /** The spelling that is kept. */
+  readonly spell: (value: number) => string;
+}
+
+/** A quantity in its one spelling; `read` gives its value. */
+const quantity = ({ units, least, most, refusal, spell }: Kind) =>
+  z
+    .union([z.string().max(40), z.number()], { error: refusal })
+    .transform((raw, context) => {
+      const value = typeof raw === 'number' ? raw : readQuantity(raw, units);
+      if (value !== undefined && value >= least && value <= most) return spell(value);
+      context.addIssue({ code: 'custom', message: refusal });
+      return z.NEVER;
+    });
+
+const bandwidthSchema = quantity({
+  ...{ units: BIT_RATES, least: LEAST_BANDWIDTH, most: MOST_BANDWIDTH },
+  ...{ refusal: BANDWIDTH_TEXT, spell: bandwidthText },
+});
+const latencySchema = quantity({
+  ...{ units: TIMES, least: 0, most: MOST_LATENCY },
+  ...{ refusal: LATENCY_TEXT, spell: latencyText },
+});
+
+/** Links that are all alike. */
+export const linkSpecSchema = z.strictObject({
+  bandwidth: bandwidthSchema.describe(
+    'Of each rank’s link, each way, as 1 Gbit/s; headers of packets count',
+  ),
+  latency: latencySchema.prefault(0).describe('Of a message, one way, as 50 µs'),
+});
+
+export const networkSpecSchema = linkSpecSchema.extend({
+  pairs: z
+    .array(
+      z.strictObject({
+        between: z.tuple([z.string(), z.string()]).describe('Names of two nodes'),
+        ...linkSpecSchema.shape,
+      }),
+    )
+    .max(1000)
+    .optional()
+    .describe('Links between nodes that differ from the others'),
+});
+export type NetworkSpec = z.infer<typeof networkSpecSchema>;
+
+/** What every rank's link does. */
+export interface EmulatedNetwork {
+  /** Bit/s of each direction. */
+  readonly bandwidth: number;
+  /** Milliseconds, one way. */
+  readonly latency: number;
+}
+
+/** @param spec as its schema leaves it */
+export function emulatedNetwork({
+  bandwidth,
+  latency,
+}: z.infer<typeof linkSpecSchema>): EmulatedNetwork {
+  return {
+    bandwidth: readQuantity(bandwidth, BIT_RATES)!,
+    latency: 1000 * readQuantity(latency, TIMES)!,
+  };
+}
+
+/** `emulated 1 Gbit/s, 50 µs`. */
+export const describeEmulated = ({ bandwidth, latency }: EmulatedNetwork): string =>
+  `emulated ${bandwidthText(bandwidth)}, ${latencyText(latency / 1000)}`;
+
+/** Bytes on the cable for so many bytes of a stream that leave at once. */
+export const cableBytes = (bytes: number): number =>
+  bytes + PACKET_HEADERS * Math.ceil(bytes / PACKET_BYTES);
+
+/** Seconds that a byte of a long message takes, headers included. */
+export const secondsPerByte = ({ bandwidth }: EmulatedNetwork): number =>
+  (8 / bandwidth) * (cableBytes(PACKET_BYTES) / PACKET_BYTES);
+
+function bandwidthText(bitsPerSecond: number): string {
+  return quantityText(bitsPerSecond, [
+    ['Tbit/s', 1e12],
+    ['Gbit/s', 1e9],
+    ['Mbit/s', 1e6],
+    ['kbit/s', 1e3],
+  ]);
+}
+
+function latencyText(seconds: number): string {
+  return quantityText(seconds, [
+    ['s', 1],
+    ['ms', 1e-3],
+    ['µs', 1e-6],
+  ]);
+}

@@ -1,0 +1,25 @@
+/** Quantities with a unit as a user writes them, and as they are written back. */
+
+/** The value in the base unit, or undefined where the text is no number with a unit. */
+export function readQuantity(
+  text: string,
+  units: ReadonlyMap<string, number>,
+): number | undefined {
+  const [, digits, unit] =
+    /^\s*(\d+(?:\.\d*)?(?:e[+-]?\d+)?|\.\d+)\s*(\S+)\s*$/i.exec(text) ?? [];
+  const factor = unit === undefined ? undefined : units.get(unit);
+  return factor === undefined ? undefined : settled(Number(digits) * factor);
+}
+
+/** In the largest unit of which there is at least one: `1 Gbit/s`, `0.5 µs`. */
+export function quantityText(
+  value: number,
+  units: readonly (readonly [name: string, factor: number])[],
+): string {
+  const last = units.at(-1)!;
+  const [name, factor] = units.find((unit) => value >= unit[1]) ?? last;
+  return `${settled(value / factor)} ${name}`;
+}
+
+/** Without what binary fractions of a decimal factor leave behind. */
+const settled = (value: number): number => Number(value.toPrecision(12));
