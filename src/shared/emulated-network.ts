@@ -114,7 +114,8 @@ export function emulatedNetwork({
 
 /** `emulated 1 Gbit/s, 50 µs`. */
 export const describeEmulated = ({ bandwidth, latency }: EmulatedNetwork): string =>
-  `emulated ${bandwidthText(bandwidth)}, ${latencyText(latency / 1000)}`;
+  `emulated ${bandwidthText(bandwidth)}` +
+  (latency === 0 ? '' : `, ${latencyText(latency / 1000)}`);
 
 /** Bytes on the cable for so many bytes of a stream that leave at once. */
 export const cableBytes = (bytes: number): number =>

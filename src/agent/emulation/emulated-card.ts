@@ -15,6 +15,7 @@
 import type { EmulatedNetwork } from '../../shared/emulated-network.ts';
 import { Lane, type LaneCard, type Wire } from './lane.ts';
 import { SegmentMemory } from './segment-memory.ts';
+import { LineIn } from './line-in.ts';
 import { MOST_SEGMENT_BYTES } from './segment.ts';
 import { SerialLine } from './serial-line.ts';
 
@@ -53,7 +54,7 @@ export class EmulatedCard implements LaneCard {
   readonly #latencyMs: number;
   readonly #catchUpMs: number;
   readonly #out: SerialLine;
-  readonly #in: SerialLine;
+  readonly #in: LineIn;
   readonly #timer: CardTimer;
   readonly #lanes: Lane[] = [];
   /** Where to look first for the lane whose turn it is. */
@@ -70,7 +71,6 @@ export class EmulatedCard implements LaneCard {
     timer: (turn: () => void) => CardTimer,
   ) {
     this.#out = new SerialLine(bandwidth);
-    this.#in = new SerialLine(bandwidth);
     this.#latencyMs = latency;
     const bytesPerMs = bandwidth / 8000;
     this.#catchUpMs = Math.min(MOST_CATCH_UP_MS, SOCKET_BYTES / bytesPerMs);
@@ -80,6 +80,7 @@ export class EmulatedCard implements LaneCard {
         Math.max(LEAST_SEGMENT_BYTES, Math.floor(SEGMENT_MS * bytesPerMs)),
       ),
     );
+    this.#in = new LineIn(new SerialLine(bandwidth), this.memory.segmentBytes);
     this.holdBytes = Math.min(
       MOST_HOLD_BYTES,
       HOLD_BYTES + (2 * AHEAD_MS + this.#latencyMs) * bytesPerMs,
@@ -97,7 +98,7 @@ export class EmulatedCard implements LaneCard {
 
   transmit(bytes: number): number {
     if (!this.#refilling) this.#start = this.#timer.now();
-    return this.#out.transmit(this.#start, bytes);
+    return this.#out.occupy(this.#start, this.#out.duration(bytes));
   }
 
   hasRoom(): boolean {
@@ -150,9 +151,7 @@ export class EmulatedCard implements LaneCard {
   /** Its first segment has arrived; while others pass the line it waits. */
   #serve(lane: Lane): void {
     const { leftAt, bytes } = lane.first!;
-    // It came byte by byte while it left its sender.
-    const begun = leftAt + this.#latencyMs - this.#in.duration(bytes);
-    this.#serving = { lane, until: this.#in.transmit(begun, bytes) };
+    this.#serving = { lane, until: this.#in.pass(leftAt + this.#latencyMs, bytes) };
   }
 
   /** When there is something to do for what has come; Infinity: nothing has. */

@@ -23,9 +23,9 @@ export class SerialLine {
     return cableBytes(bytes) * this.#msPerByte;
   }
 
-  /** The bytes pass as soon as the line is free, but not before `start`: when they have. */
-  transmit(start: number, bytes: number): number {
-    this.#free = Math.max(this.#free, start) + this.duration(bytes);
+  /** For so long as soon as the line is free, but not before `start`: when it has passed. */
+  occupy(start: number, duration: number): number {
+    this.#free = Math.max(this.#free, start) + duration;
     return this.#free;
   }
 }
