@@ -8,6 +8,7 @@
  */
 import { reportError } from '../src/cli/text/report-error.ts';
 import { autoLines, autoSummary, autoTable } from './collectives/auto-verdict.ts';
+import { emulationTable, measureEmulation } from './collectives/emulation.ts';
 import { exchangeTable, measureExchange } from './collectives/iteration-exchange.ts';
 import { measureMemory, memoryTable, type MemoryLine } from './collectives/memory.ts';
 import { parseOptions } from './collectives/options.ts';
@@ -60,6 +61,11 @@ async function main(): Promise<void> {
     await measureExchange(session, (lines) => {
       const [first] = lines;
       print(lines, () => `${first!.note}, ${first!.links}\n${exchangeTable(lines)}`);
+    });
+  }
+  if (sections.includes('emulation')) {
+    await measureEmulation(session, (lines) => {
+      print(lines, () => emulationTable(lines));
     });
   }
   if (sections.includes('memory')) {

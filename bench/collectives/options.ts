@@ -4,7 +4,14 @@ import { inputError } from '../../src/shared/errors.ts';
 import { LINK_NAMES, type LinkName } from './links.ts';
 import { TRANSPORT_CHOICES, type TransportChoice } from './rank-transport.ts';
 
-export const SECTIONS = ['sweep', 'sparse', 'grid', 'exchange', 'memory'] as const;
+export const SECTIONS = [
+  'sweep',
+  'sparse',
+  'grid',
+  'exchange',
+  'memory',
+  'emulation',
+] as const;
 export type Section = (typeof SECTIONS)[number];
 const BY_DEFAULT: readonly Section[] = ['sweep', 'exchange'];
 
@@ -30,6 +37,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
     args: [...args],
     options: {
       ...{ sweep: flag, sparse: flag, grid: flag, exchange: flag, memory: flag },
+      emulation: flag,
       ranks: { type: 'string' },
       sizes: { type: 'string' },
       transport: { type: 'string', default: 'auto' },

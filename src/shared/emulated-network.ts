@@ -74,7 +74,7 @@ const latencySchema = quantity({
 /** Links that are all alike. */
 export const linkSpecSchema = z.strictObject({
   bandwidth: bandwidthSchema.describe(
-    'Of each rank’s link, each way, as 1 Gbit/s; headers of packets count',
+    'Of each rank’s link, each way, as 1 Gbit/s; empty: the real network',
   ),
   latency: latencySchema.prefault(0).describe('Of a message, one way, as 50 µs'),
 });

@@ -127,6 +127,8 @@ describe('the quickstart, after one click', () => {
   it('offers itself on the first screen', async () => {
     await page.getByTestId('try-button').waitFor();
     expect(await text('try-button')).toBe('Try on this computer');
+    const network = page.getByTestId('try-network').locator('option:checked');
+    expect(await network.innerText()).toBe('1 Gbit/s (emulated)');
     expect(await serious()).toEqual([]);
   });
 
@@ -137,6 +139,10 @@ describe('the quickstart, after one click', () => {
       await page.getByTestId(`rank-${rank}`).waitFor();
     }
     expect(await page.getByTestId('rank-4').count()).toBe(0);
+  });
+
+  it('says that the network is emulated', async () => {
+    expect(await text('run-network')).toBe('network emulated 1 Gbit/s, 50 µs');
   });
 
   it('stops when asked, after saying what is lost, and is listed', async () => {

@@ -13,7 +13,7 @@ import { failure } from '../../shared/errors.ts';
 export const SEGMENT_HEADER_BYTES = 16;
 /** As much as leaves a socket at once on a system that lets the card cut packets. */
 export const MOST_SEGMENT_BYTES = 64 * 2 ** 10;
-const MAGIC = 0x4c455747;
+const MAGIC = 0x57474c45;
 
 export interface SegmentHeader {
   readonly length: number;
@@ -43,9 +43,13 @@ export function decodeSegmentHeader(bytes: Buffer, most: number): SegmentHeader 
     length <= most &&
     Number.isFinite(leftAt);
   if (valid) return { length, leftAt };
-  throw failure('LINK_NOT_EMULATED', 'a peer sent bytes that no emulated link carries', {
-    next: 'Give all ranks the same network, and deploy the same version on every node.',
-  });
+  throw failure(
+    'LINK_NOT_EMULATED',
+    'a peer sent bytes that no emulated link carries',
+    {
+      next: 'Give all ranks the same network, and deploy the same version on every node.',
+    },
+  );
 }
 
 /** Milliseconds since some moment that all processes of this machine share. */

@@ -31,10 +31,14 @@ export function addBenchCommand(program: Command): void {
     .option('--grid', 'sparse vectors, for what auto chooses')
     .option('--exchange', 'one iteration of FNN-3, and what its time goes to')
     .option('--memory', 'the arena of a rank at its peak')
+    .option('--emulation', 'emulated links beside shaped ones; needs root')
     .option('--ranks <counts>', 'processes, as 2,4,8')
     .option('--sizes <bytes>', 'of the dense vectors, as 8,64K,4M')
     .option('--transport <name>', 'auto, tcp or native')
-    .option('--links <names>', 'of loopback,1gbit,10gbit; shaped ones need root')
+    .option(
+      '--links <names>',
+      'of loopback,1gbit,10gbit,emulated-1gbit,emulated-10gbit; shaped ones need root',
+    )
     .option('--peers', 'OpenMPI and Gloo beside ours, where they are installed')
     .option('--quick', 'a few repetitions of a few sizes: whether it works')
     .option('--json', JSON_LINES)

@@ -1,5 +1,6 @@
 /** `gradwire runs show`: one run, its spec, and what happened in it. */
 import type { Command } from 'commander';
+import { describeEmulated } from '../../shared/emulated-network.ts';
 import { formatError } from '../../shared/errors.ts';
 import { describePlan } from '../../shared/exchange-plan.ts';
 import type { RunDetail } from '../../shared/rpc.ts';
@@ -40,6 +41,8 @@ function describe(run: RunDetail, table: string | undefined): string {
         ? ''
         : `, took ${milliseconds(run.endedAt - run.createdAt)}`),
   ];
+  const emulated = run.events.find((event) => event.type === 'started')?.emulated;
+  if (emulated !== undefined) lines.push(`network ${describeEmulated(emulated)}`);
   if (run.loss !== undefined) lines.push(`loss ${loss(run.loss)}`);
   if (run.metric !== undefined) lines.push(`accuracy ${percent(run.metric)}`);
   if (run.error !== undefined) lines.push(formatError(run.error));

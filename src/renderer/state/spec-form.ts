@@ -64,7 +64,10 @@ export function valueAt(draft: Draft, path: string): JsonValue | undefined {
   return value;
 }
 
-/** A copy with one value changed; undefined removes the key. */
+/**
+ * A copy with one value changed; undefined removes the key, and the section around it where
+ * it was the last.
+ */
 export function withValue(
   draft: Draft,
   path: string,
@@ -74,7 +77,12 @@ export function withValue(
   const copy: Record<string, JsonValue> = { ...draft };
   if (rest.length > 0) {
     const inner = draft[key];
-    copy[key] = withValue(isDraft(inner) ? inner : {}, rest.join('.'), value);
+    const changed = withValue(isDraft(inner) ? inner : {}, rest.join('.'), value);
+    if (value === undefined && Object.keys(changed).length === 0) {
+      Reflect.deleteProperty(copy, key);
+    } else {
+      copy[key] = changed;
+    }
   } else if (value === undefined) {
     Reflect.deleteProperty(copy, key);
   } else {
@@ -215,6 +223,13 @@ export function formSections(catalogue: Catalogue, draft: Draft): FormSection[] 
       fields: [
         field('world.ranks', 'integer', 'Ranks'),
         field('backend', 'choice', 'Backend', plainChoices(schemaAt('backend').enum)),
+      ],
+    },
+    {
+      title: 'Emulated network',
+      fields: [
+        field('network.bandwidth', 'text', 'Bandwidth'),
+        field('network.latency', 'text', 'Latency'),
       ],
     },
     {

@@ -71,7 +71,10 @@ export function memoryOf(rank: number): Memory {
 }
 
 export interface WorldOptions extends Partial<
-  Pick<MeshOptions, 'timeoutMs' | 'limits' | 'observer' | 'spinMs' | 'encrypt'>
+  Pick<
+    MeshOptions,
+    'timeoutMs' | 'limits' | 'observer' | 'spinMs' | 'encrypt' | 'network'
+  >
 > {
   readonly backend?: Backend;
   /** Of all ranks, or of each; `tcp` where none is given. */
