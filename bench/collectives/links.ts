@@ -10,11 +10,7 @@ import { namespacesMissing, RankNamespaces } from '../../tests/harness/namespace
 const SHAPED = { '1gbit': 1e9, '10gbit': 10e9 } as const;
 const EMULATED = { 'emulated-1gbit': 1e9, 'emulated-10gbit': 10e9 } as const;
 
-export const LINK_NAMES = [
-  'loopback',
-  ...keysOf(SHAPED),
-  ...keysOf(EMULATED),
-] as const;
+export const LINK_NAMES = ['loopback', ...keysOf(SHAPED), ...keysOf(EMULATED)] as const;
 export type LinkName = 'loopback' | keyof typeof SHAPED | keyof typeof EMULATED;
 
 export class Links implements Disposable {

@@ -156,14 +156,10 @@ function cheapest(
   const dense = { ...shape, payloadBytes: valueBytes * length };
   const sparse = { ...shape, payloadBytes: sparseBytes(nnz, valueBytes), nnz };
   const choose = (kind: PayloadKind, of: ExchangeShape): CollectiveDefinition =>
-    quantization === undefined
-      ? chooseCollective(kind, of, cost)
-      : quantizingFor(kind);
+    quantization === undefined ? chooseCollective(kind, of, cost) : quantizingFor(kind);
   const best = choose('dense', dense);
   const bestSparse = choose('sparse', sparse);
-  return bestSparse.cost(sparse, cost) < best.cost(dense, cost)
-    ? bestSparse
-    : best;
+  return bestSparse.cost(sparse, cost) < best.cost(dense, cost) ? bestSparse : best;
 }
 
 /** Only sums of f32 are quantised, by collectives that can. */

@@ -97,7 +97,7 @@ export class Lane {
     let block = memory.take();
     let length = 0;
     for (const piece of pieces) {
-      for (let offset = 0; offset < piece.length; ) {
+      for (let offset = 0; offset < piece.length;) {
         if (length === memory.segmentBytes) {
           this.#leave(block, length);
           block = memory.take();

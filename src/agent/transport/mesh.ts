@@ -67,8 +67,9 @@ export async function connectMesh(options: MeshOptions): Promise<MeshTransport> 
   try {
     const links = await linkWatched({ ...options, listener });
     const { network } = options;
+    const pause = libc && ((): void => libc.yield());
     const card =
-      network && new EmulatedCard(network, (turn) => new EventLoopTimer(turn));
+      network && new EmulatedCard(network, (turn) => new EventLoopTimer(turn, pause));
     const connect = libc === undefined ? tcp(card) : native(libc, options, card);
     const whenClosed = pulse && (() => pulse.close());
     const more = { observer, limits, silenceMs, whenClosed };

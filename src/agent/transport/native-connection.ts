@@ -169,8 +169,7 @@ export class NativeConnection implements PeerConnection, Progressing {
     const { sent = 0, received = 0 } = this.#lane?.headers ?? {};
     return {
       sent: bytesWritten + this.#sent + (this.#socket?.bytesWritten ?? 0) - sent,
-      received:
-        bytesRead + this.#received + (this.#socket?.bytesRead ?? 0) - received,
+      received: bytesRead + this.#received + (this.#socket?.bytesRead ?? 0) - received,
     };
   }
 
@@ -284,7 +283,9 @@ export class NativeConnection implements PeerConnection, Progressing {
   #put(pieces: readonly Uint8Array[]): boolean {
     const bytes = this.#scratch.gather(pieces);
     const wrote = this.#writeOne(bytes);
-    return wrote === bytes.length || this.#writeRest(Buffer.from(bytes.subarray(wrote)));
+    return (
+      wrote === bytes.length || this.#writeRest(Buffer.from(bytes.subarray(wrote)))
+    );
   }
 
   /** The same of a segment; `taken` when its memory is not needed any more. */

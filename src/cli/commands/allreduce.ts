@@ -1,6 +1,10 @@
 /** `gradwire allreduce`: one vector per rank, reduced by real processes. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import type { AllreduceReport, ReduceOperation, ValueType } from '../../agent/engine.ts';
+import type {
+  AllreduceReport,
+  ReduceOperation,
+  ValueType,
+} from '../../agent/engine.ts';
 import {
   describeEmulated,
   emulatedNetwork,

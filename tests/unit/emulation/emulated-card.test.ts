@@ -4,7 +4,10 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { EmulatedCard, type CardTimer } from '../../../src/agent/emulation/emulated-card.ts';
+import {
+  EmulatedCard,
+  type CardTimer,
+} from '../../../src/agent/emulation/emulated-card.ts';
 import type { Lane } from '../../../src/agent/emulation/lane.ts';
 import type { EmulatedNetwork } from '../../../src/shared/emulated-network.ts';
 import { runs } from '../../harness/effort.ts';
@@ -247,19 +250,17 @@ test('any messages that are sent at once arrive as byte by byte they would', () 
   const pairs = Array.from({ length: ranks ** 2 }, (_, pair) => pair).filter(
     (pair) => pair % ranks !== Math.floor(pair / ranks),
   );
-  const messages = fc
-    .shuffledSubarray(pairs, { minLength: 1 })
-    .chain((chosen) =>
-      fc.tuple(
-        ...chosen.map((pair) =>
-          fc.integer({ min: 1, max: 20_000 }).map((bytes) => ({
-            from: Math.floor(pair / ranks),
-            to: pair % ranks,
-            bytes,
-          })),
-        ),
+  const messages = fc.shuffledSubarray(pairs, { minLength: 1 }).chain((chosen) =>
+    fc.tuple(
+      ...chosen.map((pair) =>
+        fc.integer({ min: 1, max: 20_000 }).map((bytes) => ({
+          from: Math.floor(pair / ranks),
+          to: pair % ranks,
+          bytes,
+        })),
       ),
-    );
+    ),
+  );
   fc.assert(
     fc.property(messages, (sent) => {
       const cards = new Cards(GIGABIT, ranks);
@@ -269,9 +270,7 @@ test('any messages that are sent at once arrive as byte by byte they would', () 
       for (const [index, message] of sent.entries()) {
         // Several to one rank pass its line as wholes, not byte by byte: all of those that
         // are on their way may come before the last byte.
-        const others = sent.filter(
-          (one) => one !== message && one.to === message.to,
-        );
+        const others = sent.filter((one) => one !== message && one.to === message.to);
         const slack = others.reduce((sum, { bytes }) => sum + cableMs(bytes), 0);
         const at = cards.arrivalOf(message);
         expect(Math.abs(at - expected[index]!)).toBeLessThanOrEqual(slack + 1e-4);

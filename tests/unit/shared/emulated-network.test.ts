@@ -66,7 +66,9 @@ describe('a network in a spec', () => {
     (bandwidth) => {
       const error = errorOf(() => parse({ bandwidth }));
       expect(error.code).toBe('SPEC_INVALID');
-      expect(error.message).toMatch(/^"network.bandwidth" .*"1 Gbit\/s", "100 Mbit\/s"/);
+      expect(error.message).toMatch(
+        /^"network.bandwidth" .*"1 Gbit\/s", "100 Mbit\/s"/,
+      );
     },
   );
 
@@ -86,7 +88,9 @@ describe('a network in a spec', () => {
   );
 
   it('needs a bandwidth, and knows its keys', () => {
-    expect(errorOf(() => parse({})).message).toContain('"network.bandwidth" is missing');
+    expect(errorOf(() => parse({})).message).toContain(
+      '"network.bandwidth" is missing',
+    );
     expect(errorOf(() => parse({ bandwith: 1 }))).toMatchObject({
       code: 'SPEC_UNKNOWN_KEY',
       next: 'Did you mean "network.bandwidth"?',
@@ -133,9 +137,7 @@ describe('what an emulated network costs', () => {
     rates: [{ bytes: 1000, beta: 0.2e-9 }],
     timed: {
       network: { alpha: 1, beta: 1, gamma: 1 },
-      collectives: [
-        { collective: 'ring', ranks: 2, length: 1, seconds: 1 },
-      ],
+      collectives: [{ collective: 'ring', ranks: 2, length: 1, seconds: 1 }],
     },
   };
 
