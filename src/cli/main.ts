@@ -2,4 +2,5 @@
 import { keepCompiledCode } from '../agent/bundle/compile-cache.ts';
 
 keepCompiledCode();
-await import('./program.ts');
+const { runCommandLine } = await import('./program.ts');
+await runCommandLine();

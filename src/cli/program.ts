@@ -45,15 +45,17 @@ function makeProgram(): Command {
   return program;
 }
 
-// A reader that goes away is no error of ours; who follows a run adds its own listener.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-});
-
-try {
-  const program = makeProgram();
-  if (process.argv.length <= 2) process.stdout.write(program.helpInformation());
-  else await program.parseAsync();
-} catch (error) {
-  process.exitCode = reportError(error);
+/** Does what the command line says; how it ended is the process's exit code. */
+export async function runCommandLine(): Promise<void> {
+  // A reader that goes away is no error of ours; who follows a run adds its own listener.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+  try {
+    const program = makeProgram();
+    if (process.argv.length <= 2) process.stdout.write(program.helpInformation());
+    else await program.parseAsync();
+  } catch (error) {
+    process.exitCode = reportError(error);
+  }
 }
