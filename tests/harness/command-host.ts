@@ -9,13 +9,26 @@ import path from 'node:path';
 import type { CommandAnswer, CommandOrder } from './command-process.ts';
 import { builtCommand, type GradwireHome } from './gradwire.ts';
 
+export interface CommandHostOptions {
+  /** The command's entry; the built one unless told. */
+  readonly command?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
 export class CommandHost implements AsyncDisposable {
   readonly #home: string;
+  readonly #command: string;
+  readonly #environment: Readonly<Record<string, string>>;
   #child: ChildProcess | undefined;
   #previous: Promise<unknown> = Promise.resolve();
 
-  constructor(home: GradwireHome) {
+  constructor(
+    home: GradwireHome,
+    { command = builtCommand, environment = {} }: CommandHostOptions = {},
+  ) {
     this.#home = home.directory;
+    this.#command = command;
+    this.#environment = environment;
   }
 
   /** In the order of the calls, each after the one before it has ended. */
@@ -28,9 +41,9 @@ export class CommandHost implements AsyncDisposable {
   async #ask(args: readonly string[]): Promise<CommandAnswer> {
     const child = (this.#child ??= fork(
       path.join(import.meta.dirname, 'command-process.ts'),
-      { env: { ...process.env, NO_COLOR: '1' }, execArgv: [] },
+      { env: { ...process.env, NO_COLOR: '1', ...this.#environment }, execArgv: [] },
     ));
-    const order: CommandOrder = { command: builtCommand, home: this.#home, args };
+    const order: CommandOrder = { command: this.#command, home: this.#home, args };
     child.send(order);
     const ended = new AbortController();
     const { signal } = ended;

@@ -28,7 +28,7 @@ export interface FromReducer {
 }
 
 export const SECRET = Buffer.alloc(32, 9);
-export const LENGTH = 4_000_000;
+export const LENGTH = 1_000_000;
 
 /** Allreduces, one after the other, until one fails; calls back after each. */
 export async function reduceForever(

@@ -16,6 +16,7 @@ import {
   type FromReducer,
   type ToReducer,
 } from './endless-reducer.ts';
+import { isFilledWith } from './run-collective.ts';
 import {
   HOST,
   makeWorld,
@@ -288,7 +289,7 @@ describe.each(CARRIERS)('%s:', (_, carrier) => {
       expect(a!.close()).toBe(closed);
       await b!.receive(0, header, into);
       await Promise.all([sent, closed]);
-      expect(into.every((byte) => byte === 7)).toBe(true);
+      expect(isFilledWith(7, into)).toBe(true);
       expect(await pending).toMatchObject({ code: 'ABORTED' });
       await expect(a!.send(1, header, data)).rejects.toMatchObject({ code: 'ABORTED' });
     });

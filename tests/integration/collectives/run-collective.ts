@@ -256,3 +256,9 @@ export function sameBits(a: Values, b: Values): boolean {
     Buffer.from(b.buffer, b.byteOffset, b.byteLength),
   );
 }
+
+/** Of many megabytes, too: a callback for each byte would take seconds. */
+export function isFilledWith(value: number, bytes: Uint8Array): boolean {
+  const expected = new Uint8Array(bytes.length).fill(value);
+  return Buffer.compare(bytes, expected) === 0;
+}

@@ -2,7 +2,7 @@
  * docs/extending.md, followed: a method, a collective, a model and a data set whose files are
  * in this folder and not in the source tree. The supervisor, the ranks' processes and their
  * engine threads, and the command, all real, run from the sources and load `register.ts`
- * first.
+ * first. Its calls share one process.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -15,12 +15,15 @@ import { formSections } from '../../../src/renderer/state/spec-form.ts';
 import type { Catalogue } from '../../../src/shared/catalogue.ts';
 import { GradwireError } from '../../../src/shared/errors.ts';
 import type { RunRecord } from '../../../src/shared/records.ts';
+import { CommandHost } from '../../harness/command-host.ts';
+import type { CommandAnswer } from '../../harness/command-process.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
 import { untilAsync } from '../../harness/processes.ts';
 
 const root = path.join(import.meta.dirname, '../../..');
 const source = (file: string): string => path.join(root, 'src', file);
 const register = pathToFileURL(path.join(import.meta.dirname, 'register.ts')).href;
+const NODE_OPTIONS = `--import=${register}`;
 
 const SPEC = {
   name: 'from outside',
@@ -36,6 +39,7 @@ const SPEC = {
 const PARAMETERS = 64 * 3 + 3;
 
 let home: GradwireHome;
+let commands: CommandHost;
 let supervisor: ChildProcess;
 let spec: string;
 let catalogue: Catalogue;
@@ -46,32 +50,11 @@ function environment(): NodeJS.ProcessEnv {
     ...process.env,
     GRADWIRE_HOME: home.directory,
     NO_COLOR: '1',
-    NODE_OPTIONS: `--import=${register}`,
+    NODE_OPTIONS,
   };
 }
 
-interface Finished {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-async function gradwire(...args: readonly string[]): Promise<Finished> {
-  const child = spawn(process.execPath, [source('cli/main.ts'), ...args], {
-    env: environment(),
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  return await new Promise((resolve) => {
-    child.on('close', (code) => {
-      resolve({ code, stdout, stderr });
-    });
-  });
-}
-
-const jsonLines = ({ stdout }: Finished): readonly Record<string, unknown>[] =>
+const jsonLines = ({ stdout }: CommandAnswer): readonly Record<string, unknown>[] =>
   stdout
     .trim()
     .split('\n')
@@ -92,6 +75,10 @@ async function connect(): Promise<ControlConnection | undefined> {
 
 beforeAll(async () => {
   home = new GradwireHome();
+  commands = new CommandHost(home, {
+    command: source('cli/main.ts'),
+    environment: { NODE_OPTIONS },
+  });
   mkdirSync(home.directory, { recursive: true });
   spec = path.join(home.directory, 'spec.yaml');
   writeFileSync(spec, JSON.stringify(SPEC));
@@ -113,6 +100,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   const ended = new Promise((resolve) => supervisor.once('exit', resolve));
+  await commands[Symbol.asyncDispose]();
   await connection.close();
   await ended;
   await home[Symbol.asyncDispose]();
@@ -136,10 +124,10 @@ describe('what is registered from outside', () => {
   });
 
   test('is trained in a world of two ranks, and switched to and from', async () => {
-    const finished = await gradwire(
+    const finished = await commands.run([
       ...['run', spec, '--json', '--switch', '8:stride=3'],
       ...['--switch', '12:method=topk,ratio=0.5', '--switch', '16:method=striding'],
-    );
+    ]);
     expect(finished.stderr).toBe('');
     expect(finished.code).toBe(0);
     const records = jsonLines(finished) as unknown as readonly RunRecord[];
@@ -166,7 +154,7 @@ describe('what is registered from outside', () => {
 
   test('is validated like what is ours', async () => {
     const refused = async (setting: string): Promise<string> => {
-      const { code, stderr } = await gradwire('run', spec, '--set', setting);
+      const { code, stderr } = await commands.run(['run', spec, '--set', setting]);
       expect(code).toBe(2);
       return stderr;
     };
@@ -181,7 +169,7 @@ describe('what is registered from outside', () => {
   });
 
   test('is known to the command, which foresees it and compresses by it', async () => {
-    const planned = await gradwire('plan', spec, '--compute', '1', '--json');
+    const planned = await commands.run(['plan', spec, '--compute', '1', '--json']);
     expect(planned.stderr).toBe('');
     expect(jsonLines(planned).find(({ own }) => own === true)).toMatchObject({
       method: 'striding',
@@ -190,10 +178,10 @@ describe('what is registered from outside', () => {
     });
     const vector = path.join(home.directory, 'x.f32');
     writeFileSync(vector, new Float32Array(10).fill(1));
-    const compressed = await gradwire(
+    const compressed = await commands.run([
       ...['compress', '--method', 'striding', '--param', 'stride=3', '--json'],
       ...['--in', vector, '--out', path.join(home.directory, 'x.gw')],
-    );
+    ]);
     expect(compressed.stderr).toBe('');
     expect(jsonLines(compressed)[0]).toMatchObject({ payloadBytes: 16, n: 10 });
   });
