@@ -86,8 +86,8 @@ describe('a run that diverges', () => {
       optimizer: { lr: 1e20 },
       evaluateEvery: 1,
     });
-    expect(warnings(records)).toEqual(['EVALUATION_NOT_FINITE']);
-    // Which names tensor, rank and iteration.
+    // Past the evaluation of iteration 0. What it noticed may be lost: the rank that tells
+    // it for all is killed when another one fails.
     expect(find(records, 'failed')!.error).toMatchObject({
       code: 'GRADIENT_NOT_FINITE',
       message: expect.stringMatching(
