@@ -119,6 +119,8 @@ function nodeBundle(
     configFile: false,
     root,
     logLevel: 'warn',
+    // Its addon is not among ours: every start would look for it.
+    define: { 'process.env.MSGPACKR_NATIVE_ACCELERATION_DISABLED': '"true"' },
     build: {
       ssr: true,
       target: 'node24',

@@ -32,6 +32,14 @@ export interface ProcessBroken {
 
 const STDERR_TAIL = 4096;
 
+/**
+ * Compiling a model's step leaves garbage by the megabyte. Where young objects have 8 MB
+ * from the start, not 1, collections are few, and the two of the whole heap that they
+ * entail in a short run do not happen. Unlike other options of V8 this one leaves the
+ * compiled code of Node and of ours valid.
+ */
+const NODE_OPTIONS = ['--min-semi-space-size=8'];
+
 export class RankProcess<Order, Report> {
   readonly rank: number;
   /** Resolves when the process is gone and its last report has been read. */
@@ -46,7 +54,8 @@ export class RankProcess<Order, Report> {
     listener: (event: Report | ProcessExit | ProcessBroken) => void,
   ) {
     this.rank = rank;
-    const [command, ...rest] = [...prefix, process.execPath, entry, ...args];
+    const node = [process.execPath, ...NODE_OPTIONS, entry, ...args];
+    const [command, ...rest] = [...prefix, ...node];
     const child = spawn(command!, rest, {
       // Until the process has named itself. A prefix needs its own name.
       ...(prefix.length === 0 ? { argv0: 'gradwire worker' } : {}),
