@@ -52,6 +52,11 @@ async function untilShown(testId: string, pattern: RegExp): Promise<string> {
   return (await part.innerText()).trim();
 }
 
+/** Of the page, where the function below runs. */
+declare const document: {
+  querySelector(selector: string): { readonly textContent: string } | null;
+};
+
 async function untilIteration(least: number): Promise<void> {
   await page.waitForFunction(
     (from) => {

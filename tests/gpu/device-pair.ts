@@ -14,9 +14,14 @@ export const WAYS = [
   { name: 'with subgroups', subgroups: true, split: false },
   { name: 'without subgroups', subgroups: false, split: false },
   { name: 'in parts of 320', subgroups: true, split: true, partElements: 320 },
-] as const;
+] as const satisfies readonly Way[];
 
-export type Way = (typeof WAYS)[number];
+export interface Way {
+  readonly name: string;
+  readonly subgroups: boolean;
+  readonly split: boolean;
+  readonly partElements?: number;
+}
 
 let shared: GpuDevice | undefined;
 afterAll(() => shared?.close());

@@ -92,11 +92,13 @@ const EACH = 2;
 
 const inFlow = (settings: string): string => `{${settings.replace(/=/g, ': ')}}`;
 
+type Exchange = (typeof EXCHANGES)[number];
+
 /** One run: it begins with the first of them and is switched to the others, in turn. */
 describe('a run that is switched from one to the next', () => {
   let ran: readonly Line[];
   beforeAll(async () => {
-    const [[first], ...others] = EXCHANGES as [(typeof EXCHANGES)[number]];
+    const [[first], ...others] = EXCHANGES as [Exchange, ...Exchange[]];
     const settings = [
       `exchange=${inFlow(first)}`,
       `iterations=${EACH * EXCHANGES.length}`,

@@ -59,7 +59,7 @@ const REFUSED: readonly [string, readonly RunRecord[], string | undefined][] = [
   ['an evaluation', [started, ...steps, evaluation, done], 'loss is NaN'],
   [
     'a training loss',
-    [started, { ...steps[0]!, loss: NaN }, steps[1]!, done],
+    [started, { ...steps[0], loss: NaN } as RunRecord, steps[1]!, done],
     'loss is NaN',
   ],
   ['the last record', [started, ...steps, { ...done, loss: NaN }], 'loss is NaN'],

@@ -137,7 +137,9 @@ describe('what an emulated network costs', () => {
     rates: [{ bytes: 1000, beta: 0.2e-9 }],
     timed: {
       network: { alpha: 1, beta: 1, gamma: 1 },
-      collectives: [{ collective: 'ring', ranks: 2, length: 1, seconds: 1 }],
+      collectives: [
+        { collective: 'ring', ranks: 2, length: 1, seconds: 1, predicted: 1 },
+      ],
     },
   };
 
