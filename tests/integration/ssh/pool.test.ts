@@ -1,4 +1,5 @@
 /** One connection for all who need a machine, and secrets that are asked for once. */
+import { once } from 'node:events';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SshPool } from '../../../src/main/ssh/pool.ts';
@@ -90,12 +91,41 @@ it('an attempt that could ask nobody is made again for somebody who can', async 
 it('who gives up does not end the attempt of another', async () => {
   await using pool = new SshPool();
   const controller = new AbortController();
-  const first = pool.acquire(server.target(), { signal: controller.signal });
-  const second = pool.acquire(server.target());
+  const open: ((answers: readonly string[]) => void)[] = [];
+  const questions: SshQuestions = {
+    hostKey: () => Promise.resolve('refuse'),
+    secrets: () => new Promise((resolve) => open.push(resolve)),
+  };
+  const target = server.target({ identities: [locked] });
+  const first = pool.acquire(target, { questions, signal: controller.signal });
+  const second = pool.acquire(target, { questions });
   const failed = expect(first).rejects.toMatchObject({ code: 'ABORTED' });
+  await expect.poll(() => open.length).toBe(1);
   controller.abort();
   await failed;
+  open[0]!([passphrase]);
   expect((await second).connection.isOpen).toBe(true);
+  expect(open).toHaveLength(1);
+});
+
+it('an attempt that nobody waits for any more is given up', async () => {
+  await using pool = new SshPool();
+  const controller = new AbortController();
+  let withdrawn: Promise<unknown> | undefined;
+  const questions: SshQuestions = {
+    hostKey: () => Promise.resolve('refuse'),
+    secrets: (_, signal) => {
+      withdrawn = once(signal!, 'abort');
+      return new Promise(() => undefined);
+    },
+  };
+  const target = server.target({ identities: [locked] });
+  const only = pool.acquire(target, { questions, signal: controller.signal });
+  const failed = expect(only).rejects.toMatchObject({ code: 'ABORTED' });
+  await expect.poll(() => withdrawn !== undefined).toBe(true);
+  controller.abort();
+  await failed;
+  await withdrawn;
 });
 
 it('its end closes everything', async () => {
