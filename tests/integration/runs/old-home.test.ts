@@ -62,7 +62,11 @@ const REFUSED: readonly [string, readonly RunRecord[], string | undefined][] = [
     [started, { ...steps[0], loss: NaN } as RunRecord, steps[1]!, done],
     'loss is NaN',
   ],
-  ['the last record', [started, ...steps, { ...done, loss: NaN }], 'loss is NaN'],
+  [
+    'the last record',
+    [started, ...steps, { ...done, loss: NaN } as RunRecord],
+    'loss is NaN',
+  ],
   ['a journal cut short', [started, ...steps, evaluation], undefined],
 ];
 const idOf = (index: number): string => `aaa${index}`;
