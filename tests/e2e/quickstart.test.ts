@@ -210,6 +210,8 @@ describe('a run that the command line started, as it goes on', () => {
     ]);
     id = stdout.trim();
     await goTo(`run/${id}`);
+    // The run before it has one rank.
+    await page.getByTestId('rank-1').waitFor({ timeout: PATIENCE_MS });
     await untilIteration(12);
   });
 
