@@ -160,6 +160,8 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
     const whole = worlds(of, shapes);
     for (let i = 0; i < 2; i++) await expectSameExchange(whole, i, gradientsOf(n, i));
     const [, later] = worlds(of, shapes);
+    // Nothing is left of what it did before.
+    await later.exchange(0, gradientsOf(n, 9));
     later.restore(whole[1].save());
     for (let i = 2; i < 5; i++) {
       await expectSameExchange([whole[0], later], i, gradientsOf(n, i));

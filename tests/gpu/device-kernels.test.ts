@@ -70,7 +70,7 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
       a.map((x, i) => x + b[i]!),
       'sums',
     );
-    for (const factor of [1 / 3, 1e-30, 2 ** -149, 2 ** -126, 7e-10, 1, -0.1]) {
+    for (const factor of [1 / 3, 0.5, 1e-30, 2 ** -149, 2 ** -126, 7e-10, 1, -0.1]) {
       const scaled = device.put(a);
       elementwise.scale(scaled, factor);
       const factor32 = Math.fround(factor);
@@ -116,6 +116,7 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
       reference.getStream(right).indices,
       'top 100',
     );
+    await reductions(reference, x, small);
   });
 
   test('a NaN is found where it is, and an infinity', async () => {
@@ -220,10 +221,14 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
     );
   }
 
-  async function reductions(reference: Backend, x: Float32Array): Promise<void> {
+  async function reductions(
+    reference: Backend,
+    x: Float32Array,
+    on = device,
+  ): Promise<void> {
     const vector = reference.put(x);
-    const { sums } = device.kernels;
-    const made = device.put(x);
+    const { sums } = on.kernels;
+    const made = on.put(x);
     const right = reference.kernels.twoMeans(vector);
     const [means] = await sums.twoMeans([made]);
     expectNear(means!.plus, right.plus, 'mean of what is ≥ 0');

@@ -90,6 +90,13 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
     made.compressor[Symbol.dispose]();
   });
 
+  // A part of several tiles, which begins in the middle of a word of codes or signs.
+  test.each(way.split ? KINDS : [])('parts of 4,160: %s %j', async (id, own) => {
+    using long = new WebGpuBackend(await openWay({ ...way, partElements: 4_160 }));
+    const n = 3 + 9_494;
+    await compareRanks(long, id, own, [3, 9_494], (seed) => bellShaped(n, seed), 1);
+  });
+
   test.each(usual ? KINDS : [])(
     'scales that end below 2⁻¹²⁶: %s %j',
     async (id, own) => {
