@@ -45,6 +45,11 @@ const SSHD = ['/usr/sbin/sshd', '/usr/local/sbin/sshd'].find((file) =>
 );
 const ATTEMPTS = 5;
 
+/** Before a command that is to end with the process that started it, even one killed. */
+const LEASHED = existsSync('/usr/bin/setpriv')
+  ? ['/usr/bin/setpriv', '--pdeathsig', 'TERM']
+  : [];
+
 export class SshServer implements AsyncDisposable {
   /** Everything of this server, and free space for its test. */
   readonly directory: string;
@@ -208,8 +213,9 @@ export class SshServer implements AsyncDisposable {
     if (process.getuid?.() === 0)
       mkdirSync('/run/sshd', { recursive: true, mode: 0o755 });
     const command = [SSHD, '-D', '-e', '-f', file];
-    const [program, ...args] =
+    const full =
       this.#options.password === undefined ? command : this.#withPassword(command);
+    const [program, ...args] = [...LEASHED, ...full];
     const child = spawn(program!, args, { stdio: ['ignore', 'ignore', 'pipe'] });
     this.#child = child;
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -344,7 +350,11 @@ export class SshAgent implements AsyncDisposable {
   static async start(keys: readonly string[]): Promise<SshAgent> {
     const directory = mkdtempSync(path.join(tmpdir(), 'gradwire-agent-'));
     const socket = path.join(directory, 'agent');
-    const child = spawn('ssh-agent', ['-D', '-a', socket], { stdio: 'ignore' });
+    // It ends with our end of the pipe: LEASHED does not hold a setgid program.
+    const script = 'ssh-agent -D -a "$1" & cat; kill $!; wait';
+    const child = spawn('sh', ['-c', script, 'sh', socket], {
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
     const agent = new SshAgent(directory, child);
     await until(
       () => existsSync(socket),
@@ -362,7 +372,7 @@ export class SshAgent implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     const ended = new Promise((resolve) => this.#child.once('close', resolve));
-    this.#child.kill();
+    this.#child.stdin!.end();
     await ended;
     rmSync(this.#directory, { recursive: true, force: true });
   }
