@@ -98,6 +98,8 @@ async function startAndDial(): Promise<Socket> {
       argv0: 'gradwire supervisor',
       cwd: home,
       detached: true,
+      // Nothing is to be left outside of the base.
+      env: { ...process.env, NODE_COMPILE_CACHE: path.resolve(base!, 'cache') },
       stdio: ['ignore', output, output],
     },
   );

@@ -27,7 +27,8 @@ const ATTACH_MS = 90_000;
 
 export interface RemoteNodeOptions {
   readonly home: Home;
-  readonly pool: SshPool;
+  /** Made when it is first needed. */
+  readonly pool: () => Promise<SshPool>;
   /** Absent: nothing is asked. */
   readonly questions?: SshQuestions | undefined;
   readonly progress?: DeployOptions['progress'];
@@ -160,7 +161,7 @@ export class RemoteNode implements NodeAccess {
     const { destination, identities, jump } = this.entry;
     const { pool, questions } = this.#options;
     const { target } = await resolveTarget(destination, { identities, jump });
-    return await pool.acquire(target, { questions, signal });
+    return await (await pool()).acquire(target, { questions, signal });
   }
 }
 
