@@ -50,11 +50,12 @@ export function bellShaped(n: number, seed = 1): Float32Array {
   let x = drawn.get(name);
   if (x === undefined) {
     const random = new CounterRandom({ seed });
-    x = Float32Array.from({ length: n }, (_, i) => {
+    x = new Float32Array(n);
+    for (let i = 0; i < n; i++) {
       const at = 4 * i;
       const low = random.uniform(at) + random.uniform(at + 1);
-      return low + random.uniform(at + 2) + random.uniform(at + 3) - 2;
-    });
+      x[i] = low + random.uniform(at + 2) + random.uniform(at + 3) - 2;
+    }
     drawn.set(name, x);
   }
   return x.slice();
