@@ -103,7 +103,7 @@ export const rooms = {
     SHARED,
   ],
   'agent/launch': ['agent/plan', 'agent/training', SHARED],
-  'agent/world': [SHARED],
+  'agent/world': ['agent/bundle', SHARED],
   'agent/worker': [
     'agent/bundle',
     'agent/collectives',

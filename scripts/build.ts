@@ -16,6 +16,7 @@ import path from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { build as viteBuild, type InlineConfig } from 'vite';
 import { emitEngineTypes } from './engine-types.ts';
+import { jaxKernelCache } from './jax-kernel-cache.ts';
 
 const root = path.join(import.meta.dirname, '..');
 const dist = path.join(root, 'dist');
@@ -119,6 +120,7 @@ function nodeBundle(
     configFile: false,
     root,
     logLevel: 'warn',
+    plugins: [jaxKernelCache()],
     // Its addon is not among ours: every start would look for it.
     define: { 'process.env.MSGPACKR_NATIVE_ACCELERATION_DISABLED': '"true"' },
     build: {

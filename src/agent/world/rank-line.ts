@@ -2,9 +2,9 @@
  * A rank process's line to its parent: orders come on stdin, reports leave on file
  * descriptor 3. The end of either means that the parent is gone, and the process exits.
  */
-import { enableCompileCache } from 'node:module';
 import { Socket } from 'node:net';
 import { FrameDecoder } from '../../shared/protocol/frame.ts';
+import { keepCompiledCode } from '../bundle/compile-cache.ts';
 import { ReportChannel } from './report-channel.ts';
 
 /** File descriptor of the reports. */
@@ -23,7 +23,7 @@ export function openRankLine<Order, Report>({
   obey,
   fail,
 }: RankLine<Order>): ReportChannel<Report> {
-  enableCompileCache();
+  keepCompiledCode();
   process.title = title;
   const stream = new Socket({ fd: REPORTS, readable: false, writable: true });
   stream.on('error', () => {

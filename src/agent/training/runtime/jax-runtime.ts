@@ -11,6 +11,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import type * as JaxModule from '@jax-js/jax';
 import { findAdapter, gpuUnavailable } from '../../kernels/webgpu/dawn.ts';
+import { keepKernels } from './kernel-cache.ts';
 
 export type Jax = typeof JaxModule;
 export type JaxArray = JaxModule.Array;
@@ -79,6 +80,7 @@ async function open(wanted: JaxBackendChoice, threads: number): Promise<JaxRunti
     configurable: true,
     writable: true,
   });
+  keepKernels();
   const jax = await import('@jax-js/jax');
   const backend: JaxBackend = found === undefined ? 'wasm' : 'webgpu';
   const ready = await jax.init(backend);

@@ -1,0 +1,121 @@
+/**
+ * What jax-js makes of its kernels, kept for the next process: the ranks of a run, and one
+ * run after another, all make the same ones, which took a fifth of a rank's start. In our
+ * bundles the library asks `kernelCode` before it generates a kernel
+ * (scripts/jax-kernel-cache.ts); from the sources it always generates.
+ *
+ * A kernel is named by the hash by which jax-js itself tells kernels apart, and by the
+ * build of the library and the version of V8 that made it. A file is written at once or not
+ * at all, and one that is damaged is made again. A cache that cannot be read or written is
+ * as good as an empty one.
+ */
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { crc32 } from 'node:zlib';
+
+/** A module, and what the library must know to call it. */
+export interface KernelCode {
+  readonly bytes: Uint8Array;
+  readonly [property: string]: unknown;
+}
+
+/** Files are of some 2 kB, a model has about 70: enough for many models and batches. */
+const MOST_KERNELS = 4096;
+/** Before the properties: a checksum of what follows, and their length. */
+const HEAD = 8;
+
+export class KernelCache {
+  readonly #directory: string;
+
+  /** @param directory made if it is missing; nobody else may be able to write to it */
+  constructor(directory: string) {
+    this.#directory = directory;
+    attempt(() => {
+      mkdirSync(directory, { recursive: true });
+      if (readdirSync(directory).length > MOST_KERNELS) this.#clear();
+    });
+  }
+
+  /** The kernel of that name, made if it is not known. */
+  get(name: string, make: () => KernelCode): KernelCode {
+    const file = path.join(this.#directory, name);
+    const known = read(file);
+    if (known !== undefined) return known;
+    const made = make();
+    write(file, made);
+    return made;
+  }
+
+  #clear(): void {
+    for (const name of readdirSync(this.#directory)) {
+      rmSync(path.join(this.#directory, name), { force: true });
+    }
+  }
+}
+
+/**
+ * Lets jax-js, in our bundles, find kernels in the directory of compiled code
+ * (bundle/compile-cache.ts). To be called before the library is loaded.
+ */
+export function keepKernels(directory = process.env.NODE_COMPILE_CACHE): void {
+  if (directory === undefined) return;
+  let cache: KernelCache | undefined;
+  const kernelCode = (
+    build: string,
+    name: string,
+    make: () => KernelCode,
+  ): KernelCode => {
+    const { versions, arch } = process;
+    cache ??= new KernelCache(
+      path.join(directory, `kernels-${build}-${versions.v8}-${arch}`),
+    );
+    return cache.get(name, make);
+  };
+  Object.assign(globalThis, { kernelCode });
+}
+
+function read(file: string): KernelCode | undefined {
+  let content: Buffer;
+  try {
+    content = readFileSync(file);
+  } catch {
+    return undefined;
+  }
+  if (content.length < HEAD || content.readUInt32LE(0) !== crc32(content.subarray(4))) {
+    return undefined;
+  }
+  const start = HEAD + content.readUInt32LE(4);
+  const properties = JSON.parse(content.toString('utf8', HEAD, start)) as object;
+  return { ...properties, bytes: content.subarray(start) };
+}
+
+function write(file: string, { bytes, ...properties }: KernelCode): void {
+  const json = Buffer.from(JSON.stringify(properties));
+  const head = Buffer.alloc(HEAD);
+  head.writeUInt32LE(json.length, 4);
+  const content = Buffer.concat([head, json, bytes]);
+  content.writeUInt32LE(crc32(content.subarray(4)), 0);
+  const draft = `${file}.${process.pid}`;
+  const written = attempt(() => {
+    writeFileSync(draft, content, { mode: 0o600 });
+    renameSync(draft, file);
+  });
+  if (!written) attempt(() => rmSync(draft, { force: true }));
+}
+
+/** Whether it succeeded: where it does not, kernels are made anew, as without a cache. */
+function attempt(action: () => void): boolean {
+  try {
+    action();
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,48 @@
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { GradwireHome } from '../../harness/gradwire.ts';
+
+let directory: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(path.join(tmpdir(), 'gradwire-code-test-'));
+});
+
+afterEach(() => {
+  rmSync(directory, { recursive: true });
+});
+
+/** The weights at the end of a short run. */
+async function train(environment: Record<string, string>): Promise<string> {
+  await using home = new GradwireHome();
+  const command = home.start(
+    ['run', 'quickstart', '--json', '--set', 'iterations=3', '--set', 'world.ranks=2'],
+    { environment },
+  );
+  const { code, stderr } = await command.finished;
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+  const done = command.records.find((record) => record.type === 'done');
+  expect(done).toMatchObject({ consistent: true });
+  return done!.weights;
+}
+
+/** The kernels that were kept, and which file each is. */
+function kernels(): Record<string, number> {
+  const [folder] = readdirSync(directory).filter((name) => name.startsWith('kernels-'));
+  const names = readdirSync(path.join(directory, folder!));
+  return Object.fromEntries(
+    names.map((name) => [name, statSync(path.join(directory, folder!, name)).ino]),
+  );
+}
+
+it('a run gives the same bits with kernels made, found or not kept', async () => {
+  const first = await train({ NODE_COMPILE_CACHE: directory });
+  const made = kernels();
+  expect(Object.keys(made).length).toBeGreaterThan(40);
+  expect(await train({ NODE_COMPILE_CACHE: directory })).toBe(first);
+  // A kernel that had not been found would have been written again.
+  expect(kernels()).toEqual(made);
+  expect(await train({ NODE_DISABLE_COMPILE_CACHE: '1' })).toBe(first);
+});
