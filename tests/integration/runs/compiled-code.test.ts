@@ -30,10 +30,14 @@ async function train(environment: Record<string, string>): Promise<string> {
 
 /** The kernels that were kept, and which file each is. */
 function kernels(): Record<string, number> {
-  const [folder] = readdirSync(directory).filter((name) => name.startsWith('kernels-'));
-  const names = readdirSync(path.join(directory, folder!));
+  const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter(
+    (entry) => entry.isFile() && path.basename(entry.parentPath).startsWith('kernels-'),
+  );
   return Object.fromEntries(
-    names.map((name) => [name, statSync(path.join(directory, folder!, name)).ino]),
+    files.map(({ name, parentPath }) => [
+      name,
+      statSync(path.join(parentPath, name)).ino,
+    ]),
   );
 }
 

@@ -4,8 +4,8 @@
  * bundles the library asks `kernelCode` before it generates a kernel
  * (scripts/jax-kernel-cache.ts); from the sources it always generates.
  *
- * A kernel is named by the hash by which jax-js itself tells kernels apart, and by the
- * build of the library and the version of V8 that made it. A file is written at once or not
+ * A kernel is named by the hash by which jax-js itself tells kernels apart, by the build
+ * of the library and by the version of Node that made it. A file is written at once or not
  * at all, and one that is damaged is made again. A cache that cannot be read or written is
  * as good as an empty one.
  */
@@ -17,6 +17,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { getCompileCacheDir } from 'node:module';
 import path from 'node:path';
 import { crc32 } from 'node:zlib';
 
@@ -61,10 +62,12 @@ export class KernelCache {
 }
 
 /**
- * Lets jax-js, in our bundles, find kernels in the directory of compiled code
- * (bundle/compile-cache.ts). To be called before the library is loaded.
+ * Lets jax-js, in our bundles, find kernels beside the compiled code of this version of
+ * Node, where that is kept (bundle/compile-cache.ts). To be called before the library is
+ * loaded.
  */
-export function keepKernels(directory = process.env.NODE_COMPILE_CACHE): void {
+export function keepKernels(): void {
+  const directory = getCompileCacheDir();
   if (directory === undefined) return;
   let cache: KernelCache | undefined;
   const kernelCode = (
@@ -72,10 +75,7 @@ export function keepKernels(directory = process.env.NODE_COMPILE_CACHE): void {
     name: string,
     make: () => KernelCode,
   ): KernelCode => {
-    const { versions, arch } = process;
-    cache ??= new KernelCache(
-      path.join(directory, `kernels-${build}-${versions.v8}-${arch}`),
-    );
+    cache ??= new KernelCache(path.join(directory, `kernels-${build}`));
     return cache.get(name, make);
   };
   Object.assign(globalThis, { kernelCode });
