@@ -5,7 +5,7 @@
 import { LOCAL_NODE, type NodeEntry } from '../../shared/node-entry.ts';
 import type { DeployOptions } from '../deploy/deployer.ts';
 import type { Home } from '../home/home.ts';
-import type { SshPool } from '../ssh/pool.ts';
+import { SshPool } from '../ssh/pool.ts';
 import type { SshQuestions } from '../ssh/questions.ts';
 import { localNode } from './local-node.ts';
 import type { NodeAccess } from './node-link.ts';
@@ -31,10 +31,14 @@ export interface InventoryOptions {
 export class Inventory implements NodeDirectory, AsyncDisposable {
   readonly lead = LOCAL_NODE;
   readonly #options: InventoryOptions;
-  #pool: Promise<SshPool> | undefined;
+  readonly #pool: SshPool;
 
   constructor(options: InventoryOptions) {
     this.#options = options;
+    this.#pool = new SshPool({
+      acceptedHostKeys: options.home.knownHosts,
+      confirmedHostKeys: options.confirmedHostKeys,
+    });
   }
 
   names(): readonly string[] {
@@ -49,18 +53,10 @@ export class Inventory implements NodeDirectory, AsyncDisposable {
 
   remote(entry: NodeEntry): RemoteNode {
     const { home, questions, progress } = this.#options;
-    const pool = (): Promise<SshPool> => (this.#pool ??= this.#openPool());
-    return new RemoteNode(entry, { home, pool, questions, progress });
+    return new RemoteNode(entry, { home, pool: this.#pool, questions, progress });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await (await this.#pool)?.[Symbol.asyncDispose]();
-  }
-
-  /** The SSH library is loaded where a machine is reached, and not at every start. */
-  async #openPool(): Promise<SshPool> {
-    const { SshPool } = await import('../ssh/pool.ts');
-    const { home, confirmedHostKeys } = this.#options;
-    return new SshPool({ acceptedHostKeys: home.knownHosts, confirmedHostKeys });
+    await this.#pool[Symbol.asyncDispose]();
   }
 }

@@ -27,8 +27,7 @@ const ATTACH_MS = 90_000;
 
 export interface RemoteNodeOptions {
   readonly home: Home;
-  /** Made when it is first needed. */
-  readonly pool: () => Promise<SshPool>;
+  readonly pool: SshPool;
   /** Absent: nothing is asked. */
   readonly questions?: SshQuestions | undefined;
   readonly progress?: DeployOptions['progress'];
@@ -161,7 +160,7 @@ export class RemoteNode implements NodeAccess {
     const { destination, identities, jump } = this.entry;
     const { pool, questions } = this.#options;
     const { target } = await resolveTarget(destination, { identities, jump });
-    return await (await pool()).acquire(target, { questions, signal });
+    return await pool.acquire(target, { questions, signal });
   }
 }
 

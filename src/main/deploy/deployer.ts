@@ -20,7 +20,7 @@ import type { SshConnection } from '../ssh/connection.ts';
 import { runScript } from '../ssh/remote-script.ts';
 import { placeOf } from '../ssh/target.ts';
 import type { Installed } from './installed.ts';
-import { packArchive, type PackageArchive } from './package-archive.ts';
+import type { PackageArchive } from './package-archive.ts';
 import { agentFiles, runtimeFiles } from './package-files.ts';
 import { platformOf, preflight, type Preflight } from './preflight.ts';
 
@@ -67,6 +67,8 @@ export async function deploy(
   assertFit(connection, seen);
   const platform = platformOf(seen)!;
   const archives = path.join(home.directory, 'packages');
+  // With its library: few commands deploy.
+  const { packArchive } = await import('./package-archive.ts');
   progress({ step: 'pack', package: 'agent' });
   const agent = await packArchive('agent', agentFiles(platform), archives);
   let uploaded = 0;

@@ -4,7 +4,7 @@
  * kept in memory, so that a connection that was lost can be made again without asking.
  */
 import { GradwireError } from '../../shared/errors.ts';
-import { SshConnection } from './connection.ts';
+import type { SshConnection } from './connection.ts';
 import type { HostKeyOptions } from './host-key-check.ts';
 import { untilAborted, type SshQuestions } from './questions.ts';
 import { RememberedSecrets } from './remembered-secrets.ts';
@@ -120,7 +120,7 @@ export class SshPool implements AsyncDisposable {
 
   #open(entry: Entry, questions: SshQuestions | undefined): Opening {
     const controller = new AbortController();
-    const connection = SshConnection.open(entry.target, questions, {
+    const connection = openConnection(entry.target, questions, {
       ...this.#options,
       secrets: entry.secrets,
       signal: controller.signal,
@@ -163,6 +163,12 @@ export class SshPool implements AsyncDisposable {
     entry.idle.unref();
   }
 }
+
+/** Loads ssh2 with the first connection: most commands make none. */
+const openConnection: typeof SshConnection.open = async (...options) => {
+  const { SshConnection } = await import('./connection.ts');
+  return await SshConnection.open(...options);
+};
 
 function hasAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;

@@ -44,7 +44,7 @@ class Machine implements AsyncDisposable {
       destination: `127.0.0.1:${server.port}`,
       identities: [server.key],
     });
-    this.node = new RemoteNode(entry, { home, pool: () => Promise.resolve(pool) });
+    this.node = new RemoteNode(entry, { home, pool });
   }
 
   static async start(options: SshServerOptions = {}): Promise<Machine> {
@@ -62,10 +62,7 @@ class Machine implements AsyncDisposable {
 
   /** As another app on another computer sees it. */
   another(): RemoteNode {
-    return new RemoteNode(this.node.entry, {
-      home,
-      pool: () => Promise.resolve(this.#pool),
-    });
+    return new RemoteNode(this.node.entry, { home, pool: this.#pool });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
