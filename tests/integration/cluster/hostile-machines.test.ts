@@ -52,7 +52,9 @@ class Machine implements AsyncDisposable {
     const shellStart = `export PATH=${path.dirname(process.execPath)}:$PATH\n${options.shellStart ?? ''}`;
     const server = await SshServer.start({ ...options, shellStart });
     const confirmedHostKeys = [server.fingerprint()];
-    const pool = new SshPool({ acceptedHostKeys: home.knownHosts, confirmedHostKeys });
+    // Not the home's: a later server may get the port of an earlier one.
+    const acceptedHostKeys = path.join(server.directory, 'accepted');
+    const pool = new SshPool({ acceptedHostKeys, confirmedHostKeys });
     return new Machine(server, pool);
   }
 
