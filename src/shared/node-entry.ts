@@ -13,10 +13,12 @@ export const nodeEntrySchema = z.strictObject({
   destination: z.string().min(1).max(300),
   /** Files of private keys that are tried first. */
   identities: z.array(z.string().min(1)).readonly().default([]),
-  /** Hosts in between, as in ProxyJump; absent: as ~/.ssh/config says. */
+  /** Hosts in between, as in ProxyJump; by default those of ~/.ssh/config. */
   jump: z.string().min(1).optional(),
+  /** Absolute path of the file that is read instead of ~/.ssh/config. */
+  configFile: z.string().min(1).optional(),
   labels: z.array(z.string().min(1).max(60)).readonly().default([]),
-  /** Where ranks on other machines find its ranks; absent: where SSH reached it. */
+  /** Where ranks on other machines find its ranks; by default where SSH reached it. */
   address: z.string().min(1).max(255).optional(),
 });
 export type NodeEntry = z.infer<typeof nodeEntrySchema>;

@@ -9,7 +9,14 @@
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
@@ -41,6 +48,8 @@ if (base === undefined || marker === undefined) {
 }
 process.title = 'gradwire attach';
 process.umask(0o077);
+// Agents that were used last are kept, and found first.
+utimesSync(import.meta.dirname, new Date(), new Date());
 
 const home = path.resolve(base, 'nodes', os.hostname());
 const socketPath = socketOf(home);
@@ -52,7 +61,8 @@ try {
   process.stdout.write(`${marker}\n`);
   socket.pipe(process.stdout);
   process.stdin.pipe(socket);
-  socket.on('close', () => process.exit(0));
+  // Not before all of it is out: the supervisor's last words say why it goes.
+  socket.on('close', () => process.stdout.write('', () => process.exit(0)));
   socket.on('error', () => process.exit(1));
   process.stdout.on('error', () => process.exit(1));
 } catch (error) {

@@ -1,4 +1,5 @@
 /** `gradwire nodes import`: hosts of ~/.ssh/config as nodes, all of them or those named. */
+import path from 'node:path';
 import type { Command } from 'commander';
 import { inputError } from '../../shared/errors.ts';
 import { nearest } from '../../shared/nearest.ts';
@@ -14,7 +15,9 @@ export function addNodesImportCommand(nodes: Command): void {
     .option('--config <file>', 'another file than ~/.ssh/config')
     .action(
       async (names: readonly string[], { config }: { readonly config?: string }) => {
-        const hosts = importableHosts({ configFile: config });
+        // Absolute: later commands read it too, from wherever they run.
+        const configFile = config === undefined ? undefined : path.resolve(config);
+        const hosts = importableHosts({ configFile });
         if (names.length === 0) {
           for (const host of hosts) process.stdout.write(`${host}\n`);
           return;
@@ -22,7 +25,8 @@ export function addNodesImportCommand(nodes: Command): void {
         for (const name of names) {
           if (hosts.includes(name)) continue;
           const suggestion = nearest(name, hosts);
-          throw inputError('HOST_UNKNOWN', `~/.ssh/config has no host "${name}"`, {
+          throw inputError('HOST_UNKNOWN', `there is no host "${name}"`, {
+            place: configFile ?? '~/.ssh/config',
             next:
               suggestion === undefined
                 ? 'List them with: gradwire nodes import.'
@@ -31,7 +35,7 @@ export function addNodesImportCommand(nodes: Command): void {
         }
         await withWorkspace(async ({ store }) => {
           for (const name of names) {
-            store.nodes.add(parseNodeEntry({ name, destination: name }));
+            store.nodes.add(parseNodeEntry({ name, destination: name, configFile }));
             process.stdout.write(`added ${name}\n`);
           }
         });

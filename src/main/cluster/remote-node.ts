@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { failure, type GradwireError } from '../../shared/errors.ts';
 import type { NodeEntry } from '../../shared/node-entry.ts';
 import { deploy, type Deployment, type DeployOptions } from '../deploy/deployer.ts';
-import { findInstalled, type Installed } from '../deploy/installed.ts';
+import { BASE, findInstalled, newestAgent, type Agent } from '../deploy/installed.ts';
 import { preflight, type Preflight } from '../deploy/preflight.ts';
 import { uninstall } from '../deploy/uninstall.ts';
 import type { Home } from '../home/home.ts';
@@ -19,7 +19,6 @@ import type { RemoteStream } from '../ssh/remote-stream.ts';
 import { ControlConnection, type ConnectionHandlers } from './control-connection.ts';
 import type { NodeAccess, NodeAddresses } from './node-link.ts';
 
-const BASE = '.gradwire';
 const EXIT_NONE_RUNS = 3;
 /** Of what a login shell may print before the agent speaks. */
 const MOST_NOISE_BYTES = 2 ** 20;
@@ -97,8 +96,8 @@ export class RemoteNode implements NodeAccess {
 
   async find(handlers: ConnectionHandlers): Promise<ControlConnection | undefined> {
     const lease = await this.#lease();
-    return await this.#attach(lease, ['--find'], handlers, () =>
-      findInstalled(lease.connection),
+    return await this.#attach(lease, ['--find'], handlers, async () =>
+      newestAgent(await findInstalled(lease.connection)),
     );
   }
 
@@ -117,17 +116,17 @@ export class RemoteNode implements NodeAccess {
     lease: SshLease,
     options: readonly string[],
     handlers: ConnectionHandlers,
-    install: () => Promise<Installed | undefined>,
+    install: () => Promise<Agent | undefined>,
   ): Promise<ControlConnection | undefined> {
     let used = false;
     try {
-      const installed = await install();
-      if (installed === undefined) return undefined;
-      this.#learnAddresses(installed);
+      const there = await install();
+      if (there === undefined) return undefined;
+      this.#learnAddresses(there);
       const marker = `gradwire-${randomBytes(12).toString('hex')}`;
       const command = [
-        ...['cd;', installed.node, `${BASE}/agents/${installed.agent}/attach.js`],
-        ...['--base', BASE, '--agent', installed.agent, '--marker', marker],
+        ...['cd;', there.node, `${BASE}/agents/${there.agent}/attach.js`],
+        ...['--base', BASE, '--agent', there.agent, '--marker', marker],
         ...options,
       ].join(' ');
       const stream = await lease.connection.stream(command);
@@ -142,7 +141,7 @@ export class RemoteNode implements NodeAccess {
     }
   }
 
-  #learnAddresses({ connection }: Installed): void {
+  #learnAddresses({ connection }: Agent): void {
     const there = this.entry.address ?? connection?.server;
     const here = connection?.client;
     if (there !== undefined && here !== undefined) this.#addresses = { there, here };
@@ -157,9 +156,11 @@ export class RemoteNode implements NodeAccess {
   }
 
   async #lease(signal?: AbortSignal): Promise<SshLease> {
-    const { destination, identities, jump } = this.entry;
+    const { destination, identities, jump, configFile } = this.entry;
     const { pool, questions } = this.#options;
-    const { target } = await resolveTarget(destination, { identities, jump });
+    const { target } = await resolveTarget(destination, {
+      ...{ identities, jump, configFile },
+    });
     return await pool.acquire(target, { questions, signal });
   }
 }
@@ -174,46 +175,65 @@ async function skipTo(
   stream: RemoteStream,
   node: string,
 ): Promise<boolean> {
-  const wanted = Buffer.from(`${marker}\n`);
   const deadline = setTimeout(() => {
-    stream.destroy(attachFailed(node, `it said nothing for ${ATTACH_MS / 1000} s`));
+    stream.destroy(attachFailed(node, `no answer within ${ATTACH_MS / 1000} s`));
   }, ATTACH_MS);
   try {
-    const found = await new Promise<boolean>((resolve, reject) => {
-      let seen = Buffer.alloc(0);
-      const read = (): void => {
-        for (;;) {
-          const chunk = stream.read() as Buffer | null;
-          if (chunk === null) return;
-          seen = Buffer.concat([seen, chunk]);
-          const at = seen.indexOf(wanted);
-          if (at >= 0) {
-            stream.off('readable', read);
-            stream.unshift(seen.subarray(at + wanted.length));
-            resolve(true);
-            return;
-          }
-          if (seen.length > MOST_NOISE_BYTES) {
-            reject(attachFailed(node, 'its login shell prints without end'));
-            return;
-          }
-        }
-      };
-      stream.on('readable', read);
-      stream.once('end', () => {
-        resolve(false);
-      });
-      stream.once('error', reject);
-    });
-    if (found) return true;
+    if (await readUpTo(Buffer.from(`${marker}\n`), stream, node)) return true;
     const { code } = await stream.exit;
     if (code === EXIT_NONE_RUNS) return false;
     throw attachFailed(node, stream.stderr.trim() || `it ended with code ${code}`);
+  } catch (error) {
+    stream.destroy();
+    throw error;
   } finally {
     clearTimeout(deadline);
-    stream.removeAllListeners('end');
-    stream.removeAllListeners('error');
   }
+}
+
+/** False where the stream ends first. Its other listeners stay: it has some of its own. */
+function readUpTo(
+  wanted: Buffer,
+  stream: RemoteStream,
+  node: string,
+): Promise<boolean> {
+  return new Promise<boolean>((resolve, reject) => {
+    let seen = Buffer.alloc(0);
+    const settle = (settled: () => void): void => {
+      stream.off('readable', read).off('end', end).off('close', end).off('error', fail);
+      settled();
+    };
+    const end = (): void => {
+      settle(() => {
+        resolve(false);
+      });
+    };
+    const fail = (error: Error): void => {
+      settle(() => {
+        reject(error);
+      });
+    };
+    const read = (): void => {
+      for (;;) {
+        const chunk = stream.read() as Buffer | null;
+        if (chunk === null) return;
+        seen = Buffer.concat([seen, chunk]);
+        const at = seen.indexOf(wanted);
+        if (at >= 0) {
+          settle(() => {
+            stream.unshift(seen.subarray(at + wanted.length));
+            resolve(true);
+          });
+          return;
+        }
+        if (seen.length > MOST_NOISE_BYTES) {
+          fail(attachFailed(node, 'its login shell prints without end'));
+          return;
+        }
+      }
+    };
+    stream.on('readable', read).on('end', end).on('close', end).on('error', fail);
+  });
 }
 
 function attachFailed(node: string, reason: string): GradwireError {

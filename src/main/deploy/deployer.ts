@@ -19,10 +19,23 @@ import type { Home } from '../home/home.ts';
 import type { SshConnection } from '../ssh/connection.ts';
 import { runScript } from '../ssh/remote-script.ts';
 import { placeOf } from '../ssh/target.ts';
-import type { Installed } from './installed.ts';
+import {
+  BASE,
+  directoryOf,
+  findInstalled,
+  isNodeFit,
+  nodeOf,
+  type Agent,
+} from './installed.ts';
 import type { PackageArchive } from './package-archive.ts';
-import { agentFiles, runtimeFiles } from './package-files.ts';
-import { platformOf, preflight, type Preflight } from './preflight.ts';
+import { agentFiles, runtimeFiles, type PackageFile } from './package-files.ts';
+import {
+  platformOf,
+  platformUnsupported,
+  preflight,
+  type Finding,
+  type Preflight,
+} from './preflight.ts';
 
 export const DEPLOY_STEPS = ['check', 'pack', 'upload', 'verify', 'unpack'] as const;
 export type DeployStep = (typeof DEPLOY_STEPS)[number];
@@ -40,20 +53,18 @@ export interface DeployOptions {
   readonly progress?: ((progress: DeployProgress) => void) | undefined;
 }
 
-export interface Deployment extends Installed {
-  readonly preflight: Preflight;
+export interface Deployment extends Agent {
   /** Bytes that were uploaded: 0 where all was there. */
   readonly uploaded: number;
 }
 
-const BASE = '.gradwire';
 const KEPT_AGENTS = 2;
 const UNPACK_MS = 300_000;
 const UPLOAD_MS = 3_600_000;
-const REQUIRED_NODE = 24;
 
 /**
- * Sees to it that the agent of this installation is on the node.
+ * Sees to it that the agent of this installation is on the node. Where it is, that takes
+ * one look; the whole preflight comes before something is written there.
  * @throws GradwireError of the preflight's first finding that is an error,
  * `UPLOAD_DAMAGED`, `DEPLOY_FAILED`, `NODE_MISSING` and those of the connection
  */
@@ -63,63 +74,54 @@ export async function deploy(
   { signal, progress = () => undefined }: DeployOptions = {},
 ): Promise<Deployment> {
   progress({ step: 'check' });
-  const seen = await preflight(connection, signal);
-  assertFit(connection, seen);
-  const platform = platformOf(seen)!;
+  const installed = await findInstalled(connection, signal);
+  const platform = platformOf(installed);
+  if (platform === undefined) {
+    throw notFit(connection, platformUnsupported(installed));
+  }
   const archives = path.join(home.directory, 'packages');
   // With its library: few commands deploy.
   const { packArchive } = await import('./package-archive.ts');
-  progress({ step: 'pack', package: 'agent' });
-  const agent = await packArchive('agent', agentFiles(platform), archives);
-  let uploaded = 0;
-  const bring = async (archive: PackageArchive): Promise<void> => {
-    if (await isThere(connection, archive, signal)) return;
-    await upload(connection, archive, { signal, progress });
-    uploaded += archive.bytes;
+  const pack = (kind: PackageArchive['kind'], files: readonly PackageFile[]) => {
+    progress({ step: 'pack', package: kind });
+    return packArchive(kind, files, archives);
   };
-  await bring(agent);
-  let node = 'node';
-  if (!hasNode(seen)) {
-    progress({ step: 'pack', package: 'runtime' });
-    const runtime = await packArchive('runtime', runtimeFiles(platform), archives);
-    await bring(runtime);
-    node = `${directoryOf(runtime)}/bin/node`;
+  const agent = await pack('agent', agentFiles(platform));
+  const runtime = isNodeFit(installed.node)
+    ? undefined
+    : await pack('runtime', runtimeFiles(platform));
+  const missing = [
+    ...(installed.agents.includes(agent.hash) ? [] : [agent]),
+    ...(runtime === undefined || installed.runtimes.includes(runtime.hash)
+      ? []
+      : [runtime]),
+  ];
+  if (missing.length > 0) {
+    assertFit(connection, await preflight(connection, signal));
+    for (const archive of missing) {
+      await upload(connection, archive, { signal, progress });
+    }
+    await prune(connection, agent, signal);
   }
-  if (uploaded > 0) await prune(connection, agent, signal);
   return {
-    ...{ agent: agent.hash, node, preflight: seen, uploaded },
-    connection: seen.connection,
+    agent: agent.hash,
+    node: runtime === undefined ? 'node' : nodeOf(runtime.hash),
+    connection: installed.connection,
+    uploaded: missing.reduce((sum, { bytes }) => sum + bytes, 0),
   };
 }
 
-/** The first thing that keeps a node from being used. */
+/** @throws GradwireError the first thing that keeps a node from being used */
 function assertFit(connection: SshConnection, { findings }: Preflight): void {
   const found = findings.find(({ level }) => level === 'error');
-  if (found === undefined) return;
-  throw failure(found.code, found.message, {
-    place: placeOf(connection.target),
-    ...(found.next === undefined ? {} : { next: found.next }),
-  });
+  if (found !== undefined) throw notFit(connection, found);
 }
 
-const hasNode = ({ node }: Preflight): boolean =>
-  Number(/^v(\d+)\./.exec(node ?? '')?.[1] ?? 0) >= REQUIRED_NODE;
-
-const directoryOf = ({ kind, hash }: PackageArchive): string =>
-  `${BASE}/${kind}s/${hash}`;
-
-async function isThere(
-  connection: SshConnection,
-  archive: PackageArchive,
-  signal: AbortSignal | undefined,
-): Promise<boolean> {
-  const script = `cd "$HOME" && [ -d "$directory" ] && touch "$directory"`;
-  const { code } = await runScript(connection, script, {
-    variables: { directory: directoryOf(archive) },
-    name: 'the look for the agent',
-    signal,
+function notFit({ target }: SshConnection, { code, message, next }: Finding): Error {
+  return failure(code, message, {
+    place: placeOf(target),
+    ...(next === undefined ? {} : { next }),
   });
-  return code === 0;
 }
 
 const VERIFY = `

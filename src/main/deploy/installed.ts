@@ -1,44 +1,112 @@
-/** What is on a machine already. */
+/**
+ * What is on a machine already: one short script, run at every connection. It asks no more
+ * than what tells whether something has to be brought there.
+ */
 import type { SshConnection } from '../ssh/connection.ts';
 import { runScript } from '../ssh/remote-script.ts';
+import type { PackageArchive } from './package-archive.ts';
+
+/** The agent's directory in an account's home. */
+export const BASE = '.gradwire';
+const REQUIRED_NODE = 24;
+
+/** Addresses of the two ends of an SSH connection, as the machine sees them. */
+export interface ConnectionEnds {
+  readonly client: string;
+  readonly server: string;
+}
 
 export interface Installed {
-  /** Hash of the agent: the name of its directory. */
+  /** `uname -s` and `uname -m`. */
+  readonly system: string;
+  readonly machine: string;
+  /** Version of the Node on the PATH: `v24.1.0`. */
+  readonly node?: string | undefined;
+  /** Hashes of what lies there whole, the newest first. */
+  readonly agents: readonly string[];
+  readonly runtimes: readonly string[];
+  readonly connection?: ConnectionEnds | undefined;
+}
+
+/** What `attach` is started with. */
+export interface Agent {
+  /** Its hash: the name of its directory. */
   readonly agent: string;
   /** Command that runs Node there, from the home directory. */
   readonly node: string;
-  /** Addresses of the two ends of this SSH connection, as the machine sees them. */
-  readonly connection?:
-    { readonly client: string; readonly server: string } | undefined;
+  readonly connection?: ConnectionEnds | undefined;
 }
 
 const SCRIPT = `
-cd "$HOME/.gradwire" 2>/dev/null || exit 0
+printf 'system %s\\nmachine %s\\n' "$(uname -s)" "$(uname -m)"
+printf 'node %s\\n' "$(node --version 2>/dev/null)"
+printf 'ssh %s\\n' "$SSH_CONNECTION"
+cd "$HOME/${BASE}" 2>/dev/null || exit 0
 for agent in $(ls -t agents 2>/dev/null); do
-  [ -e "agents/$agent/attach.js" ] && { printf 'agent %s\\n' "$agent"; break; }
+  [ -e "agents/$agent/attach.js" ] && printf 'agent %s\\n' "$agent"
 done
 for runtime in $(ls -t runtimes 2>/dev/null); do
-  [ -x "runtimes/$runtime/bin/node" ] && { printf 'runtime %s\\n' "$runtime"; break; }
+  [ -x "runtimes/$runtime/bin/node" ] && printf 'runtime %s\\n' "$runtime"
 done
-printf 'ssh %s\\n' "$SSH_CONNECTION"
+true
 `;
 
-/** The newest agent there; undefined where there is none. */
+/** @throws GradwireError as `runScript` */
 export async function findInstalled(
   connection: SshConnection,
-): Promise<Installed | undefined> {
+  signal?: AbortSignal,
+): Promise<Installed> {
   const { stdout } = await runScript(connection, SCRIPT, {
     name: 'the look for the agent',
+    signal,
   });
-  const agent = /^agent ([0-9a-f]{32})$/m.exec(stdout)?.[1];
-  if (agent === undefined) return undefined;
-  const runtime = /^runtime ([0-9a-f]{32})$/m.exec(stdout)?.[1];
-  const [, client, server] = /^ssh (\S+) \S+ (\S+) \S+$/m.exec(stdout) ?? [];
+  const all = (key: string): readonly string[] =>
+    stdout
+      .split('\n')
+      .filter((line) => line.startsWith(`${key} `))
+      .map((line) => line.slice(key.length + 1).trim())
+      .filter((value) => value !== '');
+  const hashes = (key: string): readonly string[] =>
+    all(key).filter((name) => /^[0-9a-f]{32}$/.test(name));
   return {
-    agent,
-    node: runtime === undefined ? 'node' : `.gradwire/runtimes/${runtime}/bin/node`,
-    ...(client === undefined || server === undefined
-      ? {}
-      : { connection: { client, server } }),
+    system: all('system')[0] ?? 'unknown',
+    machine: all('machine')[0] ?? 'unknown',
+    node: all('node')[0],
+    agents: hashes('agent'),
+    runtimes: hashes('runtime'),
+    connection: connectionEnds(all('ssh')[0]),
   };
+}
+
+/** Whether a Node of that version runs the agent. */
+export const isNodeFit = (version: string | undefined): boolean =>
+  Number(/^v(\d+)\./.exec(version ?? '')?.[1] ?? 0) >= REQUIRED_NODE;
+
+/** The agent that was brought there last, whichever version it is; undefined: none. */
+export function newestAgent(installed: Installed): Agent | undefined {
+  const { agents, runtimes, node, connection } = installed;
+  const [agent] = agents;
+  const [runtime] = runtimes;
+  if (agent === undefined) return undefined;
+  if (isNodeFit(node)) return { agent, node: 'node', connection };
+  return runtime === undefined
+    ? undefined
+    : { agent, node: nodeOf(runtime), connection };
+}
+
+/** Node's command in a runtime that was brought there. */
+export const nodeOf = (runtime: string): string =>
+  `${directoryOf({ kind: 'runtime', hash: runtime })}/bin/node`;
+
+/** A package's directory, from the home directory. */
+export const directoryOf = ({
+  kind,
+  hash,
+}: Pick<PackageArchive, 'kind' | 'hash'>): string => `${BASE}/${kind}s/${hash}`;
+
+/** @param text `SSH_CONNECTION`: client, its port, server, its port */
+export function connectionEnds(text = ''): ConnectionEnds | undefined {
+  const [client, , server] = text.split(' ');
+  if (client === undefined || server === undefined) return undefined;
+  return client === '' || server === '' ? undefined : { client, server };
 }

@@ -34,6 +34,9 @@ export interface PackageArchive {
 /** Kept of each kind. */
 const KEPT = 3;
 
+/** What is being packed by this process, by note: machines that need the same share it. */
+const underWay = new Map<string, Promise<PackageArchive>>();
+
 const noteSchema = z.object({
   hash: z.string(),
   bytes: z.number(),
@@ -50,6 +53,19 @@ export async function packArchive(
   directory: string,
 ): Promise<PackageArchive> {
   const note = path.join(directory, `${kind}-${await stampOf(files)}.json`);
+  const packing =
+    underWay.get(note) ??
+    packOnce(kind, files, note).finally(() => underWay.delete(note));
+  underWay.set(note, packing);
+  return packing;
+}
+
+async function packOnce(
+  kind: PackageArchive['kind'],
+  files: readonly PackageFile[],
+  note: string,
+): Promise<PackageArchive> {
+  const directory = path.dirname(note);
   const known = await readNote(note);
   if (known !== undefined) {
     const file = path.join(directory, `${kind}-${known.hash}.tar.gz`);
@@ -95,7 +111,7 @@ async function write(file: string, files: readonly PackageFile[]): Promise<void>
     await Promise.all([written, fill(archive, files)]);
     await rename(draft, file);
   } catch (cause) {
-    await rm(draft, { force: true });
+    await rm(draft, { force: true }).catch(() => undefined); // why it failed says more
     throw fileNotWritable(file, cause);
   }
 }

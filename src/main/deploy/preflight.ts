@@ -5,6 +5,7 @@
  */
 import type { SshConnection } from '../ssh/connection.ts';
 import { runScript } from '../ssh/remote-script.ts';
+import { connectionEnds, type ConnectionEnds } from './installed.ts';
 import type { Platform } from './package-files.ts';
 
 export interface GpuReport {
@@ -44,8 +45,7 @@ export interface Preflight {
   /** Addresses of its interfaces, loopback apart. */
   readonly addresses: readonly string[];
   /** Addresses of the two ends of this connection, as the node sees them. */
-  readonly connection?:
-    { readonly client: string; readonly server: string } | undefined;
+  readonly connection?: ConnectionEnds | undefined;
   readonly driver?: string | undefined;
   readonly gpus: readonly GpuReport[];
   /** Whether a Vulkan loader is installed. */
@@ -92,8 +92,8 @@ if has nvidia-smi; then
   say driver "$(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -n 1)"
   nvidia-smi --query-gpu=pci.bus_id,name,memory.total --format=csv,noheader,nounits 2>/dev/null | sed 's/^/gpu=/'
   nvidia-smi --query-compute-apps=gpu_bus_id,pid --format=csv,noheader 2>/dev/null | while IFS=', ' read -r bus pid; do
-    owner=$(ps -o user= -p "$pid" 2>/dev/null)
-    [ "$owner" != "$(id -un)" ] && say busy "$bus"
+    # One that we may not see is another's.
+    [ "$(stat -c %u "/proc/$pid" 2>/dev/null)" = "$(id -u)" ] || say busy "$bus"
   done
 elif [ -d /sys/class/drm ]; then
   for card in /sys/class/drm/card[0-9]/device; do
@@ -143,7 +143,6 @@ export function parsePreflight(text: string, now: number): Preflight {
     const kibibytes = number(key);
     return kibibytes === undefined ? undefined : Math.floor(kibibytes / 1024);
   };
-  const [client, , server] = one('ssh')?.split(' ') ?? [];
   const seen = {
     hostname: one('hostname') ?? 'unknown',
     system: one('system') ?? 'unknown',
@@ -160,9 +159,7 @@ export function parsePreflight(text: string, now: number): Preflight {
     clockOffsetSeconds: Math.round((number('clock') ?? now) - now),
     node: one('node'),
     addresses: all.get('address') ?? [],
-    ...(client === undefined || server === undefined
-      ? {}
-      : { connection: { client, server } }),
+    connection: connectionEnds(one('ssh')),
     driver: one('driver'),
     gpus: gpusOf(all),
     vulkan: one('vulkan') !== undefined,
@@ -172,7 +169,10 @@ export function parsePreflight(text: string, now: number): Preflight {
 }
 
 /** The node's platform in Node's words; undefined where nothing is built for it. */
-export function platformOf({ system, machine }: Preflight): Platform | undefined {
+export function platformOf({
+  system,
+  machine,
+}: Pick<Preflight, 'system' | 'machine'>): Platform | undefined {
   const os = { Linux: 'linux' }[system];
   const architecture = {
     x86_64: 'x64',
@@ -183,6 +183,18 @@ export function platformOf({ system, machine }: Preflight): Platform | undefined
   return os === undefined || architecture === undefined
     ? undefined
     : { os, architecture };
+}
+
+export function platformUnsupported({
+  system,
+  machine,
+}: Pick<Preflight, 'system' | 'machine'>): Finding {
+  return {
+    level: 'error',
+    code: 'PLATFORM_UNSUPPORTED',
+    message: `nothing is built for ${system} on ${machine}`,
+    next: 'Use a machine with Linux on x86_64 or aarch64.',
+  };
 }
 
 const libcOf = (text: string | undefined): Preflight['libc'] =>
@@ -218,13 +230,8 @@ function findingsOf(
   const warn = (code: string, message: string, next?: string): void => {
     findings.push({ level: 'warning', code, message, next });
   };
-  if (platformOf({ ...seen, findings: [] }) === undefined) {
-    error(
-      'PLATFORM_UNSUPPORTED',
-      `nothing is built for ${seen.system} on ${seen.machine}`,
-      'Use a machine with Linux on x86_64 or aarch64.',
-    );
-  } else if (seen.libc === 'musl') {
+  if (platformOf(seen) === undefined) findings.push(platformUnsupported(seen));
+  else if (seen.libc === 'musl') {
     error(
       'LIBC_UNSUPPORTED',
       'it has musl; Node here is built for glibc',

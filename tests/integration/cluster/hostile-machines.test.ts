@@ -112,6 +112,51 @@ describe('login shells', () => {
   });
 });
 
+describe('a supervisor there', () => {
+  test('that dies is missed at once, and its connection is not held', async () => {
+    await using machine = await Machine.start();
+    const told = Promise.withResolvers<string>();
+    const control = await machine.node.ensure({
+      push: () => undefined,
+      lost: ({ code }) => {
+        told.resolve(code);
+      },
+    });
+    process.kill(control.hello.pid, 'SIGKILL');
+    expect(await told.promise).toBe('SUPERVISOR_LOST');
+    // The next one takes its place.
+    await useAndLeave(machine);
+  });
+});
+
+describe('what a machine has', () => {
+  test('its GPUs are told by bus, with the processes of others on them', async () => {
+    await using machine = await Machine.start({ shellStart: 'PATH=$HOME/bin:$PATH' });
+    const program = path.join(machine.server.home, 'bin', 'nvidia-smi');
+    mkdirSync(path.dirname(program));
+    // One process is ours, the other cannot be seen: it is a stranger's.
+    const answers = `#!/bin/sh
+case "$*" in
+  *driver_version*) echo 570.86.10;;
+  *memory.total*) echo "00000000:3B:00.0, NVIDIA H100 PCIe, 81559"
+    echo "00000000:5E:00.0, NVIDIA H100 PCIe, [N/A]";;
+  *compute-apps*) echo "00000000:3B:00.0, $PPID"; echo "00000000:5E:00.0, 99999999";;
+esac
+`;
+    await writeFile(program, answers, { mode: 0o755 });
+    const { driver, gpus, findings } = await machine.node.check();
+    expect(driver).toBe('570.86.10');
+    const card = { name: 'NVIDIA H100 PCIe' };
+    expect(gpus).toEqual([
+      { ...card, bus: '00000000:3B:00.0', memoryMiB: 81_559, othersProcesses: 0 },
+      { ...card, bus: '00000000:5E:00.0', othersProcesses: 1 },
+    ]);
+    expect(findings).toContainEqual(
+      expect.objectContaining({ code: 'GPU_IN_USE', level: 'warning' }),
+    );
+  });
+});
+
 describe('deploying', () => {
   test('a cut in the middle of an upload leaves nothing whole; the next one succeeds', async () => {
     await using machine = await Machine.start();

@@ -1,5 +1,5 @@
 /** The whole way to a machine that is reached by SSH: a real sshd on loopback. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type {
@@ -53,6 +53,18 @@ describe('a machine reached by SSH', () => {
       missing: [],
     });
     expect(existsSync(base)).toBe(false);
+  });
+
+  test('is imported from another file than ~/.ssh/config, which is read again', async () => {
+    const config = path.join(server.directory, 'config');
+    const host = `HostName 127.0.0.1\nPort ${server.port}\nIdentityFile ${server.key}`;
+    writeFileSync(config, `Host lab-1\n${host}\n`);
+    const unknown = await nodes('import', '--config', config, 'lab-2');
+    expect(unknown.stderr).toMatch(/^gradwire: HOST_UNKNOWN: .*Did you mean "lab-1"\?/);
+    expect((await nodes('import', '--config', config, 'lab-1')).code).toBe(0);
+    const { code, stderr } = await nodes('check', 'lab-1');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect((await nodes('remove', 'lab-1')).code).toBe(0);
   });
 
   test('gets the agent once; nothing is left of the way', async () => {
