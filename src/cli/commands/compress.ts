@@ -4,6 +4,7 @@ import { parseParameters } from '../../main/spec/settings.ts';
 import type { BackendName } from '../../agent/engine.ts';
 import { parseWord } from '../text/parse-word.ts';
 import { bytes, milliseconds } from '../text/quantities.ts';
+import { repeated } from '../text/repeated.ts';
 
 interface CompressOptions {
   readonly method: string;
@@ -36,7 +37,7 @@ export function addCompressCommand(program: Command): void {
     .requiredOption('--method <id>', 'how: topk, qsgd, …')
     .addOption(
       new Option('--param <key=value>', 'a parameter of the method, as ratio=0.01')
-        .argParser((value: string, before: readonly string[]) => [...before, value])
+        .argParser(repeated)
         .default([], ''),
     )
     .addOption(backendOption())

@@ -1,6 +1,6 @@
 /** `gradwire nodes remove`: take a machine out of the inventory. */
 import type { Command } from 'commander';
-import { inputError } from '../../shared/errors.ts';
+import { failure, inputError } from '../../shared/errors.ts';
 import { withWorkspace } from '../session/workspace.ts';
 
 export function addNodesRemoveCommand(nodes: Command): void {
@@ -8,14 +8,24 @@ export function addNodesRemoveCommand(nodes: Command): void {
     .command('remove')
     .description('forget a machine; what was deployed there stays: see uninstall')
     .argument('<name>', 'its name')
-    .action(async (name: string) => {
+    .option('--force', 'also where runs have ranks there: they end as failed', false)
+    .action(async (name: string, { force }: { readonly force: boolean }) => {
       await withWorkspace(async ({ store }) => {
         store.nodes.named(name);
-        const busy = store.unended().find(({ nodes: of }) => of.includes(name));
-        if (busy !== undefined) {
-          throw inputError('NODE_IN_USE', `run ${busy.id} has ranks on ${name}`, {
-            next: `Stop it first: gradwire runs stop ${busy.id}.`,
+        for (const { id, nodes: of } of store.unended()) {
+          if (!of.includes(name)) continue;
+          if (!force) {
+            throw inputError('NODE_IN_USE', `run ${id} has ranks on ${name}`, {
+              next:
+                `Stop it first: gradwire runs stop ${id}. If ${name} will not come back, ` +
+                'add --force.',
+            });
+          }
+          const error = failure('NODE_REMOVED', `${name} was removed during the run`, {
+            next: 'What was stored until then is kept.',
           });
+          store.fail(id, error.toData(), Date.now());
+          process.stdout.write(`run ${id}: failed\n`);
         }
         store.nodes.remove(name);
         process.stdout.write(`removed ${name}\n`);

@@ -22,6 +22,7 @@ import { parseExperimentSpec } from '../../shared/experiment-spec.ts';
 import { formatDuration } from '../../shared/units.ts';
 import { measureComputeTime } from '../session/compute-time.ts';
 import { bytes } from '../text/quantities.ts';
+import { repeated } from '../text/repeated.ts';
 import { textTable } from '../text/text-table.ts';
 
 interface PlanOptions {
@@ -36,11 +37,6 @@ interface PlanOptions {
 /** Costs of rings are sums over all ranks: more would take minutes. */
 const MAXIMUM_RANKS = 1_000_000;
 
-const collect = (value: string, before: readonly string[]): readonly string[] => [
-  ...before,
-  value,
-];
-
 export function addPlanCommand(program: Command): void {
   program
     .command('plan')
@@ -53,7 +49,7 @@ export function addPlanCommand(program: Command): void {
     .argument('<spec>', 'a YAML or JSON file, - for stdin, or the name of a preset')
     .addOption(
       new Option('--set <key=value>', 'change the spec, for example world.ranks=2')
-        .argParser(collect)
+        .argParser(repeated)
         .default([], ''),
     )
     .option(

@@ -1,26 +1,32 @@
 /** `gradwire runs relaunch`: the same spec and the same switches, once more. */
 import type { Command } from 'commander';
 import { scheduleAsItHappened } from '../../main/runs/switch-schedule.ts';
+import {
+  addConnectOptions,
+  connectOptions,
+  type ConnectFlags,
+} from '../session/connect-options.ts';
 import { followRun } from '../session/follow-run.ts';
 import { resolveRun } from '../session/run-name.ts';
 import { withWorkspace } from '../session/workspace.ts';
 
 export function addRunsRelaunchCommand(runs: Command): void {
-  runs
+  const command = runs
     .command('relaunch')
     .description('launch a run again with its switches as they happened, and follow it')
     .argument('<run>', 'the beginning of its id, or last')
     .option('--json', 'print every record as one line of JSON', false)
-    .action(async (name: string, { json }: { readonly json: boolean }) => {
+    .action(async (name: string, flags: ConnectFlags & { readonly json: boolean }) => {
       process.exitCode = await withWorkspace(async (workspace) => {
         const { store, coordinator } = workspace;
         const model = resolveRun(store, name);
         const detail = store.detail(model);
         const switches = scheduleAsItHappened(detail, store.switches(model));
         const { id } = await coordinator.create(detail.spec, switches, `run ${model}`);
-        return followRun(workspace, id, { json, mode: 'run' }, async () => {
+        return followRun(workspace, id, { json: flags.json, mode: 'run' }, async () => {
           await coordinator.begin(id);
         });
-      });
+      }, connectOptions(flags));
     });
+  addConnectOptions(command);
 }

@@ -7,6 +7,7 @@ import type { RunDetail } from '../../shared/rpc.ts';
 import { specToYaml } from '../../main/spec/spec-text.ts';
 import { PhaseBreakdown } from '../text/phase-breakdown.ts';
 import { date, loss, milliseconds, percent } from '../text/quantities.ts';
+import { describePlaces } from '../text/rank-places.ts';
 import { resolveRun } from '../session/run-name.ts';
 import { withWorkspace } from '../session/workspace.ts';
 
@@ -41,7 +42,11 @@ function describe(run: RunDetail, table: string | undefined): string {
         ? ''
         : `, took ${milliseconds(run.endedAt - run.createdAt)}`),
   ];
-  const emulated = run.events.find((event) => event.type === 'started')?.emulated;
+  // One of every machine.
+  const started = run.events.filter((event) => event.type === 'started');
+  const places = describePlaces(started.flatMap(({ processes }) => processes));
+  if (places !== undefined) lines.push(places);
+  const emulated = started[0]?.emulated;
   if (emulated !== undefined) lines.push(`network ${describeEmulated(emulated)}`);
   if (run.loss !== undefined) lines.push(`loss ${loss(run.loss)}`);
   if (run.metric !== undefined) lines.push(`accuracy ${percent(run.metric)}`);

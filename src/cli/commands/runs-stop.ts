@@ -1,20 +1,26 @@
 /** `gradwire runs stop`: end a run after its current iteration. */
 import type { Command } from 'commander';
+import {
+  addConnectOptions,
+  connectOptions,
+  type ConnectFlags,
+} from '../session/connect-options.ts';
 import { resolveRun } from '../session/run-name.ts';
 import { withWorkspace } from '../session/workspace.ts';
 
 export function addRunsStopCommand(runs: Command): void {
-  runs
+  const command = runs
     .command('stop')
     .description('end a run after its current iteration; what it recorded is kept')
     .argument('<run>', 'the beginning of its id, or last')
-    .action(async (name: string) => {
+    .action(async (name: string, flags: ConnectFlags) => {
       await withWorkspace(async ({ store, coordinator }) => {
         const id = resolveRun(store, name);
         await coordinator.follow(id);
         await coordinator.stop(id);
         const { state, iterations } = await coordinator.ended(id);
         process.stdout.write(`run ${id}: ${state} after ${iterations} iterations\n`);
-      });
+      }, connectOptions(flags));
     });
+  addConnectOptions(command);
 }

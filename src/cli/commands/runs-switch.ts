@@ -2,11 +2,16 @@
 import type { Command } from 'commander';
 import { describePlan } from '../../shared/exchange-plan.ts';
 import { parseChange } from '../../main/spec/settings.ts';
+import {
+  addConnectOptions,
+  connectOptions,
+  type ConnectFlags,
+} from '../session/connect-options.ts';
 import { resolveRun } from '../session/run-name.ts';
 import { withWorkspace } from '../session/workspace.ts';
 
 export function addRunsSwitchCommand(runs: Command): void {
-  runs
+  const command = runs
     .command('switch')
     .description('change method, parameters or collective while the run goes on')
     .argument('<run>', 'the beginning of its id, or last')
@@ -16,18 +21,19 @@ export function addRunsSwitchCommand(runs: Command): void {
       async (
         name: string,
         changes: readonly string[],
-        { json }: { readonly json: boolean },
+        flags: ConnectFlags & { readonly json: boolean },
       ) => {
         const request = parseChange(changes.join(','), 'runs switch');
         await withWorkspace(async ({ store, coordinator }) => {
           const id = resolveRun(store, name);
           const planned = await coordinator.switchPlan(id, request);
           process.stdout.write(
-            json
+            flags.json
               ? `${JSON.stringify(planned)}\n`
               : `run ${id}: ${describePlan(planned.plan)} from the next fence on\n`,
           );
-        });
+        }, connectOptions(flags));
       },
     );
+  addConnectOptions(command);
 }

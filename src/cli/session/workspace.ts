@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ErrorData } from '../../shared/errors.ts';
-import { GradwireError } from '../../shared/errors.ts';
+import { formatError, GradwireError } from '../../shared/errors.ts';
 import { openHome, type Home } from '../../main/home/home.ts';
 import { isAlive } from '../../main/home/process-life.ts';
 import { loadNetworkProfile } from '../../main/home/network-profile-file.ts';
@@ -54,6 +54,7 @@ export async function withWorkspace<T>(
       notice: (error: ErrorData) => {
         reject(new GradwireError(error));
       },
+      outOfReach: sayOnce((node, error) => `${node} is out of reach: ${error}`),
     };
     const coordinator = new RunCoordinator({
       store,
@@ -70,6 +71,9 @@ export async function withWorkspace<T>(
         notice: (error) => {
           events.notice(error);
         },
+        outOfReach: (node, error) => {
+          events.outOfReach(node, error);
+        },
       },
     });
     try {
@@ -84,6 +88,18 @@ export async function withWorkspace<T>(
     await inventory[Symbol.asyncDispose]();
     store.close();
   }
+}
+
+/** On stderr, each text once: what is tried again and again fails in the same way. */
+function sayOnce(
+  text: (node: string, error: string) => string,
+): CoordinatorEvents['outOfReach'] {
+  const said = new Set<string>();
+  return (node, error) => {
+    const line = text(node, formatError(error));
+    if (!said.has(line)) process.stderr.write(`gradwire: ${line}\n`);
+    said.add(line);
+  };
 }
 
 async function leave(home: Home, coordinator: RunCoordinator): Promise<void> {

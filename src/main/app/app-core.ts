@@ -73,6 +73,9 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
       notice: (error) => {
         outbox.notice(error);
       },
+      outOfReach: (_, error) => {
+        outbox.notice(error);
+      },
     },
   });
   // Commands share the database: what they launch is found, and shown, as it happens.

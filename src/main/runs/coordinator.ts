@@ -44,6 +44,8 @@ export interface CoordinatorEvents {
   records(run: string, entries: readonly JournalEntry[]): void;
   /** Trouble that no caller waits for. */
   notice(error: ErrorData): void;
+  /** Another machine cannot be reached now. It is tried again while a run needs it. */
+  outOfReach(node: string, error: ErrorData): void;
 }
 
 export interface CoordinatorOptions {
@@ -110,7 +112,7 @@ export class RunCoordinator {
         this.#scope === 'all' ||
         this.#followers.ids(link()).length + this.#interruptedOn(link()).size > 0,
       trouble: (error) => {
-        this.#events.notice(error);
+        this.#linkTrouble(link(), error);
       },
     }));
   }
@@ -223,15 +225,26 @@ export class RunCoordinator {
   async follow(id: string): Promise<void> {
     if (hasEnded(this.#store.summary(id).state)) return;
     const { open } = this.#store.openJournals(id);
-    let found = false;
-    for (const link of this.#linksOf(id)) {
-      if (!open.includes(link.name)) continue;
-      const { runs } = await link.request('runs', {});
-      if (!runs.some(({ run }) => run === id)) continue;
-      await this.#followers.follow(link, id);
-      found = true;
+    const links = this.#linksOf(id).filter(({ name }) => open.includes(name));
+    const errors = new Map<NodeLink, GradwireError>();
+    const found = await Promise.all(
+      links.map(async (link) => {
+        try {
+          return await this.#followOn(link, id);
+        } catch (error) {
+          if (!(error instanceof GradwireError)) throw error;
+          errors.set(link, error);
+          return false;
+        }
+      }),
+    );
+    const [first] = errors.values();
+    if (found.includes(true)) {
+      // What the others record is worth following.
+      for (const [link, error] of errors) this.#linkTrouble(link, error.toData());
+      return;
     }
-    if (found) return;
+    if (first !== undefined) throw first;
     const run = this.#store.unended().find((candidate) => candidate.id === id);
     // It has ended in between, and another process has stored its end.
     if (run === undefined) this.#changed(this.#store.summary(id));
@@ -240,6 +253,14 @@ export class RunCoordinator {
         next: 'Try again in a moment.',
       });
     } else this.#lose(id);
+  }
+
+  /** Whether the node has the run, which is followed there then. */
+  async #followOn(link: NodeLink, id: string): Promise<boolean> {
+    const { runs } = await link.request('runs', {});
+    if (!runs.some(({ run }) => run === id)) return false;
+    await this.#followers.follow(link, id);
+    return true;
   }
 
   /** Resolves with the run as it is when it has ended and everything is stored. */
@@ -272,7 +293,8 @@ export class RunCoordinator {
           await this.#recoverNode(this.#nodes.named(name), true);
         } catch (error) {
           if (!(error instanceof GradwireError)) throw error;
-          if (this.#scope === 'all') this.#trouble(error);
+          const link = this.#nodes.named(name);
+          if (this.#scope === 'all') this.#linkTrouble(link, error.toData());
         }
       }),
     );
@@ -428,6 +450,13 @@ export class RunCoordinator {
     this.#lateJournals.forget(summary.id);
     this.#endings.get(summary.id)?.resolve(summary);
     this.#endings.delete(summary.id);
+  }
+
+  /** This computer's supervisor is always to be had: that it is not is trouble. */
+  #linkTrouble(link: NodeLink, error: ErrorData): void {
+    if (this.#closed) return;
+    if (link === this.#nodes.lead) this.#events.notice(error);
+    else this.#events.outOfReach(link.name, error);
   }
 
   #trouble(error: unknown): void {

@@ -1,5 +1,6 @@
 /** The whole way to a machine that is reached by SSH: a real sshd on loopback. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type {
@@ -92,9 +93,19 @@ describe('a machine reached by SSH', () => {
       (record): record is IterationRecord =>
         record.type === 'iteration' && record.iteration === 5,
     );
-    await server.cutSessions();
+    // For longer than the first attempts: the run goes on, and so does the command.
+    await server.stop();
+    await until(
+      () => command.stderr,
+      (said) => said.includes('box is out of reach'),
+      'the command to miss box',
+    );
+    await server.start();
     const { code, stderr } = await command.finished;
-    expect({ code, stderr }).toMatchObject({ code: 0 });
+    expect({ code, stderr }).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/^gradwire: box is out of reach: SSH_\w+: .*\n$/),
+    });
     const { records } = command;
     const iterations = records.filter((record) => record.type === 'iteration');
     const seen = (iterations as IterationRecord[]).map(
@@ -116,6 +127,8 @@ describe('a machine reached by SSH', () => {
       true,
       true,
     ]);
+    const shown = await home.run(['runs', 'show', 'last']);
+    expect(shown.stdout).toContain(`\nranks 0–1 on ${os.hostname()}, 2–3 on box\n`);
     for (const { pid } of places) expect(existsSync(`/proc/${pid}`)).toBe(false);
   });
 

@@ -97,6 +97,7 @@ export class TwoHomes implements AsyncDisposable {
         changed: () => undefined,
         records: (_, entries) => this.heard.push(...entries),
         notice: (error) => this.notices.push(error),
+        outOfReach: (_, error) => this.notices.push(error),
       },
     };
   }

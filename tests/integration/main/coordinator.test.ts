@@ -51,6 +51,7 @@ async function play(script: Script, scope: 'all' | 'own' = 'own'): Promise<void>
         notices.push(error);
         noticed.resolve(error);
       },
+      outOfReach: () => undefined,
     },
   });
 }

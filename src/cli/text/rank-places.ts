@@ -1,0 +1,28 @@
+/** On which machine each rank of a run is, in one line. */
+import type { StartedRecord } from '../../shared/records.ts';
+
+type RankProcess = StartedRecord['processes'][number];
+
+/** `ranks 0–1 on this-computer, 2–3 on box`; undefined where one machine has all of them. */
+export function describePlaces(processes: readonly RankProcess[]): string | undefined {
+  const ranksOf = new Map<string, number[]>();
+  for (const { rank, node } of processes.toSorted((a, b) => a.rank - b.rank)) {
+    ranksOf.set(node, [...(ranksOf.get(node) ?? []), rank]);
+  }
+  if (ranksOf.size < 2) return undefined;
+  const places = [...ranksOf].map(([node, ranks]) => `${spans(ranks)} on ${node}`);
+  return `ranks ${places.join(', ')}`;
+}
+
+/** `0–3, 5` of ascending numbers. */
+function spans(ranks: readonly number[]): string {
+  const found: [number, number][] = [];
+  for (const rank of ranks) {
+    const last = found.at(-1);
+    if (last?.[1] === rank - 1) last[1] = rank;
+    else found.push([rank, rank]);
+  }
+  return found
+    .map(([first, last]) => (first === last ? String(first) : `${first}–${last}`))
+    .join(', ');
+}
