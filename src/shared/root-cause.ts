@@ -19,6 +19,12 @@ export type FailureReport =
   | { readonly kind: 'death'; readonly error: ErrorData }
   | { readonly kind: 'report'; readonly error: ErrorData };
 
+/** A failure that a journal tells. */
+export const reportOf = (error: ErrorData): FailureReport => ({
+  kind: error.code === 'WORKER_DIED' ? 'death' : 'report',
+  error,
+});
+
 export function isConsequence(report: FailureReport): boolean {
   return report.kind === 'report' && CONSEQUENCES.has(report.error.code);
 }

@@ -136,6 +136,10 @@ export class ClientSession {
         await runs.find(id).stop();
         return {};
       },
+      abort: ({ run, error }) => {
+        runs.find(run).abort(error);
+        return {};
+      },
       subscribe: ({ run: id, after }) => {
         const run = runs.find(id);
         this.#subscribe(id, run, after);

@@ -15,26 +15,22 @@ import {
 } from '../../shared/errors.ts';
 import type { PlanSwitch } from '../../shared/exchange-plan.ts';
 import {
-  nodesOf,
   parseExperimentSpec,
   type ExperimentSpec,
 } from '../../shared/experiment-spec.ts';
-import type {
-  PushMessage,
-  SupervisedRun,
-  SwitchRequest,
-} from '../../shared/protocol/supervisor.ts';
+import type { PushMessage, SwitchRequest } from '../../shared/protocol/supervisor.ts';
 import type { JournalEntry } from '../../shared/records.ts';
+import { isConsequence, reportOf } from '../../shared/root-cause.ts';
 import { hasEnded, type RunSummary } from '../../shared/rpc.ts';
-import { isAlive } from '../home/process-life.ts';
-import type { RunStore, UnendedRun } from '../store/run-store.ts';
+import type { RunStore } from '../store/run-store.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import { NodeSet, type NodeDirectory } from '../cluster/node-set.ts';
 import { RunFollowers } from './run-followers.ts';
 import { LateJournals } from './late-journals.ts';
 import { newRunId } from './run-id.ts';
+import { isBeingLaunched, RunRecovery } from './run-recovery.ts';
 import { settleFailedStart, startRanks, stopDeadline } from './run-start.ts';
-import { relayMissed, relaySwitch } from './switch-relay.ts';
+import { abortRanks, relaySwitch } from './other-nodes.ts';
 import { scheduleAsItHappened } from './switch-schedule.ts';
 
 export interface CoordinatorEvents {
@@ -66,8 +62,7 @@ export class RunCoordinator {
   readonly #nodes: NodeSet;
   readonly #followers: RunFollowers;
   readonly #networkProfile: () => Promise<NetworkProfile | undefined>;
-  /** Runs that were followed when a node's connection was lost, until they are again. */
-  readonly #interrupted = new Map<string, Set<string>>();
+  readonly #recovery: RunRecovery;
   readonly #endings = new Map<string, PromiseWithResolvers<RunSummary>>();
   readonly #lateJournals: LateJournals;
   #closed = false;
@@ -81,10 +76,7 @@ export class RunCoordinator {
       stored: (summary, entries) => {
         this.#changed(summary);
         if (entries.length > 0) this.#events.records(summary.id, entries);
-        const isEnding = !this.#closed && !hasEnded(summary.state);
-        if (isEnding && this.#store.openJournals(summary.id).someEnded) {
-          this.#lateJournals.await(summary.id);
-        }
+        if (!this.#closed && !hasEnded(summary.state)) this.#awaitJournals(summary.id);
       },
       refused: ({ id }) => {
         // What it does from now on counts for nothing.
@@ -98,6 +90,7 @@ export class RunCoordinator {
     });
     this.#lateJournals = new LateJournals((run) => {
       try {
+        this.#abortOpen(run);
         this.#followers.endEarly(run);
       } catch (error) {
         this.#trouble(error);
@@ -107,14 +100,25 @@ export class RunCoordinator {
       push: (message) => {
         this.#receive(link(), message);
       },
-      restored: () => this.#synchronise(link()),
-      wanted: () =>
-        this.#scope === 'all' ||
-        this.#followers.ids(link()).length + this.#interruptedOn(link()).size > 0,
+      restored: () => this.#recovery.synchronise(link()),
+      wanted: () => this.#recovery.needs(link()),
       trouble: (error) => {
         this.#linkTrouble(link(), error);
       },
     }));
+    this.#recovery = new RunRecovery({
+      ...{ store: options.store, nodes: this.#nodes, followers: this.#followers },
+      scope: options.scope,
+      changed: (summary) => {
+        this.#changed(summary);
+      },
+      trouble: (error) => {
+        this.#trouble(error);
+      },
+      linkTrouble: (link, error) => {
+        this.#linkTrouble(link, error);
+      },
+    });
   }
 
   /** What the leading node's agent can do. */
@@ -252,7 +256,7 @@ export class RunCoordinator {
       throw failure('RUN_STARTING', `run ${id} has not begun yet`, {
         next: 'Try again in a moment.',
       });
-    } else this.#lose(id);
+    } else this.#recovery.lose(id);
   }
 
   /** Whether the node has the run, which is followed there then. */
@@ -282,45 +286,12 @@ export class RunCoordinator {
    * Where nothing is open and no supervisor runs, none is started.
    */
   async recover(): Promise<void> {
-    const unended = this.#store.unended();
-    await this.#recoverNode(this.#nodes.lead, unended.length > 0);
-    const elsewhere = new Set(unended.flatMap(({ nodes }) => nodes));
-    elsewhere.delete(this.#nodes.lead.name);
-    // Nodes that cannot be reached now must not keep what is here from being shown.
-    await Promise.all(
-      [...elsewhere].map(async (name) => {
-        try {
-          await this.#recoverNode(this.#nodes.named(name), true);
-        } catch (error) {
-          if (!(error instanceof GradwireError)) throw error;
-          const link = this.#nodes.named(name);
-          if (this.#scope === 'all') this.#linkTrouble(link, error.toData());
-        }
-      }),
-    );
-    await this.#followers.caughtUp();
+    await this.#recovery.recover();
   }
 
-  async #recoverNode(link: NodeLink, needed: boolean): Promise<void> {
-    if (needed) await link.connect();
-    else if ((await link.find()) === undefined) return;
-    await this.#synchronise(link, true);
-  }
-
-  /**
-   * Follows runs that have appeared in the store since, launched by another process.
-   */
+  /** Follows runs that have appeared in the store since, launched by another process. */
   async discover(): Promise<void> {
-    const strange = this.#store.unended().filter(({ id }) => !this.#followers.has(id));
-    const ids = new Set(strange.map(({ id }) => id));
-    for (const link of this.#linksTo(strange)) {
-      try {
-        const { runs } = await link.request('runs', {});
-        for (const run of runs) if (ids.has(run.run)) await this.#takeIn(link, run);
-      } catch (error) {
-        this.#trouble(error); // of this node: what the others have is found
-      }
-    }
+    await this.#recovery.discover();
   }
 
   /** Whether this computer's supervisor, where it is connected, has a run that goes on. */
@@ -345,24 +316,9 @@ export class RunCoordinator {
     });
   }
 
-  #interruptedOn({ name }: NodeLink): Set<string> {
-    let interrupted = this.#interrupted.get(name);
-    if (interrupted === undefined) {
-      interrupted = new Set();
-      this.#interrupted.set(name, interrupted);
-    }
-    return interrupted;
-  }
-
   /** Of the nodes that have ranks of a run, the leading one first. */
   #linksOf(id: string): readonly [NodeLink, ...NodeLink[]] {
     return this.#nodes.of(this.#store.spec(id));
-  }
-
-  /** All nodes that have ranks of these runs. */
-  #linksTo(runs: readonly UnendedRun[]): readonly NodeLink[] {
-    const names = new Set(runs.flatMap(({ nodes }) => nodes));
-    return [...names].map((name) => this.#nodes.named(name));
   }
 
   #receive(link: NodeLink, message: PushMessage): void {
@@ -372,76 +328,25 @@ export class RunCoordinator {
     }
     const { run } = message;
     if (this.#scope !== 'all' || run.phase === 'ended') return;
-    void this.#takeIn(link, run).catch((error: unknown) => {
+    void this.#recovery.takeIn(link, run).catch((error: unknown) => {
       this.#trouble(error);
     });
   }
 
-  /** Follows a run that a supervisor has, and gives it a row where it has none. */
-  async #takeIn(link: NodeLink, supervised: SupervisedRun): Promise<void> {
-    const { run, spec, createdAt, phase, lastSequence } = supervised;
-    if (!this.#store.has(run)) {
-      // Of another computer's app, which has the journals of its other nodes.
-      if (link !== this.#nodes.lead) return;
-      this.#events.changed(
-        this.#store.create({ id: run, spec, switches: [], createdAt }),
-      );
-    }
-    const stored = this.#store.journalPosition(run, link.name);
-    const isOver =
-      hasEnded(this.#store.summary(run).state) && nodesOf(spec).length === 1;
-    if (!isOver && (phase !== 'ended' || stored < lastSequence)) {
-      await this.#followers.follow(link, run);
-      if (phase !== 'ended') await relayMissed(this.#linksOf(run), run);
-    } else if (phase === 'ended' && stored >= lastSequence) {
-      // Its acknowledgement was lost: without it the journal would stay for ever.
-      this.#followers.acknowledge(link, run, lastSequence);
-    }
+  /** Some journals of a run may have ended: the others have a while to say why. */
+  #awaitJournals(id: string): void {
+    const { someEnded, failure: cause } = this.#store.openJournals(id);
+    if (!someEnded) return;
+    this.#lateJournals.await(id);
+    if (cause !== undefined && !isConsequence(reportOf(cause))) this.#abortOpen(id);
   }
 
-  async #synchronise(
-    link: NodeLink,
-    everything = this.#scope === 'all',
-  ): Promise<void> {
-    const followed = this.#interruptedOn(link);
-    for (const id of this.#followers.ids(link)) followed.add(id);
-    // Without an answer they stay as they are, and this is tried again.
-    const { runs } = await link.request('runs', {});
-    this.#followers.dropAll(link);
-    for (const run of runs) {
-      if (!everything && !followed.has(run.run)) continue;
-      try {
-        await this.#takeIn(link, run);
-      } catch (error) {
-        if (link.connection === undefined) throw error;
-        this.#trouble(error); // of this run: the others go on
-      }
-    }
-    // Ended, stored and forgotten while this link was down, all by another process.
-    for (const id of followed) {
-      const summary = this.#store.summary(id);
-      if (!this.#followers.has(id) && hasEnded(summary.state)) this.#changed(summary);
-    }
-    const known = new Set(runs.map(({ run }) => run));
-    for (const run of this.#store.unended()) {
-      const relevant =
-        (everything || followed.has(run.id)) &&
-        this.#store.openJournals(run.id).open.includes(link.name);
-      // One that another process is about to start is not lost.
-      if (relevant && !isBeingLaunched(run) && !known.has(run.id)) this.#lose(run.id);
-    }
-    followed.clear();
-  }
-
-  #lose(id: string): void {
-    const error = failure(
-      'RUN_LOST',
-      `the supervisor does not know run ${id}: it ended without its last records`,
-      {
-        next: `What was stored is kept. Launch it again: gradwire runs relaunch ${id}.`,
-      },
-    );
-    this.#changed(this.#store.fail(id, error.toData(), Date.now()));
+  /** Ends the ranks that are left of a run of which a node has failed. */
+  #abortOpen(id: string): void {
+    const { open, failure: cause } = this.#store.openJournals(id);
+    if (cause === undefined) return;
+    const links = this.#linksOf(id).filter(({ name }) => open.includes(name));
+    abortRanks(links, id, cause);
   }
 
   #changed(summary: RunSummary): void {
@@ -462,9 +367,4 @@ export class RunCoordinator {
   #trouble(error: unknown): void {
     if (!this.#closed) this.#events.notice(toErrorData(error));
   }
-}
-
-/** Whether another process, or this one, is about to start it. */
-function isBeingLaunched({ starting, launcher }: UnendedRun): boolean {
-  return starting && launcher !== undefined && isAlive(launcher);
 }

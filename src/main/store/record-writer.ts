@@ -24,7 +24,7 @@ import {
   type JournalEntry,
   type RunRecord,
 } from '../../shared/records.ts';
-import { rootCause } from '../../shared/root-cause.ts';
+import { reportOf, rootCause } from '../../shared/root-cause.ts';
 import type { JournalRow, RunRow } from './run-row.ts';
 import type { Statements } from './statements.ts';
 
@@ -111,24 +111,19 @@ function endOf(
   const journals = statements.journals.all(run.number);
   if (!early && journals.some(({ ending }) => ending === null)) return undefined;
   if (statements.endingEvent.get(run.number) !== undefined) return undefined;
-  const endings = journals.flatMap(({ ending }) =>
-    ending === null ? [] : [JSON.parse(ending) as RunRecord],
-  );
-  return endingOf(endings);
+  return endingOf(journals);
 }
 
 /** Where a node failed, the failure that explains the others; else the result. */
-function endingOf(
-  endings: readonly RunRecord[],
+export function endingOf(
+  journals: readonly { readonly ending: string | null }[],
 ): DoneRecord | FailedRecord | undefined {
+  const endings = journals.flatMap(({ ending }) =>
+    ending === null ? [] : [JSON.parse(ending) as RunRecord],
+  );
   const failures = endings.filter((ending) => ending.type === 'failed');
   if (failures.length === 0) return endings.find((ending) => ending.type === 'done');
-  const cause = rootCause(
-    failures.map(({ error }) => ({
-      kind: error.code === 'WORKER_DIED' ? 'death' : 'report',
-      error,
-    })),
-  );
+  const cause = rootCause(failures.map(({ error }) => reportOf(error)));
   return failures.find(({ error }) => error === cause);
 }
 

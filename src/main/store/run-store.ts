@@ -15,7 +15,7 @@ import { hasEnded, type RunDetail, type RunSummary } from '../../shared/rpc.ts';
 import { databaseError } from './database-error.ts';
 import { openDatabase } from './database.ts';
 import { NodeTable } from './node-table.ts';
-import { writeEnd, writeRecords, type EventRecord } from './record-writer.ts';
+import { endingOf, writeEnd, writeRecords, type EventRecord } from './record-writer.ts';
 import { summaryOf, type JournalRow, type RunRow } from './run-row.ts';
 import { prepareStatements, type Statements } from './statements.ts';
 
@@ -57,6 +57,14 @@ export interface StoredBatch {
 }
 
 /** A run that has not ended, as far as the store knows. */
+export interface OpenJournals {
+  readonly someEnded: boolean;
+  /** Nodes whose journals have not ended. */
+  readonly open: readonly string[];
+  /** The failure that those which have ended tell, if they tell one. */
+  readonly failure: ErrorData | undefined;
+}
+
 export interface UnendedRun {
   readonly id: string;
   /** The nodes that have ranks of it, the leading one first. */
@@ -161,14 +169,17 @@ export class RunStore {
     return this.#guard(() => this.#database.transaction(end).immediate());
   }
 
-  /** Whether some journal of the run has ended, and which have not. */
-  openJournals(id: string): { readonly someEnded: boolean; readonly open: string[] } {
+  /** Whether some journal of the run has ended, how, and which have not. */
+  openJournals(id: string): OpenJournals {
     return this.#guard(() => {
-      const journals = this.#statements.journals.all(this.#row(id).number);
+      const run = this.#row(id).number;
+      const journals = this.#statements.journals.all(run);
       const open = journals.filter(({ ending }) => ending === null);
+      const end = endingOf(journals);
       return {
         someEnded: open.length < journals.length,
         open: open.map(({ node }) => node),
+        failure: end?.type === 'failed' ? end.error : undefined,
       };
     });
   }

@@ -97,6 +97,8 @@ export interface SupervisorRequests {
   };
   /** End after the current iteration; answered when the run has ended. */
   stop: { request: { run: string }; reply: Record<string, never> };
+  /** End at once: the run has failed on another node, with this error. */
+  abort: { request: { run: string; error: ErrorData }; reply: Record<string, never> };
   /** Replay the journal after a sequence, then follow it. */
   subscribe: {
     request: { run: string; after: number };

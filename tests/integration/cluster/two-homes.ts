@@ -12,7 +12,7 @@ import {
   type CoordinatorOptions,
 } from '../../../src/main/runs/coordinator.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
-import type { ErrorData } from '../../../src/shared/errors.ts';
+import { failure, type ErrorData } from '../../../src/shared/errors.ts';
 import type { JournalEntry, RunRecord } from '../../../src/shared/records.ts';
 import { childrenOf, until, type ProcessEntry } from '../../harness/processes.ts';
 
@@ -24,6 +24,8 @@ export class TwoHomes implements AsyncDisposable {
   readonly store: RunStore;
   readonly heard: JournalEntry[] = [];
   readonly notices: ErrorData[] = [];
+  /** Nodes to which no new connection can be made. */
+  readonly outOfReach = new Set<string>();
   /** Supervisors that were connected to, by node; the newest last. */
   readonly supervisors: Readonly<Record<Node, number[]>> = {
     'this-computer': [],
@@ -110,10 +112,15 @@ export class TwoHomes implements AsyncDisposable {
       if (pid !== undefined && !pids.includes(pid)) pids.push(pid);
       return connection;
     };
+    const reach = async (): Promise<void> => {
+      await Promise.resolve();
+      if (!this.outOfReach.has(name)) return;
+      throw failure('SSH_UNREACHABLE', 'no route to host', { place: name });
+    };
     return {
       ...node,
-      find: (handlers) => node.find(handlers).then(seen),
-      ensure: (handlers) => node.ensure(handlers).then(seen),
+      find: (handlers) => reach().then(() => node.find(handlers).then(seen)),
+      ensure: (handlers) => reach().then(() => node.ensure(handlers).then(seen)),
     };
   }
 }

@@ -65,7 +65,7 @@ test('train together, are switched in the middle, and every record comes once', 
 
 test('a rank that dies on one node ends the run on both, by the name of its node', async () => {
   await using world = await TwoHomes.open();
-  const { coordinator } = world;
+  const { coordinator, store } = world;
   const { id } = await coordinator.launch(spec({ iterations: 1_000_000 }));
   const [worker] = world.workers(id, 'box');
   process.kill(worker!.pid, 'SIGKILL');
@@ -74,6 +74,12 @@ test('a rank that dies on one node ends the run on both, by the name of its node
     state: 'failed',
     error: { code: 'WORKER_DIED', rank: 2, place: 'box' },
   });
+  // The others were told, and did not have to miss it: their journal says the same.
+  await until(
+    () => store.openJournals(id).open,
+    (open) => open.length === 0,
+    'both journals to end',
+  );
   for (const node of NODES) {
     await until(
       () => world.workers(id, node),
@@ -93,6 +99,20 @@ test('a run goes on without the app, which finds all it missed', async () => {
   expect(summary).toMatchObject({ state: 'completed', iterations: 150 });
   const stored = [...world.store.allIterations(id)];
   expect(stored).toHaveLength(3 * 150);
+});
+
+test('a run is followed on the nodes that can be reached, and ends by what they have', async () => {
+  await using world = await TwoHomes.open();
+  const { id } = await world.coordinator.launch(spec({ iterations: 150 }));
+  await world.leave();
+  world.outOfReach.add('box');
+  await world.coordinator.follow(id);
+  expect(world.notices).toMatchObject([{ code: 'SSH_UNREACHABLE', place: 'box' }]);
+  const summary = await world.coordinator.ended(id);
+  expect(summary.state).toBe('completed');
+  const ranks = (): Set<number> =>
+    new Set([...world.store.allIterations(id)].map(({ rank }) => rank));
+  expect(ranks()).toEqual(new Set([0, 1]));
 });
 
 test('a supervisor that dies takes its ranks along, and the run ends', async () => {

@@ -1,7 +1,9 @@
 /**
- * Switches among the nodes of a run: every rank must know of one before it takes effect. The
- * leading node plans it; the others adopt it, at once or when they are connected again.
+ * What the nodes of a run must hear of one another. Every rank must know of a switch before
+ * it takes effect: the leading node plans it, the others adopt it, at once or when they are
+ * connected again. And where one node has failed, ranks on the others wait for nobody.
  */
+import { GradwireError, type ErrorData } from '../../shared/errors.ts';
 import type { PlanSwitch } from '../../shared/exchange-plan.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 
@@ -31,4 +33,21 @@ export async function relayMissed(
   if (known.size === 0) return;
   const body = { run, switches: [...known.values()] };
   await Promise.all(connected.map((link) => link.request('adopt', body)));
+}
+
+/**
+ * Ends a run's ranks on nodes that are connected, for what went wrong on another. Nobody
+ * waits for it: ranks that do not hear of it miss their peers within the run's timeout.
+ */
+export function abortRanks(
+  links: readonly NodeLink[],
+  run: string,
+  error: ErrorData,
+): void {
+  for (const { connection } of links) {
+    connection?.request('abort', { run, error }).catch((failed: unknown) => {
+      // It has ended there in between, or the connection is lost.
+      if (!(failed instanceof GradwireError)) throw failed;
+    });
+  }
 }

@@ -1,0 +1,202 @@
+/**
+ * Runs that went on while nobody followed them: after a start, after a connection was lost,
+ * and where another process launched them. What the store has not seen end is followed
+ * again, or failed where no supervisor knows it.
+ */
+import {
+  failure,
+  GradwireError,
+  toErrorData,
+  type ErrorData,
+} from '../../shared/errors.ts';
+import { nodesOf } from '../../shared/experiment-spec.ts';
+import type { SupervisedRun } from '../../shared/protocol/supervisor.ts';
+import { hasEnded, type RunSummary } from '../../shared/rpc.ts';
+import type { NodeLink } from '../cluster/node-link.ts';
+import type { NodeSet } from '../cluster/node-set.ts';
+import { isAlive } from '../home/process-life.ts';
+import type { RunStore, UnendedRun } from '../store/run-store.ts';
+import { relayMissed } from './other-nodes.ts';
+import type { RunFollowers } from './run-followers.ts';
+
+export interface RecoveryOptions {
+  readonly store: RunStore;
+  readonly nodes: NodeSet;
+  readonly followers: RunFollowers;
+  /** `all`: follow every run that a supervisor has. `own`: those asked for. */
+  readonly scope: 'all' | 'own';
+  changed(summary: RunSummary): void;
+  trouble(error: unknown): void;
+  linkTrouble(link: NodeLink, error: ErrorData): void;
+}
+
+export class RunRecovery {
+  readonly #options: RecoveryOptions;
+  readonly #store: RunStore;
+  readonly #nodes: NodeSet;
+  readonly #followers: RunFollowers;
+  /** By node: runs that were followed when its connection was lost, until they are again. */
+  readonly #interrupted = new Map<string, Set<string>>();
+
+  constructor(options: RecoveryOptions) {
+    this.#options = options;
+    this.#store = options.store;
+    this.#nodes = options.nodes;
+    this.#followers = options.followers;
+  }
+
+  /** Whether somebody relies on the connection to a node. */
+  needs(link: NodeLink): boolean {
+    const followed = this.#followers.ids(link).length;
+    return (
+      this.#options.scope === 'all' || followed + this.#interruptedOn(link).size > 0
+    );
+  }
+
+  /**
+   * Finds what happened while nobody followed: runs that have not ended in the store are
+   * followed again, or failed where the supervisor does not know them; runs that only
+   * the supervisor knows are taken in. Resolves when all journals have been caught up.
+   * Where nothing is open and no supervisor runs, none is started.
+   */
+  async recover(): Promise<void> {
+    const unended = this.#store.unended();
+    await this.#recoverNode(this.#nodes.lead, unended.length > 0);
+    const elsewhere = new Set(unended.flatMap(({ nodes }) => nodes));
+    elsewhere.delete(this.#nodes.lead.name);
+    // Nodes that cannot be reached now must not keep what is here from being shown.
+    await Promise.all(
+      this.#linksTo([...elsewhere]).map(async (link) => {
+        try {
+          await this.#recoverNode(link, true);
+        } catch (error) {
+          if (!(error instanceof GradwireError)) throw error;
+          if (this.#options.scope === 'all') {
+            this.#options.linkTrouble(link, error.toData());
+          }
+        }
+      }),
+    );
+    await this.#followers.caughtUp();
+  }
+
+  async #recoverNode(link: NodeLink, needed: boolean): Promise<void> {
+    if (needed) await link.connect();
+    else if ((await link.find()) === undefined) return;
+    await this.synchronise(link, true);
+  }
+
+  /**
+   * Follows runs that have appeared in the store since, launched by another process.
+   */
+  async discover(): Promise<void> {
+    const strange = this.#store.unended().filter(({ id }) => !this.#followers.has(id));
+    const ids = new Set(strange.map(({ id }) => id));
+    for (const link of this.#linksTo(strange.flatMap(({ nodes }) => nodes))) {
+      try {
+        const { runs } = await link.request('runs', {});
+        for (const run of runs) if (ids.has(run.run)) await this.takeIn(link, run);
+      } catch (error) {
+        // Of this node: what the others have is found.
+        this.#options.linkTrouble(link, toErrorData(error));
+      }
+    }
+  }
+
+  /** Follows a run that a supervisor has, and gives it a row where it has none. */
+  async takeIn(link: NodeLink, supervised: SupervisedRun): Promise<void> {
+    const { run, spec, createdAt, phase, lastSequence } = supervised;
+    if (!this.#store.has(run)) {
+      // Of another computer's app, which has the journals of its other nodes.
+      if (link !== this.#nodes.lead) return;
+      this.#options.changed(
+        this.#store.create({ id: run, spec, switches: [], createdAt }),
+      );
+    }
+    const stored = this.#store.journalPosition(run, link.name);
+    const isOver =
+      hasEnded(this.#store.summary(run).state) && nodesOf(spec).length === 1;
+    if (!isOver && (phase !== 'ended' || stored < lastSequence)) {
+      await this.#followers.follow(link, run);
+      if (phase !== 'ended')
+        await relayMissed(this.#nodes.of(this.#store.spec(run)), run);
+    } else if (phase === 'ended' && stored >= lastSequence) {
+      // Its acknowledgement was lost: without it the journal would stay for ever.
+      this.#followers.acknowledge(link, run, lastSequence);
+    }
+  }
+
+  /** Follows the runs of a node that is connected again, or those of all where asked. */
+  async synchronise(
+    link: NodeLink,
+    everything = this.#options.scope === 'all',
+  ): Promise<void> {
+    const followed = this.#interruptedOn(link);
+    for (const id of this.#followers.ids(link)) followed.add(id);
+    // Without an answer they stay as they are, and this is tried again.
+    const { runs } = await link.request('runs', {});
+    this.#followers.dropAll(link);
+    for (const run of runs) {
+      if (!everything && !followed.has(run.run)) continue;
+      try {
+        await this.takeIn(link, run);
+      } catch (error) {
+        if (link.connection === undefined) throw error;
+        this.#options.trouble(error); // of this run: the others go on
+      }
+    }
+    // Ended, stored and forgotten while this link was down, all by another process.
+    for (const id of followed) {
+      const summary = this.#store.summary(id);
+      if (!this.#followers.has(id) && hasEnded(summary.state))
+        this.#options.changed(summary);
+    }
+    const known = new Set(runs.map(({ run }) => run));
+    for (const run of this.#store.unended()) {
+      const relevant =
+        (everything || followed.has(run.id)) &&
+        this.#store.openJournals(run.id).open.includes(link.name);
+      // One that another process is about to start is not lost.
+      if (relevant && !isBeingLaunched(run) && !known.has(run.id)) this.lose(run.id);
+    }
+    followed.clear();
+  }
+
+  /** Fails a run that none of its supervisors knows. */
+  lose(id: string): void {
+    const error = failure(
+      'RUN_LOST',
+      `the supervisor does not know run ${id}: it ended without its last records`,
+      {
+        next: `What was stored is kept. Launch it again: gradwire runs relaunch ${id}.`,
+      },
+    );
+    this.#options.changed(this.#store.fail(id, error.toData(), Date.now()));
+  }
+
+  #interruptedOn({ name }: NodeLink): Set<string> {
+    let interrupted = this.#interrupted.get(name);
+    if (interrupted === undefined) {
+      interrupted = new Set();
+      this.#interrupted.set(name, interrupted);
+    }
+    return interrupted;
+  }
+
+  /** The links to nodes of these names, each once; one that is unknown is trouble. */
+  #linksTo(names: readonly string[]): readonly NodeLink[] {
+    return [...new Set(names)].flatMap((name) => {
+      try {
+        return [this.#nodes.named(name)];
+      } catch (error) {
+        this.#options.trouble(error);
+        return [];
+      }
+    });
+  }
+}
+
+/** Whether another process, or this one, is about to start it. */
+export function isBeingLaunched({ starting, launcher }: UnendedRun): boolean {
+  return starting && launcher !== undefined && isAlive(launcher);
+}
