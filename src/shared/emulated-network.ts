@@ -117,7 +117,7 @@ export const describeEmulated = ({ bandwidth, latency }: EmulatedNetwork): strin
   `emulated ${bandwidthText(bandwidth)}` +
   (latency === 0 ? '' : `, ${latencyText(latency / 1000)}`);
 
-/** Bytes on the cable for so many bytes of a stream that leave at once. */
+/** Bytes on the cable for a given number of bytes of a stream that leave at once. */
 export const cableBytes = (bytes: number): number =>
   bytes + PACKET_HEADERS * Math.ceil(bytes / PACKET_BYTES);
 

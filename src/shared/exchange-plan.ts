@@ -18,9 +18,9 @@ export interface ExchangePlan {
   readonly collective: string;
   /** Tensors are fused into buckets of at least this many bytes of f32. */
   readonly bucketBytes: number;
-  /** What some tensors have instead: the first whose pattern fits. Absent: nothing. */
+  /** What some tensors have instead: the first whose pattern fits. Default: nothing. */
   readonly layers?: readonly LayerPlan[] | undefined;
-  /** What the collective sends in few bits. Absent: values travel as they are. */
+  /** What the collective sends in few bits. Default: values travel as they are. */
   readonly quantizeSums?: Quantization | undefined;
 }
 
@@ -101,7 +101,10 @@ export const exchangeSpecSchema = z.looseObject({
           .min(1)
           .max(200)
           .describe('Names of tensors; * stands for any characters'),
-        method: z.string().optional().describe('Theirs; absent: that of the others'),
+        method: z
+          .string()
+          .optional()
+          .describe('Their method; default: that of the other tensors'),
       }),
     )
     .max(100)
@@ -111,7 +114,7 @@ export const exchangeSpecSchema = z.looseObject({
     ),
   quantizeSums: quantizationSchema
     .optional()
-    .describe('Few bits for what the collective sends; absent: values as they are'),
+    .describe('Bits per value that the collective sends; default: values as they are'),
 });
 export type ExchangeSpec = z.infer<typeof exchangeSpecSchema>;
 

@@ -65,12 +65,12 @@ export const experimentSpecSchema = z.strictObject({
     .describe('What carries messages; auto: native, on libc’s sockets, where it loads'),
   network: networkSpecSchema
     .optional()
-    .describe('A network that is emulated between the ranks; absent: the real one'),
+    .describe('A network to emulate between the ranks; default: the real one'),
   encrypt: z
     .boolean()
     .optional()
     .describe(
-      'Whether what ranks send one another is encrypted (AES-256-GCM); absent: if they are on several machines',
+      'Encrypt what ranks send one another (AES-256-GCM); default: when they are on several machines',
     ),
   timeoutSeconds: positive
     .max(3600)

@@ -14,7 +14,7 @@ import { existsSync } from 'node:fs';
 
 export interface NamespaceOptions {
   readonly ranks: number;
-  /** Bits per second of each link and direction; absent: as fast as the kernel. */
+  /** Bits per second of each link and direction; default: as fast as the kernel. */
   readonly rate?: number | undefined;
 }
 

@@ -36,17 +36,17 @@ export interface AllreduceTask {
   /** A collective's id, or `auto`. */
   readonly algorithm: string;
   readonly operation: ReduceOperation;
-  /** Type of all values; absent: f32. */
+  /** Type of all values; default: f32. */
   readonly values?: ValueType | undefined;
-  /** What carries the messages; absent: `auto`. */
+  /** What carries the messages; default: `auto`. */
   readonly transport?: TransportKind | 'auto' | undefined;
-  /** Whether the messages are encrypted; absent: they are not. */
+  /** Whether the messages are encrypted; default: they are not. */
   readonly encrypt?: boolean | undefined;
-  /** Emulated between the ranks; absent: loopback as it is. */
+  /** Emulated between the ranks; default: loopback as it is. */
   readonly network?: EmulatedNetwork | undefined;
-  /** Of sums of f32; absent: values travel as they are. */
+  /** Of sums of f32; default: values travel as they are. */
   readonly quantization?: Quantization | undefined;
-  /** Of random rounding; absent: 1. */
+  /** Of random rounding; default: 1. */
   readonly seed?: number | undefined;
   /** Raw little-endian values, by rank, all of one length; exact zeros are absent. */
   readonly inputs: readonly string[];
@@ -58,14 +58,14 @@ export interface AllreduceReport {
   readonly algorithm: string;
   readonly op: ReduceOperation;
   readonly dtype: ValueType;
-  /** Absent: nothing was quantised. */
+  /** Default: nothing was quantised. */
   readonly quantize?: Quantization | undefined;
   readonly ranks: number;
   readonly n: number;
   /** What carried the messages, where `auto` was asked for too. */
   readonly transport: TransportKind;
   readonly encrypted: boolean;
-  /** Absent: the network was loopback as it is. */
+  /** Default: the network was loopback as it is. */
   readonly emulated?: EmulatedNetwork | undefined;
   /** The slowest rank's, of the collective alone. */
   readonly ms: number;

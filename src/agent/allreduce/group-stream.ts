@@ -34,7 +34,7 @@ import { sparseBytes } from '../memory/entries.ts';
 export interface AllreduceOptions {
   /** A collective's id; absent or `auto`: the cheapest on a network like loopback. */
   readonly algorithm?: string | undefined;
-  /** Of sums of f32; absent: values travel as they are. */
+  /** Of sums of f32; default: values travel as they are. */
   readonly quantization?: Quantization | undefined;
 }
 

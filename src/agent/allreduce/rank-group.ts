@@ -29,22 +29,22 @@ export interface JoinOptions {
   readonly runId: string;
   /** 32 random bytes that only the ranks of this group know. */
   readonly secret: Uint8Array;
-  /** Whether messages are encrypted, the same on all ranks; absent: they are not. */
+  /** Whether messages are encrypted, the same on all ranks; default: they are not. */
   readonly encrypt?: boolean | undefined;
-  /** For all to join, then of every message, ms; absent: 30,000. */
+  /** For all to join, then of every message, ms; default: 30,000. */
   readonly timeoutMs?: number | undefined;
-  /** How long a rank may give no sign of life, ms; absent: 3,000. */
+  /** How long a rank may give no sign of life, ms; default: 3,000. */
   readonly silenceMs?: number | undefined;
-  /** Memory and kernels of this rank; absent: an arena of its own, WebAssembly. */
+  /** Memory and kernels of this rank; default: an arena of its own, WebAssembly. */
   readonly kernels?: { readonly arena: Arena; readonly kernels: Kernels } | undefined;
 }
 
 export interface StreamOptions {
-  /** How entries combine; absent: sum. */
+  /** How entries combine; default: sum. */
   readonly operation?: ReduceOperation | undefined;
-  /** Type of all values; absent: f32. */
+  /** Type of all values; default: f32. */
   readonly values?: ValueType | undefined;
-  /** Of random rounding; absent: 0. */
+  /** Of random rounding; default: 0. */
   readonly seed?: number | undefined;
 }
 

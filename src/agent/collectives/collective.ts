@@ -93,7 +93,7 @@ export interface CollectiveDefinition {
   readonly summary: string;
   readonly source: string;
   readonly takes: readonly PayloadKind[];
-  /** Whether it heeds the exchange's quantisation. Absent: it sends values as they are. */
+  /** Whether it heeds the exchange's quantisation. Default: it sends values as they are. */
   readonly quantizes?: boolean | undefined;
   /**
    * Whether it leaves entries out of the sum (`Combined.partial`), which who sent them

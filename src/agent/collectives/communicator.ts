@@ -29,13 +29,13 @@ export interface CommunicatorOptions {
   readonly kernels: Kernels;
   readonly transport: Transport;
   readonly stream: number;
-  /** Absent: sums. */
+  /** Default: sums. */
   readonly operation?: ReduceOperation | undefined;
-  /** Of the values in all payloads; absent: f32. */
+  /** Of the values in all payloads; default: f32. */
   readonly values?: ValueType | undefined;
-  /** What random rounding begins with; the same seed, the same bits. Absent: 0. */
+  /** What random rounding begins with; the same seed, the same bits. Default: 0. */
   readonly seed?: number | undefined;
-  /** Attributes synchronous work to the `reduce` phase; absent: nobody is told. */
+  /** Attributes synchronous work to the `reduce` phase; default: nobody is told. */
   readonly reduce?: (<T>(work: () => T) => T) | undefined;
   readonly ledger?: MessageLedger | undefined;
 }

@@ -19,7 +19,7 @@ export interface BlockRound {
   readonly received: readonly number[];
 }
 
-/** Seconds of all rounds, of blocks of so many bytes: at most ⌈log₂P⌉·α + (P−1)·bytes·β. */
+/** Seconds of all rounds, with blocks of this many bytes: at most ⌈log₂P⌉·α + (P−1)·bytes·β. */
 export function blockRoundSeconds(
   network: NetworkCost,
   ranks: number,

@@ -49,7 +49,7 @@ export interface CompressorContext<Parameters = unknown> {
   readonly kernels: Kernels;
   /** The bucket's residual, `length` elements; given where the method keeps one. */
   readonly residual?: Vector | undefined;
-  /** Tells the stopwatch what synchronous work belongs to; absent: nobody asks. */
+  /** Tells the stopwatch what synchronous work belongs to; default: nobody asks. */
   readonly measure?: MeasureWork | undefined;
 }
 
@@ -80,7 +80,7 @@ export interface Similarity {
 export interface Compressor extends Disposable {
   /**
    * Whether `encode` throws `NotFiniteInput` of a gradient with a NaN or an infinity, in a
-   * pass that it makes anyway. Absent: whoever calls it looks first.
+   * pass that it makes anyway. Default: whoever calls it looks first.
    */
   readonly refusesNotFinite?: boolean | undefined;
   /**
@@ -101,7 +101,7 @@ export interface Compressor extends Disposable {
     iteration: number,
   ): ExchangeStatistics | Promise<ExchangeStatistics>;
   /**
-   * For methods that talk more than once in an exchange. Absent: encode, one reduce (or
+   * For methods that talk more than once in an exchange. Default: encode, one reduce (or
    * gather, if the method is not reducible), decode. Work up to the first message is
    * timed as compression; later work names its phase by the context's `measure`.
    */

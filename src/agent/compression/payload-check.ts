@@ -26,7 +26,7 @@ export function sentBy(rank: number, error: unknown): unknown {
   );
 }
 
-/** @throws GradwireError `PAYLOAD_INVALID` unless `data` is of exactly so many bytes */
+/** @throws GradwireError `PAYLOAD_INVALID` unless `data` has exactly this many bytes */
 export function requireBytes(method: string, data: Region, bytes: number): void {
   if (data.bytes === bytes) return;
   throw payloadInvalid(method, `${data.bytes} bytes, not ${bytes}`);

@@ -26,7 +26,7 @@ export interface GroupOptions {
   readonly ledger: ByteLedger;
   /** The epoch in force, which every header carries. */
   readonly epoch: () => number;
-  /** As measured; absent: constants of loopback. */
+  /** As measured; default: constants of loopback. */
   readonly network?: NetworkCost | undefined;
   /** Of random rounding. */
   readonly seed: number;

@@ -44,7 +44,7 @@ export interface EngineOptions {
   readonly seed: number;
   readonly plan: ExchangePlan;
   readonly switches: readonly PlanSwitch[];
-  /** As measured, the same on all ranks; absent: constants of loopback. */
+  /** As measured, the same on all ranks; default: constants of loopback. */
   readonly network?: NetworkCost | undefined;
   /** Whether that network is emulated. */
   readonly emulated?: boolean | undefined;

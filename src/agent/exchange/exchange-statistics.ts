@@ -11,7 +11,7 @@ export interface BucketStatistics {
 
 /** Of all buckets. */
 export interface ExchangeSummary extends Omit<ExchangeStatistics, 'similarity'> {
-  /** Of the buckets that observed it; absent: none did. */
+  /** Of the buckets that observed it; default: none did. */
   readonly similarities?: readonly BucketSimilarity[] | undefined;
 }
 

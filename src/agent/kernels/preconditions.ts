@@ -15,7 +15,7 @@ export function requireSameLength(a: Vector, b: Vector): void {
   }
 }
 
-/** A region has room for so many bytes. */
+/** A region has room for this many bytes. */
 export function requireCapacity(region: Region, bytes: number): void {
   if (region.bytes < bytes) {
     throw new Error(`internal: ${bytes} bytes in a region of ${region.bytes}`);

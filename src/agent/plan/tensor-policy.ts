@@ -75,7 +75,7 @@ export interface Drift extends DriftSchedule {
 /** Replicas stay identical. */
 export const STILL: Drift = { drifts: false, measureEvery: 0, resyncEvery: 0 };
 
-/** Of a method that says nothing of it. */
+/** Of a method that does not mention it. */
 const USUAL_SCHEDULE: DriftSchedule = { measureEvery: 50, resyncEvery: 0 };
 
 /** Replicas drift if any tensor's do; what is asked for most often counts. */

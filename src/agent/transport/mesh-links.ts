@@ -19,7 +19,7 @@ export interface MeshLink {
   readonly peer: number;
   readonly socket: Socket;
   readonly role: 'dialer' | 'acceptor';
-  /** Absent: what follows the handshake is not encrypted. */
+  /** Default: what follows the handshake is not encrypted. */
   readonly keys: ConnectionKeys | undefined;
 }
 

@@ -27,19 +27,19 @@ export interface MeshOptions extends Omit<MeshLinkOptions, 'listener' | 'local'>
   readonly listener?: TcpListener | undefined;
   /** Deadline of every send and receive. */
   readonly timeoutMs: number;
-  /** Until all must have connected; absent: `timeoutMs`. */
+  /** Until all must have connected; default: `timeoutMs`. */
   readonly connectMs?: number | undefined;
-  /** Signs of life: owned by the call, then by the transport. Absent: nobody is watched. */
+  /** Signs of life: owned by the call, then by the transport. Default: nobody is watched. */
   readonly pulse?: Pulse | undefined;
-  /** How long a rank that is watched may give no sign of life; absent: 3 s. */
+  /** How long a rank that is watched may give no sign of life; default: 3 s. */
   readonly silenceMs?: number | undefined;
-  /** The native transport, on these sockets; absent: `tcp`, on `node:net`. */
+  /** The native transport, on these sockets; default: `tcp`, on `node:net`. */
   readonly libc?: Libc | undefined;
-  /** How long the native transport looks again before it sleeps, ms. Absent: a moment. */
+  /** How long the native transport looks again before it sleeps, ms. Default: a moment. */
   readonly spinMs?: number | undefined;
-  /** The ranks on this machine; absent: those at this rank's host. */
+  /** The ranks on this machine; default: those at this rank's host. */
   readonly here?: readonly number[] | undefined;
-  /** Of an emulated network, the same on all ranks of one machine; absent: the real one. */
+  /** Of an emulated network, the same on all ranks of one machine; default: the real one. */
   readonly network?: EmulatedNetwork | undefined;
   readonly observer?: TransportObserver | undefined;
   readonly limits?: BacklogLimits | undefined;

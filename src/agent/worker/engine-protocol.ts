@@ -32,11 +32,11 @@ export interface EngineCalls {
       secret: Uint8Array;
       /** How long to wait for a message of a rank that lives. */
       timeoutMs: number;
-      /** How long a rank may give no sign of life; absent: 3 s. */
+      /** How long a rank may give no sign of life; default: 3 s. */
       silenceMs?: number | undefined;
       transport: ExperimentSpec['transport'];
       encrypt?: boolean | undefined;
-      /** The emulated network; absent: the real one. */
+      /** The emulated network; default: the real one. */
       emulated?: EmulatedNetwork | undefined;
       /** For the kernels, the engine's own included. */
       threads: number;

@@ -21,7 +21,7 @@ export interface NodeEntries {
 export interface InventoryOptions {
   readonly home: Home;
   readonly entries: NodeEntries;
-  /** Absent: nothing is asked, and what needs an answer fails. */
+  /** Default: nothing is asked, and what needs an answer fails. */
   readonly questions?: SshQuestions | undefined;
   /** Fingerprints of host keys that the user has named. */
   readonly confirmedHostKeys?: readonly string[] | undefined;

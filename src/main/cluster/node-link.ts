@@ -22,7 +22,7 @@ const LONGEST_RETRY_MS = 5000;
 export interface NodeAddresses {
   /** The node's own, on which its ranks listen. */
   readonly there: string;
-  /** This computer's, as the node sees it; absent: the node is this computer. */
+  /** This computer's, as the node sees it; default: the node is this computer. */
   readonly here?: string | undefined;
 }
 

@@ -27,7 +27,7 @@ const ATTACH_MS = 90_000;
 export interface RemoteNodeOptions {
   readonly home: Home;
   readonly pool: SshPool;
-  /** Absent: nothing is asked. */
+  /** Default: nothing is asked. */
   readonly questions?: SshQuestions | undefined;
   readonly progress?: DeployOptions['progress'];
 }

@@ -51,7 +51,7 @@ export interface CoordinatorOptions {
   readonly events: CoordinatorEvents;
   /** `all`: follow every run that a supervisor has. `own`: those asked for. */
   readonly scope: 'all' | 'own';
-  /** What was measured of the network, read anew for every run; absent: nothing. */
+  /** What was measured of the network, read anew for every run; default: nothing. */
   readonly networkProfile?: () => Promise<NetworkProfile | undefined>;
 }
 

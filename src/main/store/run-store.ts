@@ -38,9 +38,9 @@ export interface RunQuery {
 
 /** Where entries come from, and what of their run has been seen. */
 export interface AppendFrom {
-  /** Whose journal it is; absent: that of the run's first node. */
+  /** Whose journal it is; default: that of the run's first node. */
   readonly node?: string | undefined;
-  /** The last of the run's own sequences that the caller knows; absent: all of them. */
+  /** The last of the run's own sequences that the caller knows; default: all of them. */
   readonly seen?: number | undefined;
 }
 

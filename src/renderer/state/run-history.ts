@@ -36,7 +36,7 @@ export interface BinQuery {
   readonly to: number;
   /** Bars or points there is room for. */
   readonly limit: number;
-  /** Absent: the mean over all ranks. */
+  /** Default: the mean over all ranks. */
   readonly rank?: number | undefined;
 }
 

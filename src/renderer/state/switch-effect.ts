@@ -28,9 +28,9 @@ export interface SwitchEffect {
 
 export interface FenceBounds {
   readonly fence: number;
-  /** The previous switch's fence; absent: the run's begin. */
+  /** The previous switch's fence; default: the run's begin. */
   readonly previous?: number | undefined;
-  /** The next switch's fence; absent: the run goes on. */
+  /** The next switch's fence; default: the run goes on. */
   readonly next?: number | undefined;
 }
 

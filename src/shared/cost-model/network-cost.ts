@@ -20,15 +20,15 @@ export interface NetworkCost {
   readonly alpha: number;
   readonly beta: number;
   readonly gamma: number;
-  /** o: s per further message of those that leave at once; absent: α. */
+  /** o: s per further message of those that leave at once; default: α. */
   readonly overhead?: number | undefined;
-  /** β by the bytes of a message, ascending; absent: the same at any size. */
+  /** β by the bytes of a message, ascending; default: the same at any size. */
   readonly rates?: readonly MessageRate[] | undefined;
-  /** Collectives that were timed in such a world; absent: none was. */
+  /** Collectives that were timed in such a world; default: none was. */
   readonly timed?: TimedCollectives | undefined;
-  /** s per entry that goes into a merge of two sparse streams; absent: MERGE_COST·γ. */
+  /** s per entry that goes into a merge of two sparse streams; default: MERGE_COST·γ. */
   readonly merge?: number | undefined;
-  /** s per entry added into a dense vector; absent: SCATTER_COST·γ. */
+  /** s per entry added into a dense vector; default: SCATTER_COST·γ. */
   readonly scatter?: number | undefined;
 }
 
@@ -38,14 +38,14 @@ export interface TimedCollectives {
   readonly collectives: readonly TimedCollective[];
 }
 
-/** What a byte takes in messages of so many bytes. */
+/** What a byte takes in messages of this many bytes. */
 export interface MessageRate {
   readonly bytes: number;
   /** s per byte. */
   readonly beta: number;
 }
 
-/** β of messages of so many bytes: by the logarithm between the sizes that are known. */
+/** β of messages of this many bytes, interpolated by logarithm between the known sizes. */
 export function byteSeconds({ beta, rates = [] }: NetworkCost, bytes: number): number {
   const above = rates.findIndex((rate) => rate.bytes >= bytes);
   const upper = rates.at(above);
@@ -61,7 +61,7 @@ export function byteSeconds({ beta, rates = [] }: NetworkCost, bytes: number): n
 export const messageSeconds = (network: NetworkCost, bytes: number): number =>
   network.alpha + bytes * byteSeconds(network, bytes);
 
-/** Messages of so many bytes each that one rank sends at once: α + (n−1)·o + n·bytes·β. */
+/** n messages of this many bytes each that one rank sends at once: α + (n−1)·o + n·bytes·β. */
 export function burstSeconds(
   network: NetworkCost,
   messages: number,

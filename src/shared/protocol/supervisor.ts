@@ -29,7 +29,7 @@ export interface SupervisorHello {
 export interface SwitchRequest {
   /** Keys of `exchange` to change; keys not named keep their value. */
   readonly change: JsonObject;
-  /** First iteration under the new plan; absent: as soon as every rank knows. */
+  /** First iteration under the new plan; default: as soon as every rank knows. */
   readonly at?: number | undefined;
   readonly residual?: ResidualPolicy | undefined;
 }
@@ -39,7 +39,7 @@ export interface RankAddress {
   readonly port: number;
   /** Name of a Unix socket that takes the same connections from the same machine. */
   readonly local?: string | undefined;
-  /** Port of the same host that takes signs of life; absent: none are exchanged. */
+  /** Port of the same host that takes signs of life; default: none are exchanged. */
   readonly pulse?: number | undefined;
 }
 
@@ -73,9 +73,9 @@ export interface SupervisorRequests {
       secret: Uint8Array;
       /** What was measured of the network, for all ranks of the run. */
       network?: NetworkCost | undefined;
-      /** The node's name in records; absent: its host name. */
+      /** The node's name in records; default: its host name. */
       node?: string | undefined;
-      /** Address where its ranks listen and peers find them; absent: 127.0.0.1. */
+      /** Address where its ranks listen and peers find them; default: 127.0.0.1. */
       listen?: string | undefined;
     };
     reply: { addresses: readonly { rank: number; address: RankAddress }[] };

@@ -25,7 +25,7 @@ export type ToWorker =
       readonly threads: number;
       /** Whether the engine gets a thread of its own. */
       readonly engine: 'thread' | 'inline';
-      /** What was measured of the network, the same for all ranks; absent: nothing was. */
+      /** What was measured of the network, the same for all ranks; default: nothing was. */
       readonly network?: NetworkCost | undefined;
     }
   | { readonly type: 'begin'; readonly addresses: readonly RankAddress[] }

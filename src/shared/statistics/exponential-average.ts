@@ -6,7 +6,7 @@
 
 /**
  * @param values what is averaged; NaN means not observed and leaves the average as it is
- * @param counts iterations that each value stands for; absent: 1 each
+ * @param counts iterations that each value stands for; default: 1 each
  * @param decay weight that the past keeps per iteration, 0 ≤ decay < 1
  * @returns one average per value; NaN until the first observation
  */

@@ -39,7 +39,7 @@ export async function leave(): Promise<void> {
 
 export interface Situation {
   readonly tensors?: readonly FlatTensor[];
-  /** Absent: constants of loopback. */
+  /** Default: constants of loopback. */
   readonly network?: NetworkCost;
 }
 

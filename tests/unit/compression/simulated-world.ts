@@ -34,7 +34,7 @@ export interface WorldOptions {
   /** Of a sparse result only so many entries, the largest: a partial sum. */
   readonly most?: number;
   readonly makeKernels: (arena: Arena) => Kernels;
-  /** Who makes a rank's compressor; absent: the method itself. */
+  /** Who makes a rank's compressor; default: the method itself. */
   readonly create?: (
     method: MethodDefinition,
     context: CompressorContext<JsonObject>,

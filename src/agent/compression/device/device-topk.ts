@@ -44,7 +44,7 @@ export class TopKOnDevice implements SelectionOnDevice {
   readonly capacity: number;
   readonly #context: DeviceContext<TopKShape>;
   readonly #selection: DeviceSelection;
-  /** Absent: the bucket is selected from as a whole. */
+  /** Default: the bucket is selected from as a whole. */
   readonly #runs: DeviceRuns | undefined;
   readonly #run: number;
 

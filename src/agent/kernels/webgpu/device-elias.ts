@@ -15,7 +15,7 @@ const FORMS = { auto: 0, sparse: 1, dense: 2 } as const;
 /** Bits of a stream that can be counted. */
 const MOST_BITS = 2 ** 32 - 1;
 
-/** Whether streams of a capacity of so many bytes can be made. */
+/** Whether streams with a capacity of this many bytes can be made. */
 export const takesStream = (capacity: number): boolean => 8 * capacity <= MOST_BITS;
 
 export class DeviceElias implements Disposable {

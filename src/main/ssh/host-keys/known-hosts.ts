@@ -6,7 +6,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { parseHostKey, type HostKey } from './host-key.ts';
 
 export interface KnownHost {
-  /** What the line says of the key; absent: it is the host's. */
+  /** What the line says of the key; default: it is the host's. */
   readonly marker?: 'revoked' | 'cert-authority' | undefined;
   readonly key: HostKey;
   /** Where it stands: `FILE:LINE`. */
