@@ -25,16 +25,16 @@ import {
   type JournalEntry,
   type RunRecord,
 } from '../../shared/records.ts';
-import { resolvePlan, type PlanSetting } from '../plan/resolve-plan.ts';
+import type { PlanSetting } from '../plan/resolve-plan.ts';
 import type { Journal } from './journal.ts';
-import { PlanForecast } from './plan-forecast.ts';
+import { PlannedSwitches } from './planned-switches.ts';
+import { deathOf, silenceOf } from './rank-failures.ts';
 import { admitError, RecordAdmission } from './record-admission.ts';
 import {
   rootCause,
   isConsequence,
   type FailureReport,
 } from '../../shared/root-cause.ts';
-import { assertReached } from '../launch/validate-launch.ts';
 import {
   RankProcess,
   type ProcessBroken,
@@ -93,18 +93,14 @@ export class SupervisedRun {
   readonly #ended = Promise.withResolvers<ErrorData | undefined>();
   #timer: NodeJS.Timeout | undefined;
   #phase: RunPhase = 'preparing';
-  readonly #forecast: PlanForecast;
-  /** By epoch: asked for here since the run began, or planned on another node. */
-  readonly #later = new Map<number, PlanSwitch>();
-  #epoch: number;
+  readonly #switches: PlannedSwitches;
   #done: DoneRecord | undefined;
   #failing = false;
   #stopping = false;
 
   constructor(options: RunOptions) {
     this.#options = options;
-    this.#forecast = new PlanForecast(options.plan, options.switches);
-    this.#epoch = options.switches.length;
+    this.#switches = new PlannedSwitches(options);
     this.#prepared.promise.catch(() => undefined);
     this.#deadline(PREPARE_MS, () =>
       failure('RUN_NOT_BEGUN', 'the run was prepared but never begun', {
@@ -141,7 +137,7 @@ export class SupervisedRun {
       spec: this.#options.spec,
       lastSequence: this.#options.journal.lastSequence,
       createdAt: this.#createdAt,
-      switches: [...this.#later.values()],
+      switches: this.#switches.later,
     };
   }
 
@@ -178,30 +174,20 @@ export class SupervisedRun {
         next: 'Launch it again.',
       });
     }
-    const { change, at: notBefore = 0, residual = 'flush' } = request;
-    assertReached(notBefore, this.#options.spec.iterations);
-    const epoch = this.#epoch + 1;
-    const setting = { ...this.#options.setting, epoch };
-    const plan = resolvePlan(change, this.#forecast.before(notBefore), setting);
-    const planSwitch = { epoch, notBefore, plan, residual };
-    this.#learn(planSwitch);
-    return planSwitch;
+    const planned = this.#switches.plan(request);
+    this.#announce(planned);
+    return planned;
   }
 
   /** Switches that another node has planned: the ranks here need them for the same fence. */
   adopt(switches: readonly PlanSwitch[]): void {
     if (this.#phase === 'ended') return;
-    for (const planSwitch of switches.toSorted((a, b) => a.epoch - b.epoch)) {
-      if (!this.#later.has(planSwitch.epoch)) this.#learn(planSwitch);
-    }
+    for (const planned of this.#switches.adopt(switches)) this.#announce(planned);
   }
 
-  #learn(planSwitch: PlanSwitch): void {
-    this.#later.set(planSwitch.epoch, planSwitch);
-    this.#epoch = Math.max(this.#epoch, planSwitch.epoch);
-    this.#forecast.add(planSwitch);
+  #announce(planned: PlanSwitch): void {
     for (const worker of this.#workers.values()) {
-      worker.send({ type: 'switch', switch: planSwitch });
+      worker.send({ type: 'switch', switch: planned });
     }
   }
 
@@ -327,8 +313,8 @@ export class SupervisedRun {
     const done = records.find((record) => record.type === 'done');
     if (done !== undefined) this.#done = done;
     for (const record of records) {
-      if (record.type === 'iteration') this.#forecast.reached(record.iteration);
-      if (record.type === 'switch') this.#forecast.passed(record.epoch, record.fence);
+      if (record.type === 'iteration') this.#switches.reached(record.iteration);
+      if (record.type === 'switch') this.#switches.passed(record.epoch, record.fence);
     }
     const rest = records.filter((record) => !endsJournal(record));
     if (rest.length === 0 || this.#failing) return;
@@ -367,12 +353,7 @@ export class SupervisedRun {
       .filter(({ rank, exited }) => !exited && !this.#leaving.has(rank))
       .map(({ rank }) => rank);
     if (silent.length === 0 || silent.length === this.#workers.size) return undefined;
-    const who = `${silent.length === 1 ? 'rank' : 'ranks'} ${silent.join(', ')}`;
-    return failure('RANK_SILENT', `${who} did not answer until the others gave up`, {
-      place: this.#options.node,
-      rank: silent[0],
-      next: 'Is that machine overloaded, or the process stopped? If it is only slow, raise patienceSeconds.',
-    });
+    return silenceOf(silent, this.#options.node);
   }
 
   /** A timer of the run; when it fires the run fails with this error, if any. */
@@ -438,25 +419,4 @@ export class SupervisedRun {
 
 function dataNotice(message: string): RunRecord {
   return { type: 'notice', at: Date.now(), level: 'info', code: 'DATA', message };
-}
-
-function deathOf(
-  rank: number,
-  { code, signal, stderr }: ProcessExit,
-  node: string,
-): ErrorData {
-  const how = signal === null ? `exited with code ${code}` : `was killed by ${signal}`;
-  const tail = stderr.trim().split('\n').slice(-3).join(' | ');
-  return failure(
-    'WORKER_DIED',
-    `the process of rank ${rank} ${how}${tail === '' ? '' : `: ${tail}`}`,
-    {
-      place: node,
-      rank,
-      next:
-        signal === 'SIGKILL'
-          ? 'Was it killed by hand, or for lack of memory (dmesg)? Launch the run again.'
-          : 'Launch the run again; if it happens again, report it.',
-    },
-  ).toData();
 }

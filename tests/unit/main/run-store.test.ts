@@ -3,10 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { runsMigration } from '../../../src/main/store/migrations/001-runs.ts';
 import { DATABASE_VERSION } from '../../../src/main/store/database.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
-import type { JournalEntry, RunRecord } from '../../../src/shared/records.ts';
+import type { RunRecord } from '../../../src/shared/records.ts';
 import {
   done,
   entries,
@@ -244,137 +243,6 @@ describe('the summary', () => {
     });
     expect(store.fail('b', error, 9)).toMatchObject({ state: 'failed', error });
     expect(store.unended()).toEqual([]);
-  });
-});
-
-describe('the journals of several nodes', () => {
-  const nodes = ['here', 'box'];
-  const create2 = (): void => {
-    create('run1', { world: { ranks: 2, nodes: [...nodes, 'idle'] } });
-  };
-  const of = (rank: number, count: number, ...last: RunRecord[]): JournalEntry[] =>
-    entries([
-      started,
-      ...Array.from({ length: count }, (_, i) => iterationRecord(i, rank)),
-      ...last,
-    ]);
-  const finished: RunRecord = { type: 'finished', at: 3, node: 'box' };
-  const failed = (code: string, rank: number): RunRecord => ({
-    type: 'failed',
-    at: 7,
-    error: { code, kind: 'failure', message: code, rank },
-  });
-
-  test('are stored in any order of arrival, each once, under one sequence', () => {
-    create2();
-    const here = of(0, 5, done);
-    const box = of(1, 5, finished);
-    for (const step of [0, 2, 4]) {
-      store.append('run1', here.slice(0, step + 3), { node: 'here' });
-      store.append('run1', box.slice(0, step + 3), { node: 'box' });
-    }
-    const stored = store.entriesAfter('run1', 0);
-    expect(stored.map(({ sequence }) => sequence)).toEqual(stored.map((_, i) => i + 1));
-    expect(stored).toHaveLength(here.length + box.length);
-    expect(stored.at(-1)!.record).toEqual(done);
-    expect(store.journalPosition('run1', 'box')).toBe(box.length);
-    expect(store.summary('run1')).toMatchObject({ state: 'completed', iterations: 5 });
-  });
-
-  test('end the run when all have: a result waits for the other nodes', () => {
-    create2();
-    store.append('run1', of(0, 3, done), { node: 'here' });
-    expect(store.summary('run1').state).toBe('running');
-    expect(store.openJournals('run1')).toEqual({
-      ...{ someEnded: true, open: ['box'], failure: undefined },
-    });
-    const { summary } = store.append('run1', of(1, 3, finished), { node: 'box' });
-    expect(summary.state).toBe('completed');
-  });
-
-  test.each([
-    ['PEER_LOST', 'WORKER_DIED'],
-    ['WORKER_DIED', 'PEER_LOST'],
-  ])('a failure that explains the others is the one of the run: %s, %s', (a, b) => {
-    create2();
-    store.append('run1', of(0, 3, failed(a, 0)), { node: 'here' });
-    store.append('run1', of(1, 2, failed(b, 1)), { node: 'box' });
-    const { state, error } = store.summary('run1');
-    expect([state, error?.code]).toEqual(['failed', 'WORKER_DIED']);
-  });
-
-  test('a failure on one node outweighs a result on another', () => {
-    create2();
-    store.append('run1', of(0, 3, done), { node: 'here' });
-    const { summary } = store.append('run1', of(1, 3, failed('X', 1)), { node: 'box' });
-    expect(summary).toMatchObject({ state: 'failed', error: { code: 'X' } });
-  });
-
-  test('a node that does not come back holds nothing up; what it has comes later', () => {
-    create2();
-    store.append('run1', of(1, 1), { node: 'box' });
-    expect(store.endEarly('run1').entries).toEqual([]);
-    store.append('run1', of(0, 3, failed('PEER_LOST', 0)), { node: 'here' });
-    const { summary, entries: told } = store.endEarly('run1', { seen: 6 });
-    expect(summary).toMatchObject({ state: 'failed', error: { code: 'PEER_LOST' } });
-    expect(told.map(({ record }) => record.type)).toEqual(['failed']);
-    expect(store.endEarly('run1').entries).toEqual([]);
-    const late = store.append('run1', of(1, 3, failed('WORKER_DIED', 1)), {
-      node: 'box',
-      seen: 7,
-    });
-    expect(late.entries.map(({ record }) => record.type)).toEqual([
-      'iteration',
-      'iteration',
-    ]);
-    expect(late.summary.error?.code).toBe('PEER_LOST');
-  });
-
-  test('a refused record fails the run, wherever it comes from', () => {
-    create2();
-    store.append('run1', of(0, 3, done), { node: 'here' });
-    const bad = { ...iterationRecord(0, 1), loss: NaN } as RunRecord;
-    const { summary } = store.append('run1', entries([started, bad, finished]), {
-      node: 'box',
-    });
-    expect(summary).toMatchObject({
-      state: 'failed',
-      error: { code: 'RECORD_INVALID' },
-    });
-  });
-
-  test('a gap in one is a gap, whatever the others have', () => {
-    create2();
-    store.append('run1', of(0, 5), { node: 'here' });
-    expect(() => store.append('run1', of(1, 5).slice(2), { node: 'box' })).toThrow(
-      expect.objectContaining({ code: 'RECORDS_MISSING' }),
-    );
-    expect(() => store.append('run1', of(1, 1), { node: 'idle' })).toThrow(
-      expect.objectContaining({ code: 'RECORD_INVALID' }),
-    );
-  });
-});
-
-describe('a database of the first version', () => {
-  test('has the journal of its one node where it was', () => {
-    store.close();
-    for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
-    const raw = new Database(file);
-    raw.exec(runsMigration);
-    const run = entries([started, iterationRecord(0, 0), iterationRecord(0, 1), done]);
-    const spec = JSON.stringify(sampleSpec({ world: { ranks: 2, nodes: ['here'] } }));
-    raw
-      .prepare(
-        `INSERT INTO runs (id, name, spec, switches, state, created_at, last_sequence,
-          iterations, iterations_planned, ranks, model, dataset, methods)
-        VALUES ('old', 'old', ?, '[]', 'running', 1, 3, 1, 10, 2, 'm', 'd', '["none"]')`,
-      )
-      .run(spec);
-    raw.pragma('user_version = 1');
-    raw.close();
-    store = RunStore.open(file);
-    expect(store.journalPosition('old', 'here')).toBe(3);
-    expect(store.append('old', run).summary.state).toBe('completed');
   });
 });
 

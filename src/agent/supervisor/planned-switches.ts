@@ -1,0 +1,72 @@
+/** The switches of a run: those that were asked for when it was launched, and later ones. */
+import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
+import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
+import { assertReached } from '../launch/validate-launch.ts';
+import { resolvePlan, type PlanSetting } from '../plan/resolve-plan.ts';
+import { PlanForecast } from './plan-forecast.ts';
+
+export interface PlannedSwitchesOptions {
+  readonly spec: ExperimentSpec;
+  readonly plan: ExchangePlan;
+  readonly switches: readonly PlanSwitch[];
+  /** What switches are resolved for. */
+  readonly setting: PlanSetting;
+}
+
+export class PlannedSwitches {
+  readonly #options: PlannedSwitchesOptions;
+  readonly #forecast: PlanForecast;
+  /** By epoch: asked for here since the run began, or planned on another node. */
+  readonly #later = new Map<number, PlanSwitch>();
+  #epoch: number;
+
+  constructor(options: PlannedSwitchesOptions) {
+    this.#options = options;
+    this.#forecast = new PlanForecast(options.plan, options.switches);
+    this.#epoch = options.switches.length;
+  }
+
+  /** Those that the run was not launched with. */
+  get later(): readonly PlanSwitch[] {
+    return [...this.#later.values()];
+  }
+
+  /**
+   * Checks a switch and gives it its epoch.
+   * @throws GradwireError of kind input: what is wrong with it
+   */
+  plan({ change, at: notBefore = 0, residual = 'flush' }: SwitchRequest): PlanSwitch {
+    const { spec, setting } = this.#options;
+    assertReached(notBefore, spec.iterations);
+    const epoch = this.#epoch + 1;
+    const before = this.#forecast.before(notBefore);
+    const plan = resolvePlan(change, before, { ...setting, epoch });
+    const planned = { epoch, notBefore, plan, residual };
+    this.#learn(planned);
+    return planned;
+  }
+
+  /** Takes in what another node has planned. @returns those that are new here, in order */
+  adopt(switches: readonly PlanSwitch[]): readonly PlanSwitch[] {
+    const fresh = switches
+      .filter(({ epoch }) => !this.#later.has(epoch))
+      .toSorted((a, b) => a.epoch - b.epoch);
+    for (const planned of fresh) this.#learn(planned);
+    return fresh;
+  }
+
+  reached(iteration: number): void {
+    this.#forecast.reached(iteration);
+  }
+
+  passed(epoch: number, fence: number): void {
+    this.#forecast.passed(epoch, fence);
+  }
+
+  #learn(planned: PlanSwitch): void {
+    this.#later.set(planned.epoch, planned);
+    this.#epoch = Math.max(this.#epoch, planned.epoch);
+    this.#forecast.add(planned);
+  }
+}
