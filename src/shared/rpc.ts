@@ -9,7 +9,9 @@ import type { Catalogue } from './catalogue.ts';
 import type { ErrorData } from './errors.ts';
 import { RESIDUAL_POLICIES, type PlanSwitch } from './exchange-plan.ts';
 import type { ExperimentSpec } from './experiment-spec.ts';
+import type { NodeStatus } from './node-status.ts';
 import type { JournalEntry, RunRecord } from './records.ts';
+import type { OpenQuestion, QuestionAnswer } from './ssh-question.ts';
 
 export interface AppInfo {
   readonly version: string;
@@ -104,6 +106,24 @@ export interface AppApi {
   /** Records of this run are pushed from now on; answers with what is stored so far. */
   watch(run: string): Promise<RunDetail>;
   unwatch(run: string): Promise<void>;
+  /** This computer and the machines that were added. */
+  nodes(): Promise<readonly NodeStatus[]>;
+  /** Hosts of ~/.ssh/config that can be added by their names. */
+  importableHosts(): Promise<readonly string[]>;
+  addNode(entry: unknown): Promise<void>;
+  /** Forgets a machine; what was deployed there stays. */
+  removeNode(name: string): Promise<void>;
+  /** What a machine is like: in its status afterwards. Nothing is written there. */
+  checkNode(name: string): Promise<void>;
+  /** Brings the agent to a machine; a run does it by itself. */
+  deployNode(name: string): Promise<void>;
+  /** Leaves nothing of Gradwire on a machine. */
+  uninstallNode(name: string): Promise<void>;
+  /** Gives up what is being done there. */
+  cancelNode(name: string): Promise<void>;
+  /** Questions of SSH connections that wait for an answer. */
+  questions(): Promise<readonly OpenQuestion[]>;
+  answer(question: number, answer: QuestionAnswer): Promise<void>;
 }
 
 /** What main pushes to the renderer. */
@@ -114,10 +134,15 @@ export interface AppEvents {
   records(run: string, entries: readonly JournalEntry[]): void;
   /** Something outside a run needs the user's eye. */
   notice(error: ErrorData): void;
+  /** All machines, at most ten times a second. */
+  nodesChanged(nodes: readonly NodeStatus[]): void;
+  /** All questions that wait for an answer. */
+  questionsChanged(questions: readonly OpenQuestion[]): void;
 }
 
 const runId = z.string().min(1).max(64);
 const text = z.string().max(1_000_000);
+const nodeName = z.string().min(1).max(64);
 
 /** Argument tuples by call: the gate at the boundary. */
 export const rpcArguments = {
@@ -155,8 +180,33 @@ export const rpcArguments = {
   exportRun: z.tuple([runId, z.enum(['json', 'csv'])]),
   watch: z.tuple([runId]),
   unwatch: z.tuple([runId]),
+  nodes: z.tuple([]),
+  importableHosts: z.tuple([]),
+  addNode: z.tuple([z.unknown()]),
+  removeNode: z.tuple([nodeName]),
+  checkNode: z.tuple([nodeName]),
+  deployNode: z.tuple([nodeName]),
+  uninstallNode: z.tuple([nodeName]),
+  cancelNode: z.tuple([nodeName]),
+  questions: z.tuple([]),
+  answer: z.tuple([
+    z.int().min(1),
+    z.discriminatedUnion('type', [
+      z.strictObject({ type: z.literal('refuse') }),
+      z.strictObject({ type: z.literal('accept') }),
+      z.strictObject({
+        type: z.literal('secrets'),
+        answers: z.array(z.string().max(10_000)).max(20),
+      }),
+    ]),
+  ]),
 } as const satisfies Record<keyof AppApi, z.ZodType>;
 
 /** Commands of the host's native menu, forwarded to the renderer. */
-export const HOST_COMMANDS = ['new-experiment', 'show-start', 'show-runs'] as const;
+export const HOST_COMMANDS = [
+  'new-experiment',
+  'show-start',
+  'show-runs',
+  'show-cluster',
+] as const;
 export type HostCommand = (typeof HOST_COMMANDS)[number];

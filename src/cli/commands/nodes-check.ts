@@ -1,6 +1,6 @@
 /** `gradwire nodes check`: what a machine is like, before anything is written to it. */
 import type { Command } from 'commander';
-import type { Preflight } from '../../main/deploy/preflight.ts';
+import type { Preflight } from '../../shared/preflight.ts';
 import {
   addConnectOptions,
   connectOptions,

@@ -4,7 +4,7 @@
  */
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import type { SshQuestions } from '../../main/ssh/questions.ts';
+import type { SshQuestions } from '../../shared/ssh-question.ts';
 
 const WHY = {
   unknown: 'This host is not known.',

@@ -1,27 +1,34 @@
 /** The steps of a deployment on stderr: a line for each, the upload with its progress. */
-import type { DeployProgress } from '../../main/deploy/deployer.ts';
+import { DEPLOY_STEP_NAMES, type DeployProgress } from '../../shared/node-status.ts';
 
-const NAMES = {
-  check: 'checking the machine',
-  pack: 'packing',
-  upload: 'uploading',
-  verify: 'verifying',
-  unpack: 'unpacking',
-} as const;
 const CLEAR_LINE = '\r\u001B[K';
 
-export function deployPrinter(): (progress: DeployProgress) => void {
+export function deployPrinter(): (
+  node: string,
+  progress: DeployProgress | undefined,
+) => void {
   let last = '';
-  return ({ step, package: about, doneBytes = 0, totalBytes }) => {
-    const what = `${NAMES[step]}${about === undefined ? '' : ` the ${about}`}`;
+  return (node, progress) => {
+    const isTerminal = process.stderr.isTTY;
+    if (progress === undefined) {
+      if (isTerminal && last !== '') process.stderr.write('\n');
+      last = '';
+      return;
+    }
+    const { step, package: about, doneBytes = 0, totalBytes } = progress;
+    const what =
+      `${node}: ${DEPLOY_STEP_NAMES[step]}` +
+      (about === undefined ? '' : ` the ${about}`);
     const isNew = what !== last;
+    const isFirst = last === '';
     last = what;
-    if (process.stderr.isTTY) {
+    if (isTerminal) {
       const part =
         totalBytes === undefined
           ? ''
           : `: ${mebibytes(doneBytes)} of ${mebibytes(totalBytes)} MiB`;
-      process.stderr.write(`${isNew ? '\n' : CLEAR_LINE}${what}${part}`);
+      const before = !isNew ? CLEAR_LINE : isFirst ? '' : '\n';
+      process.stderr.write(`${before}${what}${part}`);
     } else if (isNew) {
       const size = totalBytes === undefined ? '' : ` (${mebibytes(totalBytes)} MiB)`;
       process.stderr.write(`${what}${size}\n`);

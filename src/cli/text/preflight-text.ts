@@ -1,5 +1,5 @@
 /** What a machine is like, in lines. */
-import type { GpuReport, Preflight } from '../../main/deploy/preflight.ts';
+import type { GpuReport, Preflight } from '../../shared/preflight.ts';
 
 export function preflightText(name: string, seen: Preflight): string {
   const lines = [
@@ -20,7 +20,7 @@ export function preflightText(name: string, seen: Preflight): string {
       ({ level, code, message, next }) =>
         `${level}: ${code}: ${message}${next === undefined ? '' : `. ${next}`}`,
     ),
-    seen.findings.length === 0 ? 'nothing speaks against it' : undefined,
+    seen.findings.length === 0 ? 'ready for runs' : undefined,
   ];
   return lines.filter((line) => line !== undefined && line !== '').join('\n');
 }

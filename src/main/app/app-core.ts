@@ -13,6 +13,8 @@ import { AppLock } from '../home/app-lock.ts';
 import { RunCoordinator } from '../runs/coordinator.ts';
 import { resolveDataDirectory } from '../spec/data-directory.ts';
 import { EventOutbox, type AppListener } from './event-outbox.ts';
+import { NodeDesk } from './node-desk.ts';
+import { OpenQuestions } from './open-questions.ts';
 import { Inventory } from '../cluster/inventory.ts';
 import { loadPresets } from '../spec/presets.ts';
 import { parseSpecText, specToYaml } from '../spec/spec-text.ts';
@@ -57,7 +59,15 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
   const report = (error: unknown): void => {
     if (closing === undefined) outbox.notice(toErrorData(error));
   };
-  const inventory = new Inventory({ home, entries: store.nodes });
+  const questions = new OpenQuestions(() => {
+    outbox.questionsChanged(questions.list());
+  });
+  const inventory = new Inventory({
+    ...{ home, entries: store.nodes, questions },
+    progress: (node, progress) => {
+      desk.progress(node, progress);
+    },
+  });
   const coordinator = new RunCoordinator({
     store,
     nodes: inventory,
@@ -66,6 +76,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     events: {
       changed: (summary) => {
         outbox.changed(summary);
+        showNodes();
       },
       records: (run, entries) => {
         outbox.records(run, entries);
@@ -76,12 +87,24 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
       outOfReach: (_, error) => {
         outbox.notice(error);
       },
+      nodeChanged: () => {
+        showNodes();
+      },
     },
+  });
+  const showNodes = (): void => {
+    outbox.nodesChanged(() => desk.list());
+  };
+  const desk = new NodeDesk({
+    ...{ store, inventory, changed: showNodes },
+    connection: (node) => coordinator.nodeConnection(node),
   });
   // Commands share the database: what they launch is found, and shown, as it happens.
   const discovery = setInterval(() => {
     try {
-      if (store.changedElsewhere()) coordinator.discover().catch(report);
+      if (!store.changedElsewhere()) return;
+      showNodes();
+      coordinator.discover().catch(report);
     } catch (error) {
       report(error);
     }
@@ -139,6 +162,24 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     unwatch: async (run) => {
       outbox.unwatch(run);
     },
+    nodes: async () => desk.list(),
+    importableHosts: async () => inventory.importableHosts(),
+    addNode: async (entry) => {
+      desk.add(entry);
+    },
+    removeNode: async (name) => {
+      desk.remove(name);
+    },
+    checkNode: (name) => desk.check(name),
+    deployNode: (name) => desk.deploy(name),
+    uninstallNode: (name) => desk.uninstall(name),
+    cancelNode: async (name) => {
+      desk.cancel(name);
+    },
+    questions: async () => questions.list(),
+    answer: async (id, answer) => {
+      questions.answer(id, answer);
+    },
   };
 
   return {
@@ -150,6 +191,8 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     close: () => {
       closing ??= (async () => {
         clearInterval(discovery);
+        desk.close();
+        questions.refuseAll();
         await coordinator.close();
         await recovery;
         await inventory[Symbol.asyncDispose]();

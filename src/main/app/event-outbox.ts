@@ -5,8 +5,10 @@
  * the host, which knows its windows; here a run is watched or not.
  */
 import type { ErrorData } from '../../shared/errors.ts';
+import type { NodeStatus } from '../../shared/node-status.ts';
 import type { JournalEntry } from '../../shared/records.ts';
 import type { AppEvents, RunSummary } from '../../shared/rpc.ts';
+import type { OpenQuestion } from '../../shared/ssh-question.ts';
 
 const INTERVAL_MS = 100;
 
@@ -20,6 +22,7 @@ export class EventOutbox {
   readonly #watched = new Set<string>();
   readonly #changed = new Map<string, RunSummary>();
   readonly #records = new Map<string, JournalEntry[]>();
+  #nodes: (() => readonly NodeStatus[]) | undefined;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -56,6 +59,16 @@ export class EventOutbox {
     this.#emit('notice', error);
   }
 
+  /** Machines have changed; `list` tells how they are when it is sent. */
+  nodesChanged(list: () => readonly NodeStatus[]): void {
+    this.#nodes = list;
+    this.#schedule();
+  }
+
+  questionsChanged(questions: readonly OpenQuestion[]): void {
+    this.#emit('questionsChanged', questions);
+  }
+
   /** Sends what waits, then nothing more. */
   close(): void {
     this.#flush();
@@ -77,6 +90,8 @@ export class EventOutbox {
     this.#records.clear();
     for (const summary of this.#changed.values()) this.#emit('runChanged', summary);
     this.#changed.clear();
+    if (this.#nodes !== undefined) this.#emit('nodesChanged', this.#nodes());
+    this.#nodes = undefined;
   }
 
   #emit<E extends keyof AppEvents>(event: E, ...args: Parameters<AppEvents[E]>): void {

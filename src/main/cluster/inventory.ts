@@ -3,14 +3,14 @@
  * SSH connections: a machine is asked for a password once.
  */
 import { LOCAL_NODE, type NodeEntry } from '../../shared/node-entry.ts';
-import type { DeployOptions } from '../deploy/deployer.ts';
 import type { Home } from '../home/home.ts';
+import { importableHosts } from '../ssh/config/resolve-target.ts';
 import { SshPool } from '../ssh/pool.ts';
-import type { SshQuestions } from '../ssh/questions.ts';
+import type { SshQuestions } from '../../shared/ssh-question.ts';
 import { localNode } from './local-node.ts';
 import type { NodeAccess } from './node-link.ts';
 import type { NodeDirectory } from './node-set.ts';
-import { RemoteNode } from './remote-node.ts';
+import { RemoteNode, type RemoteNodeOptions } from './remote-node.ts';
 
 /** Where entries are kept. */
 export interface NodeEntries {
@@ -25,7 +25,7 @@ export interface InventoryOptions {
   readonly questions?: SshQuestions | undefined;
   /** Fingerprints of host keys that the user has named. */
   readonly confirmedHostKeys?: readonly string[] | undefined;
-  readonly progress?: DeployOptions['progress'];
+  readonly progress?: RemoteNodeOptions['progress'];
 }
 
 export class Inventory implements NodeDirectory, AsyncDisposable {
@@ -54,6 +54,11 @@ export class Inventory implements NodeDirectory, AsyncDisposable {
   remote(entry: NodeEntry): RemoteNode {
     const { home, questions, progress } = this.#options;
     return new RemoteNode(entry, { home, pool: this.#pool, questions, progress });
+  }
+
+  /** Hosts of ~/.ssh/config that can be added by their names. */
+  importableHosts(): readonly string[] {
+    return importableHosts();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -8,6 +8,7 @@ import {
   toErrorData,
   type ErrorData,
 } from '../../shared/errors.ts';
+import type { NodeConnection } from '../../shared/node-status.ts';
 import type {
   PushMessage,
   SupervisorMethod,
@@ -26,15 +27,26 @@ export interface NodeAddresses {
   readonly here?: string | undefined;
 }
 
+export interface ConnectOptions {
+  /** Whether a person may be asked for what is missing: not where nobody began it. */
+  readonly interactive?: boolean;
+}
+
 /** How the supervisor of a node is reached. */
 export interface NodeAccess {
   readonly name: string;
   /** Where ranks on other machines find its ranks; asked for once it is connected. */
   readonly addresses: () => NodeAddresses;
   /** Connects to the supervisor that runs; undefined when none does. */
-  find(handlers: ConnectionHandlers): Promise<ControlConnection | undefined>;
+  find(
+    handlers: ConnectionHandlers,
+    options?: ConnectOptions,
+  ): Promise<ControlConnection | undefined>;
   /** Connects, and starts one where none runs. */
-  ensure(handlers: ConnectionHandlers): Promise<ControlConnection>;
+  ensure(
+    handlers: ConnectionHandlers,
+    options?: ConnectOptions,
+  ): Promise<ControlConnection>;
 }
 
 export interface LinkEvents {
@@ -45,6 +57,8 @@ export interface LinkEvents {
   wanted(): boolean;
   /** An attempt to restore the connection failed; more follow. */
   trouble(error: ErrorData): void;
+  /** Its `state` is another. */
+  changed(): void;
 }
 
 export class NodeLink {
@@ -72,22 +86,27 @@ export class NodeLink {
     return this.#connection;
   }
 
+  get state(): NodeConnection {
+    if (this.#connection !== undefined) return 'connected';
+    return this.#retry === undefined ? 'idle' : 'reconnecting';
+  }
+
   /** The connection, made where there is none; callers at the same time share it. */
-  connect(): Promise<ControlConnection> {
+  connect(options?: ConnectOptions): Promise<ControlConnection> {
     if (this.#connection !== undefined) return Promise.resolve(this.#connection);
-    this.#connecting ??= this.#adopt(this.#access.ensure(this.#handlers())).finally(
-      () => {
-        this.#connecting = undefined;
-      },
-    );
+    this.#connecting ??= this.#adopt(
+      this.#access.ensure(this.#handlers(), options),
+    ).finally(() => {
+      this.#connecting = undefined;
+    });
     return this.#connecting;
   }
 
   /** As `connect`, but starts no supervisor. */
-  async find(): Promise<ControlConnection | undefined> {
+  async find(options?: ConnectOptions): Promise<ControlConnection | undefined> {
     if (this.#connection !== undefined) return this.#connection;
     if (this.#connecting !== undefined) return this.#connecting;
-    const found = await this.#access.find(this.#handlers());
+    const found = await this.#access.find(this.#handlers(), options);
     return found === undefined ? undefined : this.#adopt(Promise.resolve(found));
   }
 
@@ -118,7 +137,9 @@ export class NodeLink {
       },
       lost: () => {
         this.#connection = undefined;
-        if (!this.#closed && this.#events.wanted()) this.#retryLater();
+        if (this.#closed) return;
+        if (this.#events.wanted()) this.#retryLater();
+        this.#events.changed();
       },
     };
   }
@@ -135,20 +156,24 @@ export class NodeLink {
       return this.#connection;
     }
     this.#connection = connection;
+    this.#events.changed();
     return connection;
   }
 
   #retryLater(): void {
     clearTimeout(this.#retry);
+    // Spread: many apps miss the same machine at the same moment.
+    const pause = this.#retryPause * (0.5 + Math.random() / 2);
     this.#retry = setTimeout(() => {
       void this.#restore();
-    }, this.#retryPause);
+    }, pause);
     this.#retryPause = Math.min(this.#retryPause * 2, LONGEST_RETRY_MS);
   }
 
   async #restore(): Promise<void> {
     try {
-      await this.connect();
+      await this.connect({ interactive: false });
+      this.#retry = undefined;
       await this.#events.restored();
       this.#retryPause = FIRST_RETRY_MS;
     } catch (error) {
@@ -157,6 +182,8 @@ export class NodeLink {
       this.#events.trouble(toErrorData(error));
       // Also where it is connected: a supervisor that was slow to answer is asked again.
       if (this.#events.wanted()) this.#retryLater();
+      else this.#retry = undefined;
+      this.#events.changed();
     }
   }
 }

@@ -6,18 +6,20 @@
 import { randomBytes } from 'node:crypto';
 import { failure, type GradwireError } from '../../shared/errors.ts';
 import type { NodeEntry } from '../../shared/node-entry.ts';
+import type { DeployProgress } from '../../shared/node-status.ts';
+import type { Preflight } from '../../shared/preflight.ts';
 import { deploy, type Deployment, type DeployOptions } from '../deploy/deployer.ts';
 import { BASE, findInstalled, newestAgent, type Agent } from '../deploy/installed.ts';
-import { preflight, type Preflight } from '../deploy/preflight.ts';
+import { preflight } from '../deploy/preflight.ts';
 import { uninstall } from '../deploy/uninstall.ts';
 import type { Home } from '../home/home.ts';
 import { resolveTarget } from '../ssh/config/resolve-target.ts';
 import type { SshConnection } from '../ssh/connection.ts';
 import type { SshLease, SshPool } from '../ssh/pool.ts';
-import type { SshQuestions } from '../ssh/questions.ts';
+import type { SshQuestions } from '../../shared/ssh-question.ts';
 import type { RemoteStream } from '../ssh/remote-stream.ts';
 import { ControlConnection, type ConnectionHandlers } from './control-connection.ts';
-import type { NodeAccess, NodeAddresses } from './node-link.ts';
+import type { ConnectOptions, NodeAccess, NodeAddresses } from './node-link.ts';
 
 const EXIT_NONE_RUNS = 3;
 /** Of what a login shell may print before the agent speaks. */
@@ -29,7 +31,9 @@ export interface RemoteNodeOptions {
   readonly pool: SshPool;
   /** Default: nothing is asked. */
   readonly questions?: SshQuestions | undefined;
-  readonly progress?: DeployOptions['progress'];
+  /** Steps of deployments; undefined: one has ended. */
+  readonly progress?:
+    ((node: string, progress: DeployProgress | undefined) => void) | undefined;
 }
 
 export class RemoteNode implements NodeAccess {
@@ -62,10 +66,9 @@ export class RemoteNode implements NodeAccess {
   }
 
   /** Brings the agent there without starting anything. */
-  async deploy(options: DeployOptions = {}): Promise<Deployment> {
-    const { progress } = this.#options;
+  async deploy(options: Pick<DeployOptions, 'signal'> = {}): Promise<Deployment> {
     return await this.#withConnection(
-      (connection) => deploy(connection, this.#options.home, { progress, ...options }),
+      (connection) => this.#bring(connection, options),
       options.signal,
     );
   }
@@ -94,18 +97,23 @@ export class RemoteNode implements NodeAccess {
     return await this.#withConnection(uninstall);
   }
 
-  async find(handlers: ConnectionHandlers): Promise<ControlConnection | undefined> {
-    const lease = await this.#lease();
+  async find(
+    handlers: ConnectionHandlers,
+    options?: ConnectOptions,
+  ): Promise<ControlConnection | undefined> {
+    const lease = await this.#lease(options);
     return await this.#attach(lease, ['--find'], handlers, async () =>
       newestAgent(await findInstalled(lease.connection)),
     );
   }
 
-  async ensure(handlers: ConnectionHandlers): Promise<ControlConnection> {
-    const lease = await this.#lease();
-    const { home, progress } = this.#options;
+  async ensure(
+    handlers: ConnectionHandlers,
+    options?: ConnectOptions,
+  ): Promise<ControlConnection> {
+    const lease = await this.#lease(options);
     const connection = await this.#attach(lease, [], handlers, () =>
-      deploy(lease.connection, home, { progress }),
+      this.#bring(lease.connection),
     );
     if (connection !== undefined) return connection;
     throw attachFailed(this.name, 'its supervisor ended at once');
@@ -141,6 +149,21 @@ export class RemoteNode implements NodeAccess {
     }
   }
 
+  async #bring(
+    connection: SshConnection,
+    { signal }: Pick<DeployOptions, 'signal'> = {},
+  ): Promise<Deployment> {
+    const { home, progress } = this.#options;
+    try {
+      return await deploy(connection, home, {
+        signal,
+        progress: (step) => progress?.(this.name, step),
+      });
+    } finally {
+      progress?.(this.name, undefined);
+    }
+  }
+
   #learnAddresses({ connection }: Agent): void {
     const there = this.entry.address ?? connection?.server;
     const here = connection?.client;
@@ -151,17 +174,25 @@ export class RemoteNode implements NodeAccess {
     use: (connection: SshConnection) => Promise<T>,
     signal?: AbortSignal,
   ): Promise<T> {
-    using lease = await this.#lease(signal);
+    using lease = await this.#lease({ signal });
     return await use(lease.connection);
   }
 
-  async #lease(signal?: AbortSignal): Promise<SshLease> {
+  async #lease({
+    signal,
+    interactive = true,
+  }: ConnectOptions & {
+    readonly signal?: AbortSignal | undefined;
+  } = {}): Promise<SshLease> {
     const { destination, identities, jump, configFile } = this.entry;
     const { pool, questions } = this.#options;
     const { target } = await resolveTarget(destination, {
       ...{ identities, jump, configFile },
     });
-    return await pool.acquire(target, { questions, signal });
+    return await pool.acquire(target, {
+      questions: interactive ? questions : undefined,
+      signal,
+    });
   }
 }
 

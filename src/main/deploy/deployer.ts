@@ -15,6 +15,8 @@ import path from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { failure, GradwireError } from '../../shared/errors.ts';
+import type { DeployProgress } from '../../shared/node-status.ts';
+import type { Finding, Preflight } from '../../shared/preflight.ts';
 import type { Home } from '../home/home.ts';
 import type { SshConnection } from '../ssh/connection.ts';
 import { runScript } from '../ssh/remote-script.ts';
@@ -29,24 +31,7 @@ import {
 } from './installed.ts';
 import type { PackageArchive } from './package-archive.ts';
 import { agentFiles, runtimeFiles, type PackageFile } from './package-files.ts';
-import {
-  platformOf,
-  platformUnsupported,
-  preflight,
-  type Finding,
-  type Preflight,
-} from './preflight.ts';
-
-export const DEPLOY_STEPS = ['check', 'pack', 'upload', 'verify', 'unpack'] as const;
-export type DeployStep = (typeof DEPLOY_STEPS)[number];
-
-export interface DeployProgress {
-  readonly step: DeployStep;
-  /** What it is about: the node's name for packages is `agent` and `runtime`. */
-  readonly package?: PackageArchive['kind'] | undefined;
-  readonly doneBytes?: number | undefined;
-  readonly totalBytes?: number | undefined;
-}
+import { platformOf, platformUnsupported, preflight } from './preflight.ts';
 
 export interface DeployOptions {
   readonly signal?: AbortSignal | undefined;

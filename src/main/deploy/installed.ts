@@ -2,6 +2,7 @@
  * What is on a machine already: one short script, run at every connection. It asks no more
  * than what tells whether something has to be brought there.
  */
+import type { ConnectionEnds } from '../../shared/preflight.ts';
 import type { SshConnection } from '../ssh/connection.ts';
 import { runScript } from '../ssh/remote-script.ts';
 import type { PackageArchive } from './package-archive.ts';
@@ -9,12 +10,6 @@ import type { PackageArchive } from './package-archive.ts';
 /** The agent's directory in an account's home. */
 export const BASE = '.gradwire';
 const REQUIRED_NODE = 24;
-
-/** Addresses of the two ends of an SSH connection, as the machine sees them. */
-export interface ConnectionEnds {
-  readonly client: string;
-  readonly server: string;
-}
 
 export interface Installed {
   /** `uname -s` and `uname -m`. */

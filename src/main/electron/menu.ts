@@ -31,6 +31,7 @@ export function menuTemplate(
       submenu: [
         { label: 'Start', click: () => send('show-start') },
         { label: 'Runs', click: () => send('show-runs') },
+        { label: 'Cluster', click: () => send('show-cluster') },
         { type: 'separator' },
         { role: 'reload' },
         { role: 'toggleDevTools' },

@@ -18,6 +18,7 @@ import {
   parseExperimentSpec,
   type ExperimentSpec,
 } from '../../shared/experiment-spec.ts';
+import type { NodeConnection } from '../../shared/node-status.ts';
 import type { PushMessage, SwitchRequest } from '../../shared/protocol/supervisor.ts';
 import type { JournalEntry } from '../../shared/records.ts';
 import { isConsequence, reportOf } from '../../shared/root-cause.ts';
@@ -42,6 +43,8 @@ export interface CoordinatorEvents {
   notice(error: ErrorData): void;
   /** Another machine cannot be reached now. It is tried again while a run needs it. */
   outOfReach(node: string, error: ErrorData): void;
+  /** The connection to a node was made or lost. */
+  nodeChanged?(node: string): void;
 }
 
 export interface CoordinatorOptions {
@@ -105,6 +108,9 @@ export class RunCoordinator {
       trouble: (error) => {
         this.#linkTrouble(link(), error);
       },
+      changed: () => {
+        this.#events.nodeChanged?.(link().name);
+      },
     }));
     this.#recovery = new RunRecovery({
       ...{ store: options.store, nodes: this.#nodes, followers: this.#followers },
@@ -129,6 +135,11 @@ export class RunCoordinator {
   /** The process of this computer's supervisor, where it is connected now. */
   supervisor(): number | undefined {
     return this.#nodes.lead.connection?.hello.pid;
+  }
+
+  /** How the connection to a node stands. */
+  nodeConnection(node: string): NodeConnection {
+    return [...this.#nodes].find(({ name }) => name === node)?.state ?? 'idle';
   }
 
   /**

@@ -81,8 +81,9 @@ export class RunRecovery {
   }
 
   async #recoverNode(link: NodeLink, needed: boolean): Promise<void> {
-    if (needed) await link.connect();
-    else if ((await link.find()) === undefined) return;
+    // Nobody has asked for it: a machine that wants a password waits until somebody does.
+    if (needed) await link.connect({ interactive: false });
+    else if ((await link.find({ interactive: false })) === undefined) return;
     await this.synchronise(link, true);
   }
 
@@ -94,6 +95,7 @@ export class RunRecovery {
     const ids = new Set(strange.map(({ id }) => id));
     for (const link of this.#linksTo(strange.flatMap(({ nodes }) => nodes))) {
       try {
+        await link.connect({ interactive: false });
         const { runs } = await link.request('runs', {});
         for (const run of runs) if (ids.has(run.run)) await this.takeIn(link, run);
       } catch (error) {

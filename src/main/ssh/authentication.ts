@@ -15,7 +15,8 @@ import {
 } from './key-candidate.ts';
 import { unlockKey } from './key-file.ts';
 import { OneKeyAgent } from './one-key-agent.ts';
-import { oneAtATime, type SecretsQuestion, type SshQuestions } from './questions.ts';
+import { oneAtATime } from './questions.ts';
+import type { SecretsQuestion, SshQuestions } from '../../shared/ssh-question.ts';
 import type { RememberedSecrets } from './remembered-secrets.ts';
 import { messageOf, printable, printableLines } from './ssh-errors.ts';
 import { placeOf, type SshTarget } from './target.ts';

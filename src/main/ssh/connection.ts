@@ -8,7 +8,7 @@ import type { ClientChannel, SFTPWrapper } from 'ssh2';
 import { failure, GradwireError, inputError } from '../../shared/errors.ts';
 import type { HostKeyOptions } from './host-key-check.ts';
 import { openHop, type Hop, type SshEnd } from './hop.ts';
-import type { SshQuestions } from './questions.ts';
+import type { SshQuestions } from '../../shared/ssh-question.ts';
 import { RememberedSecrets } from './remembered-secrets.ts';
 import {
   finishCommand,

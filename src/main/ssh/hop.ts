@@ -9,7 +9,7 @@ import { failure, GradwireError } from '../../shared/errors.ts';
 import { Authentication } from './authentication.ts';
 import { PausableDeadline } from './deadline.ts';
 import { HostKeyCheck, type HostKeyOptions } from './host-key-check.ts';
-import type { SshQuestions } from './questions.ts';
+import type { SshQuestions } from '../../shared/ssh-question.ts';
 import type { RememberedSecrets } from './remembered-secrets.ts';
 import {
   aborted,

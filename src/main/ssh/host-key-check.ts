@@ -20,7 +20,8 @@ import {
   type KnownHosts,
   type ServerNames,
 } from './host-keys/known-hosts.ts';
-import { oneAtATime, type SshQuestions } from './questions.ts';
+import { oneAtATime } from './questions.ts';
+import type { SshQuestions } from '../../shared/ssh-question.ts';
 import { hostKeyRefused } from './ssh-errors.ts';
 import { placeOf, type SshTarget } from './target.ts';
 

@@ -6,7 +6,8 @@
 import { GradwireError } from '../../shared/errors.ts';
 import type { SshConnection } from './connection.ts';
 import type { HostKeyOptions } from './host-key-check.ts';
-import { untilAborted, type SshQuestions } from './questions.ts';
+import { untilAborted } from './questions.ts';
+import type { SshQuestions } from '../../shared/ssh-question.ts';
 import { RememberedSecrets } from './remembered-secrets.ts';
 import { aborted } from './ssh-errors.ts';
 import type { SshTarget } from './target.ts';

@@ -67,6 +67,7 @@ export interface OpenJournals {
 
 export interface UnendedRun {
   readonly id: string;
+  readonly name: string;
   /** The nodes that have ranks of it, the leading one first. */
   readonly nodes: readonly string[];
   readonly starting: boolean;
@@ -256,6 +257,7 @@ export class RunStore {
     return this.#guard(() =>
       this.#statements.unendedRuns.all().map((row) => ({
         id: row.id,
+        name: row.name,
         nodes: nodesOf(JSON.parse(row.spec) as ExperimentSpec),
         starting: row.state === 'starting',
         launcher: row.launcher ?? undefined,

@@ -12,6 +12,7 @@ import type {
   Preset,
   RunSummary,
 } from '../../shared/rpc.ts';
+import { ClusterState } from './cluster.svelte.ts';
 import { CommandRegistry } from './commands.svelte.ts';
 import type { Connection, ConnectionStatus } from './connection.ts';
 import { isLive } from './run-state.ts';
@@ -30,6 +31,7 @@ export class AppState {
   readonly preferences = new Preferences();
   readonly toasts = new Toasts();
   readonly commands: CommandRegistry;
+  readonly cluster: ClusterState;
 
   #status = $state.raw<ConnectionStatus>('reconnecting');
   #info = $state.raw<AppInfo>();
@@ -43,6 +45,7 @@ export class AppState {
     this.connection = connection;
     this.api = connection.api;
     this.#status = connection.status;
+    this.cluster = new ClusterState(connection, this.toasts);
     this.commands = new CommandRegistry(/Mac|iP(hone|ad)/.test(navigator.userAgent));
     this.#stops.push(
       connection.on('status', (status) => {
@@ -95,6 +98,7 @@ export class AppState {
       this.api.runs({ limit: RECENT }),
       (recent) => (this.#recent = recent),
     );
+    void this.cluster.load();
     this.loadCatalogue();
   }
 
@@ -152,6 +156,7 @@ export class AppState {
 
   close(): void {
     for (const stop of this.#stops) stop();
+    this.cluster.close();
     this.router.close();
     this.preferences.close();
     this.toasts.close();

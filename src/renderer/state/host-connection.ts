@@ -114,6 +114,8 @@ export class HostConnection implements Connection {
         runChanged: (...args) => this.#emit('runChanged', ...args),
         records: (...args) => this.#emit('records', ...args),
         notice: (...args) => this.#emit('notice', ...args),
+        nodesChanged: (...args) => this.#emit('nodesChanged', ...args),
+        questionsChanged: (...args) => this.#emit('questionsChanged', ...args),
         resync: () => this.#emit('resync'),
       },
       {

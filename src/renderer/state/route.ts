@@ -1,4 +1,7 @@
-/** Places in the app as hashes: `#/start`, `#/new?preset=ID`, `#/runs`, `#/run/ID`. */
+/**
+ * Places in the app as hashes: `#/start`, `#/new?preset=ID`, `#/runs`, `#/run/ID`,
+ * `#/cluster`.
+ */
 
 export type Route =
   | { readonly view: 'start' }
@@ -10,6 +13,7 @@ export type Route =
       readonly run?: string | undefined;
     }
   | { readonly view: 'runs' }
+  | { readonly view: 'cluster' }
   | { readonly view: 'run'; readonly run: string };
 
 /** An unknown hash leads to the start. */
@@ -30,6 +34,7 @@ export function parseRoute(hash: string): Route {
       return { view, preset: parameters.get('preset'), run: parameters.get('run') };
     }
     case 'runs':
+    case 'cluster':
       return { view };
     case 'run':
       return id === undefined || id === ''
@@ -44,6 +49,7 @@ export function formatRoute(route: Route): string {
   switch (route.view) {
     case 'start':
     case 'runs':
+    case 'cluster':
       return `#/${route.view}`;
     case 'run':
       return `#/run/${encodeURIComponent(route.run)}`;

@@ -9,11 +9,13 @@ import type { Catalogue, MethodEntry, ParameterEntry } from '../../shared/catalo
 import { isAutomatic, PLAN_KEYS } from '../../shared/exchange-plan.ts';
 import { experimentSpecSchema } from '../../shared/experiment-spec.ts';
 import type { JsonValue } from '../../shared/json.ts';
+import { LOCAL_NODE } from '../../shared/node-entry.ts';
 
 /** A spec in the making. */
 export type Draft = { readonly [key: string]: JsonValue };
 
-export type FieldKind = 'number' | 'integer' | 'boolean' | 'choice' | 'text' | 'json';
+export type FieldKind =
+  'number' | 'integer' | 'boolean' | 'choice' | 'several' | 'text' | 'json';
 
 export interface FormChoice {
   readonly value: string;
@@ -192,8 +194,15 @@ export function layersField(path: string): FormField {
   };
 }
 
-/** The form for a draft: which fields there are depends on what is chosen so far. */
-export function formSections(catalogue: Catalogue, draft: Draft): FormSection[] {
+/**
+ * The form for a draft: which fields there are depends on what is chosen so far.
+ * @param nodes names of the machines that can be chosen
+ */
+export function formSections(
+  catalogue: Catalogue,
+  draft: Draft,
+  nodes: readonly string[] = [LOCAL_NODE],
+): FormSection[] {
   const dataset = catalogue.datasets.find(
     (entry) => entry.id === valueAt(draft, 'workload.dataset'),
   );
@@ -222,6 +231,13 @@ export function formSections(catalogue: Catalogue, draft: Draft): FormSection[] 
       title: 'World',
       fields: [
         field('world.ranks', 'integer', 'Ranks'),
+        ...(nodes.length > 1
+          ? [
+              field('world.nodes', 'several', 'Machines', [
+                ...nodes.map((name) => ({ value: name, label: name })),
+              ]),
+            ]
+          : []),
         field('backend', 'choice', 'Backend', plainChoices(schemaAt('backend').enum)),
       ],
     },

@@ -9,6 +9,7 @@ import {
   formatPercent,
   formatWholePercent,
 } from '../../shared/units.ts';
+import { rankTitle } from './rank-nodes.ts';
 import type { WindowSummary } from './window-summary.ts';
 
 /** Ids of the charts that a statement can point at. */
@@ -22,11 +23,15 @@ export interface Statement {
 /** Fewer iterations than this say nothing yet. */
 const VERDICT_MINIMUM = 5;
 
-/** @param cores of the machine that all ranks share, where it is known */
+/**
+ * @param cores of the machine that all ranks share, where it is known
+ * @param nodes where each rank is, if not all are on one machine
+ */
 export function verdict(
   summary: WindowSummary,
   ranks: number,
   cores?: number,
+  nodes: ReadonlyMap<number, string> = new Map(),
 ): readonly Statement[] {
   if (summary.iterations < VERDICT_MINIMUM) return [];
   if (ranks < 2) {
@@ -49,7 +54,7 @@ export function verdict(
   if (summary.straggler !== undefined) {
     const time = summary.awaited[summary.straggler]!;
     statements.push({
-      text: `the longest wait is for rank ${summary.straggler} (${formatDuration(time)} a step)`,
+      text: `the longest wait is for ${rankTitle(summary.straggler, nodes)} (${formatDuration(time)} a step)`,
       evidence: 'ranks',
     });
   }

@@ -12,7 +12,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { RemoteNode } from '../../../src/main/cluster/remote-node.ts';
+import {
+  RemoteNode,
+  type RemoteNodeOptions,
+} from '../../../src/main/cluster/remote-node.ts';
 import { openHome, resolveHome, type Home } from '../../../src/main/home/home.ts';
 import { SshPool } from '../../../src/main/ssh/pool.ts';
 import { parseNodeEntry } from '../../../src/shared/node-entry.ts';
@@ -63,8 +66,8 @@ class Machine implements AsyncDisposable {
   }
 
   /** As another app on another computer sees it. */
-  another(): RemoteNode {
-    return new RemoteNode(this.node.entry, { home, pool: this.#pool });
+  another(progress?: RemoteNodeOptions['progress']): RemoteNode {
+    return new RemoteNode(this.node.entry, { home, pool: this.#pool, progress });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -162,10 +165,10 @@ describe('deploying', () => {
     await using machine = await Machine.start();
     const { node, base, server } = machine;
     let cut: Promise<void> | undefined;
-    const progress = ({ doneBytes = 0 }: { doneBytes?: number | undefined }): void => {
-      if (doneBytes > 2 ** 20) cut ??= server.cutSessions();
-    };
-    await expect(node.deploy({ progress })).rejects.toMatchObject({
+    const watched = machine.another((_, progress) => {
+      if ((progress?.doneBytes ?? 0) > 2 ** 20) cut ??= server.cutSessions();
+    });
+    await expect(watched.deploy()).rejects.toMatchObject({
       code: 'SSH_CONNECTION_LOST',
     });
     await cut;
@@ -187,12 +190,12 @@ describe('deploying', () => {
   test('it can be cancelled, and leaves nothing', async () => {
     await using machine = await Machine.start();
     const controller = new AbortController();
-    const progress = ({ doneBytes = 0 }: { doneBytes?: number | undefined }): void => {
-      if (doneBytes > 2 ** 20) controller.abort();
-    };
-    await expect(
-      machine.node.deploy({ progress, signal: controller.signal }),
-    ).rejects.toMatchObject({ code: 'ABORTED' });
+    const watched = machine.another((_, progress) => {
+      if ((progress?.doneBytes ?? 0) > 2 ** 20) controller.abort();
+    });
+    await expect(watched.deploy({ signal: controller.signal })).rejects.toMatchObject({
+      code: 'ABORTED',
+    });
     await until(
       () => readdirSync(path.join(machine.base, 'incoming')),
       (left) => left.length === 0,

@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { SshConnection } from '../../../src/main/ssh/connection.ts';
-import type { SecretsQuestion, SshQuestions } from '../../../src/main/ssh/questions.ts';
+import type {
+  SecretsQuestion,
+  SshQuestions,
+} from '../../../src/shared/ssh-question.ts';
 import { RememberedSecrets } from '../../../src/main/ssh/remembered-secrets.ts';
 import {
   makeKey,

@@ -14,7 +14,10 @@ import {
   SshConnection,
   type SshOpenOptions,
 } from '../../../src/main/ssh/connection.ts';
-import type { HostKeyQuestion, SshQuestions } from '../../../src/main/ssh/questions.ts';
+import type {
+  HostKeyQuestion,
+  SshQuestions,
+} from '../../../src/shared/ssh-question.ts';
 import type { SshTarget } from '../../../src/main/ssh/target.ts';
 import { SshServer } from '../../harness/sshd.ts';
 

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SshConnection } from '../../../src/main/ssh/connection.ts';
-import type { HostKeyQuestion } from '../../../src/main/ssh/questions.ts';
+import type { HostKeyQuestion } from '../../../src/shared/ssh-question.ts';
 import { makeKey, SshServer } from '../../harness/sshd.ts';
 
 let door: SshServer;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SshPool } from '../../../src/main/ssh/pool.ts';
-import type { SshQuestions } from '../../../src/main/ssh/questions.ts';
+import type { SshQuestions } from '../../../src/shared/ssh-question.ts';
 import { makeKey, SshServer } from '../../harness/sshd.ts';
 
 const passphrase = 'correct horse';

@@ -9,7 +9,7 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import { SshConnection } from '../../../src/main/ssh/connection.ts';
 import { toErrorData } from '../../../src/shared/errors.ts';
-import type { SshQuestions } from '../../../src/main/ssh/questions.ts';
+import type { SshQuestions } from '../../../src/shared/ssh-question.ts';
 import { makeKey, passwordsMissing, SshServer } from '../../harness/sshd.ts';
 
 /** Processes other than this one in whose arguments or environment the text stands. */

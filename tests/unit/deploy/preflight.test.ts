@@ -1,6 +1,7 @@
 /** What is made of a machine's answers, and of those it leaves out. */
 import { describe, expect, test } from 'vitest';
-import { parsePreflight, type Preflight } from '../../../src/main/deploy/preflight.ts';
+import { parsePreflight } from '../../../src/main/deploy/preflight.ts';
+import type { Preflight } from '../../../src/shared/preflight.ts';
 
 const NOW = 1_800_000_000;
 const SOUND = {

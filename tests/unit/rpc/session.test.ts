@@ -37,6 +37,16 @@ const EXAMPLES: { readonly [K in keyof AppApi]: Parameters<AppApi[K]> } = {
   exportRun: ['run-1', 'csv'],
   watch: ['run-1'],
   unwatch: ['run-1'],
+  nodes: [],
+  importableHosts: [],
+  addNode: [{ name: 'box', destination: 'box.lab' }],
+  removeNode: ['box'],
+  checkNode: ['box'],
+  deployNode: ['box'],
+  uninstallNode: ['box'],
+  cancelNode: ['box'],
+  questions: [],
+  answer: [1, { type: 'secrets', answers: ['x'] }],
 };
 
 describe('a call', () => {

@@ -94,6 +94,16 @@ export class SmallCore implements ServedCore {
     exportRun: (run, format) => this.#answer('exportRun', [run, format], 'a,b\n'),
     watch: (run) => this.#answer('watch', [run], RUN),
     unwatch: (run) => this.#answer('unwatch', [run], undefined),
+    nodes: () => this.#answer('nodes', [], []),
+    importableHosts: () => this.#answer('importableHosts', [], ['box']),
+    addNode: (entry) => this.#answer('addNode', [entry], undefined),
+    removeNode: (name) => this.#answer('removeNode', [name], undefined),
+    checkNode: (name) => this.#answer('checkNode', [name], undefined),
+    deployNode: (name) => this.#answer('deployNode', [name], undefined),
+    uninstallNode: (name) => this.#answer('uninstallNode', [name], undefined),
+    cancelNode: (name) => this.#answer('cancelNode', [name], undefined),
+    questions: () => this.#answer('questions', [], []),
+    answer: (id, answer) => this.#answer('answer', [id, answer], undefined),
   };
 
   get listening(): number {

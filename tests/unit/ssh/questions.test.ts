@@ -1,11 +1,11 @@
 /** Questions come one after the other, and a deadline stands still while one is open. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { PausableDeadline } from '../../../src/main/ssh/deadline.ts';
-import {
-  oneAtATime,
-  type SecretsQuestion,
-  type SshQuestions,
-} from '../../../src/main/ssh/questions.ts';
+import { oneAtATime } from '../../../src/main/ssh/questions.ts';
+import type {
+  SecretsQuestion,
+  SshQuestions,
+} from '../../../src/shared/ssh-question.ts';
 
 const question: SecretsQuestion = {
   host: 'node',

@@ -1,0 +1,168 @@
+/**
+ * The machines as the app shows them, and what a user can do with them there: check,
+ * deploy, uninstall, one at a time on each machine, each to be cancelled.
+ */
+import { failure, inputError, toErrorData } from '../../shared/errors.ts';
+import { LOCAL_NODE, parseNodeEntry, type NodeEntry } from '../../shared/node-entry.ts';
+import type {
+  DeployProgress,
+  NodeActivity,
+  NodeActivityKind,
+  NodeConnection,
+  NodeStatus,
+} from '../../shared/node-status.ts';
+import type { Preflight } from '../../shared/preflight.ts';
+import type { Inventory } from '../cluster/inventory.ts';
+import type { RemoteNode } from '../cluster/remote-node.ts';
+import type { RunStore } from '../store/run-store.ts';
+
+export interface NodeDeskOptions {
+  readonly store: RunStore;
+  readonly inventory: Inventory;
+  /** How the connection that runs need stands. */
+  readonly connection: (node: string) => NodeConnection;
+  /** Something that `list` answers is another. */
+  readonly changed: () => void;
+}
+
+/** What is known of a machine beside its entry, while the app runs. */
+interface Known {
+  readonly activity?: NodeActivity | undefined;
+  readonly preflight?: Preflight | undefined;
+  readonly checkedAt?: number | undefined;
+  readonly agent?: string | undefined;
+  readonly error?: NodeStatus['error'];
+}
+
+export class NodeDesk {
+  readonly #options: NodeDeskOptions;
+  readonly #known = new Map<string, Known>();
+  readonly #cancels = new Map<string, AbortController>();
+
+  constructor(options: NodeDeskOptions) {
+    this.#options = options;
+  }
+
+  /** This computer first, then the others in the order in which they were added. */
+  list(): readonly NodeStatus[] {
+    const { store, connection } = this.#options;
+    const unended = store.unended();
+    const statusOf = (name: string, entry?: NodeEntry): NodeStatus => ({
+      ...{ name, entry, connection: connection(name) },
+      ...this.#known.get(name),
+      runs: unended
+        .filter(({ nodes }) => nodes.includes(name))
+        .map((run) => ({ id: run.id, name: run.name })),
+    });
+    return [
+      statusOf(LOCAL_NODE),
+      ...store.nodes.list().map((entry) => statusOf(entry.name, entry)),
+    ];
+  }
+
+  /** @throws GradwireError `NODE_INVALID`, `NODE_EXISTS` */
+  add(raw: unknown): void {
+    this.#options.store.nodes.add(parseNodeEntry(raw));
+    this.#options.changed();
+  }
+
+  /** @throws GradwireError `NODE_UNKNOWN`, `NODE_IN_USE` */
+  remove(name: string): void {
+    const { store } = this.#options;
+    store.nodes.named(name);
+    const busy = store.unended().find(({ nodes }) => nodes.includes(name));
+    if (busy !== undefined) {
+      throw inputError('NODE_IN_USE', `“${busy.name}” has ranks on ${name}`, {
+        next: 'Stop that run first.',
+      });
+    }
+    this.cancel(name);
+    store.nodes.remove(name);
+    this.#known.delete(name);
+    this.#options.changed();
+  }
+
+  async check(name: string): Promise<void> {
+    await this.#act(name, 'check', async (node, { signal }) => {
+      const preflight = await node.check(signal);
+      return { preflight, checkedAt: Date.now() };
+    });
+  }
+
+  async deploy(name: string): Promise<void> {
+    await this.#act(name, 'deploy', async (node, { signal }) => {
+      const { agent } = await node.deploy({ signal });
+      return { agent };
+    });
+  }
+
+  async uninstall(name: string): Promise<void> {
+    await this.#act(name, 'uninstall', async (node) => {
+      await node.uninstall();
+      return { agent: undefined };
+    });
+  }
+
+  /** Gives up what is being done on a machine; nothing to do where nothing is. */
+  cancel(name: string): void {
+    this.#cancels.get(name)?.abort();
+  }
+
+  /**
+   * A step of a deployment, whoever began it; undefined: it has ended. One that a run needs
+   * is shown from the moment when something is uploaded: before that it is a mere look.
+   */
+  progress(name: string, progress: DeployProgress | undefined): void {
+    const kind = this.#known.get(name)?.activity?.kind;
+    const isOwn = this.#cancels.has(name);
+    if (progress === undefined) {
+      if (!isOwn && kind !== undefined) this.#note(name, { activity: undefined });
+    } else if (kind !== undefined || progress.totalBytes !== undefined) {
+      this.#note(name, { activity: { kind: kind ?? 'deploy', progress } });
+    }
+  }
+
+  close(): void {
+    for (const controller of this.#cancels.values()) controller.abort();
+  }
+
+  /** @throws GradwireError `NODE_UNKNOWN`, `NODE_BUSY` and what the action throws */
+  async #act(
+    name: string,
+    kind: NodeActivityKind,
+    action: (
+      node: RemoteNode,
+      options: { readonly signal: AbortSignal },
+    ) => Promise<Known>,
+  ): Promise<void> {
+    const entry = this.#options.store.nodes.named(name);
+    const under = this.#known.get(name)?.activity;
+    if (under !== undefined) {
+      throw failure('NODE_BUSY', `${under.kind} is under way on ${name}`, {
+        place: name,
+        next: 'Wait for it, or cancel it.',
+      });
+    }
+    const controller = new AbortController();
+    this.#cancels.set(name, controller);
+    this.#note(name, { activity: { kind }, error: undefined });
+    try {
+      const { signal } = controller;
+      const found = await action(this.#options.inventory.remote(entry), { signal });
+      this.#note(name, found);
+    } catch (error) {
+      this.#note(name, { error: toErrorData(error) });
+      throw error;
+    } finally {
+      this.#cancels.delete(name);
+      this.#note(name, { activity: undefined });
+    }
+  }
+
+  #note(name: string, news: Known): void {
+    // Removed meanwhile: nothing is known of it any more.
+    if (this.#options.store.nodes.get(name) === undefined) return;
+    this.#known.set(name, { ...this.#known.get(name), ...news });
+    this.#options.changed();
+  }
+}

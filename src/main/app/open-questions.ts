@@ -1,0 +1,99 @@
+/**
+ * Questions of SSH connections that wait for somebody at the app. They are shown in every
+ * window; the first answer counts. Answers are passed on and kept nowhere here.
+ */
+import { inputError } from '../../shared/errors.ts';
+import type {
+  HostKeyQuestion,
+  OpenQuestion,
+  QuestionAnswer,
+  SecretsQuestion,
+  SshQuestions,
+} from '../../shared/ssh-question.ts';
+
+interface Waiting extends OpenQuestion {
+  readonly answered: (answer: QuestionAnswer) => void;
+}
+
+export class OpenQuestions implements SshQuestions {
+  readonly #changed: () => void;
+  readonly #waiting = new Map<number, Waiting>();
+  #last = 0;
+
+  /** @param changed called when a question comes or goes */
+  constructor(changed: () => void) {
+    this.#changed = changed;
+  }
+
+  list(): readonly OpenQuestion[] {
+    return [...this.#waiting.values()].map(({ id, question }) => ({ id, question }));
+  }
+
+  async hostKey(
+    question: HostKeyQuestion,
+    signal?: AbortSignal,
+  ): Promise<'accept' | 'refuse'> {
+    const answer = await this.#ask({ type: 'host-key', ...question }, signal);
+    return answer.type === 'accept' ? 'accept' : 'refuse';
+  }
+
+  async secrets(
+    question: SecretsQuestion,
+    signal?: AbortSignal,
+  ): Promise<readonly string[] | undefined> {
+    const answer = await this.#ask({ type: 'secrets', ...question }, signal);
+    return answer.type === 'secrets' ? answer.answers : undefined;
+  }
+
+  /** @throws GradwireError `QUESTION_GONE`, `ANSWER_INVALID` */
+  answer(id: number, answer: QuestionAnswer): void {
+    const waiting = this.#waiting.get(id);
+    if (waiting === undefined) {
+      throw inputError('QUESTION_GONE', 'nobody waits for that answer any more', {
+        next: 'It was answered elsewhere, or the connection was given up.',
+      });
+    }
+    if (!fits(waiting.question, answer)) {
+      throw inputError('ANSWER_INVALID', 'that does not answer the question', {
+        next: 'Answer every prompt of it.',
+      });
+    }
+    waiting.answered(answer);
+  }
+
+  /** Nobody is left to answer. */
+  refuseAll(): void {
+    for (const { answered } of this.#waiting.values()) answered({ type: 'refuse' });
+  }
+
+  #ask(
+    question: OpenQuestion['question'],
+    signal: AbortSignal | undefined,
+  ): Promise<QuestionAnswer> {
+    const id = ++this.#last;
+    return new Promise((resolve, reject) => {
+      const close = (): void => {
+        this.#waiting.delete(id);
+        signal?.removeEventListener('abort', abandon);
+        this.#changed();
+      };
+      const abandon = (): void => {
+        close();
+        reject(signal!.reason as Error);
+      };
+      const answered = (answer: QuestionAnswer): void => {
+        close();
+        resolve(answer);
+      };
+      this.#waiting.set(id, { id, question, answered });
+      signal?.addEventListener('abort', abandon, { once: true });
+      this.#changed();
+    });
+  }
+}
+
+function fits(question: OpenQuestion['question'], answer: QuestionAnswer): boolean {
+  if (answer.type === 'refuse') return true;
+  if (question.type === 'host-key') return answer.type === 'accept';
+  return answer.type === 'secrets' && answer.answers.length === question.prompts.length;
+}

@@ -1,0 +1,66 @@
+/** The machines and the open questions, as the host tells them. */
+import type { NodeStatus } from '../../shared/node-status.ts';
+import type { OpenQuestion, QuestionAnswer } from '../../shared/ssh-question.ts';
+import type { Connection } from './connection.ts';
+import type { Toasts } from './toasts.svelte.ts';
+
+export class ClusterState {
+  readonly #connection: Connection;
+  readonly #toasts: Toasts;
+  #nodes = $state.raw<readonly NodeStatus[]>();
+  #questions = $state.raw<readonly OpenQuestion[]>([]);
+  readonly #stops: readonly (() => void)[];
+
+  constructor(connection: Connection, toasts: Toasts) {
+    this.#connection = connection;
+    this.#toasts = toasts;
+    this.#stops = [
+      connection.on('nodesChanged', (nodes) => {
+        this.#nodes = nodes;
+      }),
+      connection.on('questionsChanged', (questions) => {
+        this.#questions = questions;
+      }),
+    ];
+  }
+
+  /** This computer first; undefined until they are known. */
+  get nodes(): readonly NodeStatus[] | undefined {
+    return this.#nodes;
+  }
+
+  /** The question to show now. */
+  get question(): OpenQuestion | undefined {
+    return this.#questions[0];
+  }
+
+  /** Asks the host for everything anew. */
+  async load(): Promise<void> {
+    const { api } = this.#connection;
+    await this.try(async () => {
+      [this.#nodes, this.#questions] = await Promise.all([
+        api.nodes(),
+        api.questions(),
+      ]);
+    });
+  }
+
+  async answer(question: OpenQuestion, answer: QuestionAnswer): Promise<void> {
+    await this.try(() => this.#connection.api.answer(question.id, answer));
+  }
+
+  /** Does something; what goes wrong is shown. @returns whether it went well */
+  async try(action: () => Promise<void>): Promise<boolean> {
+    try {
+      await action();
+      return true;
+    } catch (error) {
+      this.#toasts.error(error);
+      return false;
+    }
+  }
+
+  close(): void {
+    for (const stop of this.#stops) stop();
+  }
+}

@@ -1,0 +1,91 @@
+/** A machine's facts and what is done there, in words. */
+import {
+  DEPLOY_STEP_NAMES,
+  type NodeActivity,
+  type NodeStatus,
+} from '../../shared/node-status.ts';
+import type { GpuReport, Preflight } from '../../shared/preflight.ts';
+import { formatBytes } from '../../shared/units.ts';
+
+const MEBIBYTE = 2 ** 20;
+const ACTIVITIES = {
+  check: 'Checking the machine',
+  deploy: 'Deploying',
+  uninstall: 'Uninstalling',
+} as const;
+
+/** `Deploying: uploading the agent`. */
+export function activityText({ kind, progress }: NodeActivity): string {
+  if (progress === undefined) return `${ACTIVITIES[kind]}…`;
+  const about = progress.package === undefined ? '' : ` the ${progress.package}`;
+  return `${ACTIVITIES[kind]}: ${DEPLOY_STEP_NAMES[progress.step]}${about}`;
+}
+
+/** Part of an upload that is done, from 0 to 1; undefined where it is not known. */
+export function activityPart({ progress }: NodeActivity): number | undefined {
+  const { doneBytes = 0, totalBytes } = progress ?? {};
+  return totalBytes === undefined || totalBytes === 0
+    ? undefined
+    : Math.min(1, doneBytes / totalBytes);
+}
+
+/** `12.5 of 51 MB`; undefined where nothing is uploaded. */
+export function activityBytes({ progress }: NodeActivity): string | undefined {
+  return progress?.totalBytes === undefined
+    ? undefined
+    : `${formatBytes(progress.doneBytes ?? 0)} of ${formatBytes(progress.totalBytes)}`;
+}
+
+export interface Fact {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** What a preflight found, the hardware first; what the machine did not say is left out. */
+export function machineFacts(seen: Preflight): readonly Fact[] {
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    ['system', `${seen.system} ${seen.kernel}, ${seen.machine}, ${seen.libc}`],
+    ['cores', seen.cores?.toString()],
+    ['memory', sizeOf(seen.memoryMiB)],
+    ['driver', seen.driver],
+    ['Node', seen.node ?? 'none: it is brought along'],
+    ['home', [seen.home, seen.fileSystem].filter(Boolean).join(', ')],
+    ['free', sizeOf(seen.freeMiB)],
+    ['addresses', seen.addresses.join(', ') || undefined],
+  ];
+  return facts.flatMap(([name, value]) =>
+    value === undefined ? [] : [{ name, value }],
+  );
+}
+
+export function gpuText({
+  name,
+  memoryMiB,
+  bus,
+  othersProcesses = 0,
+}: GpuReport): string {
+  const others =
+    othersProcesses === 0
+      ? undefined
+      : `${othersProcesses} ${othersProcesses === 1 ? 'process' : 'processes'} of others`;
+  return [name, sizeOf(memoryMiB), bus, others]
+    .filter((part) => part !== undefined)
+    .join(', ');
+}
+
+/** The state that a card shows: a word, and whether it is good. */
+export function connectionText({ entry, connection, runs }: NodeStatus): {
+  readonly word: string;
+  readonly tone: 'good' | 'warn' | 'quiet';
+} {
+  if (entry === undefined) return { word: 'here', tone: 'good' };
+  if (connection === 'connected') return { word: 'connected', tone: 'good' };
+  if (connection === 'reconnecting') {
+    const going = runs.length > 0 ? ', runs go on' : '';
+    return { word: `reconnecting${going}`, tone: 'warn' };
+  }
+  return { word: 'not connected', tone: 'quiet' };
+}
+
+const sizeOf = (mebibytes: number | undefined): string | undefined =>
+  mebibytes === undefined ? undefined : formatBytes(mebibytes * MEBIBYTE);

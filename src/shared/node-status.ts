@@ -1,0 +1,50 @@
+/** A machine of the inventory as the app shows it: what is known of it, what is done there. */
+import type { ErrorData } from './errors.ts';
+import type { NodeEntry } from './node-entry.ts';
+import type { Preflight } from './preflight.ts';
+
+export const DEPLOY_STEPS = ['check', 'pack', 'upload', 'verify', 'unpack'] as const;
+export type DeployStep = (typeof DEPLOY_STEPS)[number];
+
+export const DEPLOY_STEP_NAMES: Readonly<Record<DeployStep, string>> = {
+  check: 'checking the machine',
+  pack: 'packing',
+  upload: 'uploading',
+  verify: 'verifying',
+  unpack: 'unpacking',
+};
+
+export interface DeployProgress {
+  readonly step: DeployStep;
+  /** The package that it is about: Gradwire's agent, or the Node that runs it. */
+  readonly package?: 'agent' | 'runtime' | undefined;
+  readonly doneBytes?: number | undefined;
+  readonly totalBytes?: number | undefined;
+}
+
+export type NodeActivityKind = 'check' | 'deploy' | 'uninstall';
+
+export interface NodeActivity {
+  readonly kind: NodeActivityKind;
+  readonly progress?: DeployProgress | undefined;
+}
+
+/** `idle`: no run needs it now. */
+export type NodeConnection = 'idle' | 'connected' | 'reconnecting';
+
+export interface NodeStatus {
+  readonly name: string;
+  /** Undefined for this computer. */
+  readonly entry?: NodeEntry | undefined;
+  readonly connection: NodeConnection;
+  readonly activity?: NodeActivity | undefined;
+  readonly preflight?: Preflight | undefined;
+  /** When the preflight was made: ms since 1970. */
+  readonly checkedAt?: number | undefined;
+  /** Hash of the agent, once it is known to be there. */
+  readonly agent?: string | undefined;
+  /** Why the last thing that was tried there failed. */
+  readonly error?: ErrorData | undefined;
+  /** Runs that have ranks there and have not ended. */
+  readonly runs: readonly { readonly id: string; readonly name: string }[];
+}

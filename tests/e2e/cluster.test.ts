@@ -1,0 +1,173 @@
+/**
+ * A machine is added, deployed to and trained on from the page: a real Chromium, a real
+ * sshd, an encrypted key, and a host key that is not known yet.
+ */
+import { existsSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launchChromium } from '../harness/browser.ts';
+import { GradwireHome } from '../harness/gradwire.ts';
+import { until } from '../harness/processes.ts';
+import { openServer, type Server } from '../harness/server.ts';
+import { makeKey, SshServer } from '../harness/sshd.ts';
+
+/** Limits are there for what hangs. */
+const PATIENCE_MS = 240_000;
+const PASSPHRASE = 'correct horse battery staple';
+
+let browser: Browser;
+let home: GradwireHome;
+let server: Server;
+let machine: SshServer;
+let page: Page;
+const pageErrors: string[] = [];
+
+beforeAll(async () => {
+  browser = await launchChromium();
+  machine = await SshServer.start();
+  home = new GradwireHome();
+  server = await openServer(home);
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  context.setDefaultTimeout(PATIENCE_MS);
+  page = await context.newPage();
+  page.on('pageerror', (error) => pageErrors.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') pageErrors.push(message.text());
+  });
+  await page.goto(server.url);
+});
+
+afterAll(async () => {
+  await browser.close();
+  await server[Symbol.asyncDispose]();
+  await home[Symbol.asyncDispose]();
+  await machine[Symbol.asyncDispose]();
+});
+
+const part = (testId: string) => page.getByTestId(testId);
+const box = () => part('node-box');
+
+/** What of the page is a serious obstacle to who sees or hears it otherwise. */
+const serious = async (): Promise<readonly string[]> => {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
+};
+
+test('a machine is added by hand; what is wrong with an entry is said there', async () => {
+  const key = makeKey(path.join(machine.directory, 'locked'), {
+    passphrase: PASSPHRASE,
+  });
+  machine.authorize(key);
+  await part('connection-status').filter({ hasText: os.hostname() }).waitFor();
+  await page.keyboard.press('c');
+  await part('add-node').click();
+  await part('node-host').fill('127.0.0.1');
+  await part('node-port').fill(String(machine.port));
+  await part('node-identity').fill(key);
+  await part('node-name').fill('not a name');
+  await part('add-node-confirm').click();
+  await part('add-node-error').filter({ hasText: 'letters, digits' }).waitFor();
+  await part('node-name').fill('box');
+  await part('node-labels').fill('loopback, spare');
+  await part('add-node-confirm').click();
+  await box().getByText('spare').waitFor();
+  expect(await serious()).toEqual([]);
+});
+
+test('its key is asked about, and refused until somebody has compared it', async () => {
+  await box().getByTestId('node-check').click();
+  expect(await part('fingerprint').innerText()).toBe(machine.fingerprint());
+  expect(await serious()).toEqual([]);
+  await part('question-refuse').click();
+  await box().getByTestId('node-error').filter({ hasText: 'HOST_KEY_REFUSED' }).waitFor();
+
+  await box().getByTestId('node-check').click();
+  await part('question-accept').click();
+  // The wrong passphrase first: it is asked for again.
+  await part('secret-0').fill('wrong');
+  await part('question-accept').click();
+  await page.waitForFunction(
+    () => {
+      const field = document.querySelector('[data-testid=secret-0]');
+      return field !== null && (field as { value?: string }).value === '';
+    },
+    undefined,
+    { polling: 100 },
+  );
+  expect(await serious()).toEqual([]);
+  await part('secret-0').fill(PASSPHRASE);
+  await part('question-accept').click();
+  await box().getByTestId('node-ready').waitFor();
+  expect(existsSync(path.join(machine.home, '.gradwire'))).toBe(false);
+});
+
+test('the agent is deployed with one click', async () => {
+  await box().getByTestId('node-deploy').click();
+  await box().getByTestId('node-activity').filter({ hasText: 'Deploying' }).waitFor();
+  await box().getByTestId('node-agent').waitFor();
+});
+
+test('a run has ranks on both machines, live, and is switched in the middle', async () => {
+  await page.keyboard.press('n');
+  await part('field-world.nodes-box').check();
+  await part('field-iterations').fill('1000000');
+  await part('field-iterations').press('Tab');
+  await part('spec-yaml').waitFor();
+  await page.waitForFunction(
+    () => {
+      const text = document.querySelector('[data-testid=spec-yaml]') as {
+        value?: string;
+      } | null;
+      return /box/.test(text?.value ?? '') && /1000000/.test(text?.value ?? '');
+    },
+    undefined,
+    { polling: 100 },
+  );
+  await part('launch').click();
+  await part('rank-3').filter({ hasText: 'box' }).waitFor();
+  await part('rank-0').filter({ hasText: os.hostname() }).waitFor();
+  await part('switch-method').selectOption('topk');
+  await part('switch-apply').click();
+  await part('events').filter({ hasText: 'topk' }).waitFor();
+  expect(await serious()).toEqual([]);
+
+  await page.keyboard.press('c');
+  await box().getByTestId('node-state').filter({ hasText: 'connected' }).waitFor();
+  await box().getByRole('link').waitFor();
+  // In use: it stays.
+  await box().getByTestId('node-menu').click();
+  await part('node-remove').click();
+  await part('remove-confirm').click();
+  await page.getByText('Stop that run first').waitFor();
+  await box().getByRole('link').click();
+  await part('stop').click();
+  await part('stop-confirm').click();
+  await part('run-state').filter({ hasText: /stopped/i }).waitFor();
+});
+
+test('nothing is left when it is uninstalled', async () => {
+  await page.keyboard.press('c');
+  await box().getByTestId('node-menu').click();
+  await part('node-uninstall').click();
+  await part('uninstall-confirm').click();
+  await until(
+    () => existsSync(path.join(machine.home, '.gradwire')),
+    (there) => !there,
+    'the agent to be removed',
+  );
+  await box().getByTestId('node-check').waitFor();
+  expect(await box().getByTestId('node-error').count()).toBe(0);
+  await box().getByTestId('node-menu').click();
+  await part('node-remove').click();
+  await part('remove-confirm').click();
+  await box().waitFor({ state: 'detached' });
+  expect(pageErrors).toEqual([]);
+});
+
+/** Of the page, where functions of `waitForFunction` run. */
+declare const document: { querySelector(selector: string): object | null };
