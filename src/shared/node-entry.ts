@@ -11,7 +11,7 @@ export const nodeEntrySchema = z.strictObject({
     .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, 'letters, digits and . _ - only'),
   /** `[user@]name[:port]`, the name as in ~/.ssh/config. */
   destination: z.string().min(1).max(300),
-  /** Files of private keys that are tried first. */
+  /** Files of private keys that are tried first; `~` and relative paths are the home's. */
   identities: z.array(z.string().min(1)).readonly().default([]),
   /** Hosts in between, as in ProxyJump; by default those of ~/.ssh/config. */
   jump: z.string().min(1).optional(),

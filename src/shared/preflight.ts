@@ -40,6 +40,8 @@ export interface Preflight {
   readonly clockOffsetSeconds: number;
   /** Node's version there, where one is on the PATH: `v24.1.0`. */
   readonly node?: string | undefined;
+  /** Whether a newer Node has to be brought along. */
+  readonly bringsNode: boolean;
   /** Addresses of its interfaces, loopback apart. */
   readonly addresses: readonly string[];
   /** Addresses of the two ends of this connection, as the node sees them. */

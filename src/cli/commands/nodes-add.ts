@@ -1,4 +1,5 @@
 /** `gradwire nodes add`: a machine by name. Nothing is connected to. */
+import path from 'node:path';
 import type { Command } from 'commander';
 import { parseNodeEntry } from '../../shared/node-entry.ts';
 import { withWorkspace } from '../session/workspace.ts';
@@ -35,7 +36,7 @@ export function addNodesAddCommand(nodes: Command): void {
           (user === undefined ? '' : `${user}@`) +
           bracketed +
           (port === undefined ? '' : `:${port}`),
-        identities: identity,
+        identities: identity.map((file) => path.resolve(file)),
         ...(jump.length === 0 ? {} : { jump: jump.join(',') }),
         labels: label,
         ...(address === undefined ? {} : { address }),

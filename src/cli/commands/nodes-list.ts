@@ -3,31 +3,34 @@ import type { Command } from 'commander';
 import { textTable } from '../text/text-table.ts';
 import { withWorkspace } from '../session/workspace.ts';
 
-const HEADINGS = ['name', 'host', 'through', 'labels'];
+const HEADINGS = ['name', 'host', 'through', 'labels', 'running'];
 
 export function addNodesListCommand(nodes: Command): void {
   nodes
     .command('list')
-    .description('list the machines that were added')
+    .description('list the machines that were added, and the runs that go on there')
     .option('--json', 'one line of JSON per machine', false)
     .action(async ({ json }: { readonly json: boolean }) => {
       await withWorkspace(async ({ store }) => {
+        const unended = store.unended();
+        const runsOn = (name: string): readonly string[] =>
+          unended.filter(({ nodes: of }) => of.includes(name)).map(({ id }) => id);
         const entries = store.nodes.list();
         if (json) {
-          for (const entry of entries)
-            process.stdout.write(`${JSON.stringify(entry)}\n`);
+          for (const entry of entries) {
+            const line = JSON.stringify({ ...entry, runs: runsOn(entry.name) });
+            process.stdout.write(`${line}\n`);
+          }
         } else if (entries.length === 0) {
           process.stdout.write('no machines; add one with: gradwire nodes add\n');
         } else {
           const rows = entries.map(({ name, destination, jump = '', labels }) => [
-            name,
-            destination,
-            jump,
-            labels.join(', '),
+            ...[name, destination, jump, labels.join(', ')],
+            runsOn(name).join(', '),
           ]);
           const table = textTable(
             [HEADINGS, ...rows],
-            ['left', 'left', 'left', 'left'],
+            HEADINGS.map(() => 'left'),
           );
           process.stdout.write(`${table}\n`);
         }

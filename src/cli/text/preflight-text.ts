@@ -7,7 +7,7 @@ export function preflightText(name: string, seen: Preflight): string {
     joined([
       seen.cores === undefined ? undefined : `${seen.cores} cores`,
       seen.memoryMiB === undefined ? undefined : `${gibibytes(seen.memoryMiB)} memory`,
-      seen.node === undefined ? 'no Node' : `Node ${seen.node}`,
+      nodeText(seen),
     ]),
     joined([
       `home ${seen.home}`,
@@ -23,6 +23,11 @@ export function preflightText(name: string, seen: Preflight): string {
     seen.findings.length === 0 ? 'ready for runs' : undefined,
   ];
   return lines.filter((line) => line !== undefined && line !== '').join('\n');
+}
+
+function nodeText({ node, bringsNode }: Preflight): string {
+  if (node === undefined) return 'no Node: one is brought along';
+  return `Node ${node}${bringsNode ? ', too old: a newer one is brought along' : ''}`;
 }
 
 function gpuText({ bus, name, memoryMiB }: GpuReport): string {

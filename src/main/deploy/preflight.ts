@@ -6,7 +6,7 @@
 import type { SshConnection } from '../ssh/connection.ts';
 import { runScript } from '../ssh/remote-script.ts';
 import type { Finding, GpuReport, Preflight } from '../../shared/preflight.ts';
-import { connectionEnds } from './installed.ts';
+import { connectionEnds, isNodeFit } from './installed.ts';
 import type { Platform } from './package-files.ts';
 
 /** The agent, the runtime and their archives, unpacked beside one another. */
@@ -112,6 +112,7 @@ export function parsePreflight(text: string, now: number): Preflight {
     noexec: one('noexec') !== undefined,
     clockOffsetSeconds: Math.round((number('clock') ?? now) - now),
     node: one('node'),
+    bringsNode: !isNodeFit(one('node')),
     addresses: all.get('address') ?? [],
     connection: connectionEnds(one('ssh')),
     driver: one('driver'),

@@ -48,7 +48,7 @@ export function machineFacts(seen: Preflight): readonly Fact[] {
     ['cores', seen.cores?.toString()],
     ['memory', sizeOf(seen.memoryMiB)],
     ['driver', seen.driver],
-    ['Node', seen.node ?? 'none: it is brought along'],
+    ['Node', nodeText(seen)],
     ['home', [seen.home, seen.fileSystem].filter(Boolean).join(', ')],
     ['free', sizeOf(seen.freeMiB)],
     ['addresses', seen.addresses.join(', ') || undefined],
@@ -56,6 +56,11 @@ export function machineFacts(seen: Preflight): readonly Fact[] {
   return facts.flatMap(([name, value]) =>
     value === undefined ? [] : [{ name, value }],
   );
+}
+
+function nodeText({ node, bringsNode }: Preflight): string {
+  if (node === undefined) return 'none: one is brought along';
+  return bringsNode ? `${node}, too old: a newer one is brought along` : node;
 }
 
 export function gpuText({
@@ -89,3 +94,10 @@ export function connectionText({ entry, connection, runs }: NodeStatus): {
 
 const sizeOf = (mebibytes: number | undefined): string | undefined =>
   mebibytes === undefined ? undefined : formatBytes(mebibytes * MEBIBYTE);
+
+/** A name for a host that is added: the first part of its own, or the whole address. */
+export function nameOf(host: string): string {
+  if (/^[\d.]+$/.test(host)) return host;
+  if (host.includes(':')) return host.replaceAll(':', '-').replace(/^-+|-+$/g, '');
+  return host.split('.')[0] ?? '';
+}

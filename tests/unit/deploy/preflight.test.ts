@@ -87,6 +87,16 @@ describe('answers', () => {
     ]);
   });
 
+  test.each([
+    [undefined, true],
+    ['v20.20.2', true],
+    ['v24.0.0', false],
+    ['v26.1.0', false],
+    ['command not found', true],
+  ])('Node %s there: one is brought along: %s', (node, bringsNode) => {
+    expect(seen({ node }).bringsNode).toBe(bringsNode);
+  });
+
   test('values may hold = and spaces; keys may come again', () => {
     const { home, addresses, connection } = seen({
       home: '/home/a=b c',

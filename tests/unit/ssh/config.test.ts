@@ -93,6 +93,19 @@ Host *
   });
 });
 
+it('finds keys that were typed into a form, where no shell expands them', async () => {
+  const { target } = await resolveTarget('a', {
+    ...{ configFile: write('config', ''), parser: 'own', home, environment: {} },
+    identities: ['~/.ssh/typed', 'keys/relative', '/keys/absolute', '~other/key'],
+  });
+  expect(target.identities).toEqual([
+    path.join(home, '.ssh/typed'),
+    path.join(home, 'keys/relative'),
+    '/keys/absolute',
+    path.join(home, '~other/key'),
+  ]);
+});
+
 it('leaves default keys out that are not there, and keeps those that are named', async () => {
   write('id_ed25519', '');
   expect((await resolve('a', '')).identities).toEqual([

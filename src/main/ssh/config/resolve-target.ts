@@ -222,7 +222,10 @@ function identitiesOf(
   options: ResolveOptions,
   home: string,
 ): readonly string[] {
-  const given = options.identities ?? [];
+  // Typed into a form, where no shell expands them: ~ and relative paths are the home's.
+  const given = (options.identities ?? []).map((file) =>
+    path.resolve(home, file.replace(/^~(?=\/|$)/, home)),
+  );
   const files = configured?.filter((file) => file !== 'none').map(expand);
   const isDefault = (file: string): boolean =>
     path.dirname(file) === path.join(home, '.ssh') &&

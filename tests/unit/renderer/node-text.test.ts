@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest';
+import {
+  activityBytes,
+  activityPart,
+  activityText,
+  connectionText,
+  gpuText,
+  machineFacts,
+  nameOf,
+} from '../../../src/renderer/state/node-text.ts';
+import { rankNodes, rankTitle } from '../../../src/renderer/state/rank-nodes.ts';
+import { parseNodeEntry } from '../../../src/shared/node-entry.ts';
+import type { NodeStatus } from '../../../src/shared/node-status.ts';
+import { parsePreflight } from '../../../src/main/deploy/preflight.ts';
+import type { StartedRecord } from '../../../src/shared/records.ts';
+
+const entry = parseNodeEntry({ name: 'box', destination: 'box.lab' });
+const status = (more: Partial<NodeStatus> = {}): NodeStatus => ({
+  ...{ name: 'box', entry, connection: 'idle', runs: [] },
+  ...more,
+});
+
+describe('a machine in words', () => {
+  test.each([
+    [{ kind: 'check' as const }, 'Checking the machine…', undefined, undefined],
+    [
+      {
+        kind: 'deploy' as const,
+        progress: {
+          step: 'upload' as const,
+          package: 'agent' as const,
+          doneBytes: 500_000,
+          totalBytes: 2_000_000,
+        },
+      },
+      'Deploying: uploading the agent',
+      0.25,
+      '500 kB of 2.00 MB',
+    ],
+    [
+      { kind: 'deploy' as const, progress: { step: 'verify' as const } },
+      'Deploying: verifying',
+      undefined,
+      undefined,
+    ],
+  ])('%#: what is done there', (activity, text, part, bytes) => {
+    expect(activityText(activity)).toBe(text);
+    expect(activityPart(activity)).toBe(part);
+    expect(activityBytes(activity)).toBe(bytes);
+  });
+
+  test('what it did not say is not shown', () => {
+    const facts = machineFacts(parsePreflight('system=Linux', 0));
+    expect(facts.map(({ name }) => name)).toEqual(['system', 'Node', 'home']);
+  });
+
+  test('a GPU, and who else computes on it', () => {
+    const gpu = { name: 'NVIDIA H100', memoryMiB: 81_559, bus: '0000:3b:00.0' };
+    expect(gpuText(gpu)).toBe('NVIDIA H100, 85.5 GB, 0000:3b:00.0');
+    expect(gpuText({ ...gpu, othersProcesses: 1 })).toMatch(/, 1 process of others$/);
+    expect(gpuText({ name: 'GPU', othersProcesses: 2 })).toBe(
+      'GPU, 2 processes of others',
+    );
+  });
+
+  test('a machine that is out of reach says that its runs go on', () => {
+    const runs = [{ id: 'r', name: 'run' }];
+    expect(connectionText(status()).word).toBe('not connected');
+    expect(connectionText(status({ connection: 'connected' })).tone).toBe('good');
+    expect(connectionText(status({ connection: 'reconnecting', runs })).word).toBe(
+      'reconnecting, runs go on',
+    );
+    expect(connectionText(status({ entry: undefined })).word).toBe('here');
+  });
+
+  test.each([
+    ['gpu1.lab.example', 'gpu1'],
+    ['gpu1', 'gpu1'],
+    ['10.0.0.7', '10.0.0.7'],
+    ['fd00::7', 'fd00--7'],
+    ['::1', '1'],
+    ['', ''],
+  ])('%s is called %s', (host, name) => {
+    expect(nameOf(host)).toBe(name);
+    if (name !== '')
+      expect(parseNodeEntry({ name, destination: host }).name).toBe(name);
+  });
+});
+
+describe('ranks on machines', () => {
+  const started = (node: string, ...ranks: number[]): StartedRecord => ({
+    ...{ type: 'started', at: 0, ranks: 4, backend: 'wasm', parameters: 1 },
+    plan: { method: 'none', parameters: {}, collective: 'ring', bucketBytes: 4 },
+    processes: ranks.map((rank) => ({ rank, node, pid: 1 })),
+  });
+
+  test('are named where there are several', () => {
+    const nodes = rankNodes([started('here', 0, 1), started('box', 2, 3)]);
+    expect(rankTitle(1, nodes)).toBe('rank 1 on here');
+    expect(rankTitle(3, nodes)).toBe('rank 3 on box');
+    expect(rankTitle(9, nodes)).toBe('rank 9');
+  });
+
+  test('are mere numbers on one', () => {
+    expect(rankNodes([started('here', 0, 1, 2, 3)]).size).toBe(0);
+    expect(rankNodes([]).size).toBe(0);
+  });
+});
