@@ -1,6 +1,6 @@
 /**
  * What the tests need beyond npm, found or fetched: a Chromium, the Vulkan loader (for
- * WebGPU on Chromium's SwiftShader), OpenSSH's server and client, and iproute2. On Debian and
+ * WebGPU on Chromium's SwiftShader), OpenSSH's server and client, dropbear, and iproute2. On Debian and
  * Ubuntu as root apt brings them; elsewhere Playwright brings its own browser; what cannot be fetched
  * is named with the one command that brings it.
  */
@@ -78,6 +78,13 @@ const prerequisites: readonly Prerequisite[] = [
           existsSync(path.join(directory, name)),
         ),
       ),
+  },
+  {
+    name: 'dropbear, a second SSH server',
+    debian: 'dropbear-bin',
+    // Elsewhere the tests with it are skipped.
+    required: linux && existsSync('/usr/bin/apt-get') && process.getuid?.() === 0,
+    present: () => existsSync('/usr/sbin/dropbear'),
   },
   {
     name: 'iproute2 (for network namespaces, as root)',

@@ -84,7 +84,10 @@ test('its key is asked about, and refused until somebody has compared it', async
   expect(await part('fingerprint').innerText()).toBe(machine.fingerprint());
   expect(await serious()).toEqual([]);
   await part('question-refuse').click();
-  await box().getByTestId('node-error').filter({ hasText: 'HOST_KEY_REFUSED' }).waitFor();
+  await box()
+    .getByTestId('node-error')
+    .filter({ hasText: 'HOST_KEY_REFUSED' })
+    .waitFor();
 
   await box().getByTestId('node-check').click();
   await part('question-accept').click();
@@ -147,7 +150,9 @@ test('a run has ranks on both machines, live, and is switched in the middle', as
   await box().getByRole('link').click();
   await part('stop').click();
   await part('stop-confirm').click();
-  await part('run-state').filter({ hasText: /stopped/i }).waitFor();
+  await part('run-state')
+    .filter({ hasText: /stopped/i })
+    .waitFor();
 });
 
 test('nothing is left when it is uninstalled', async () => {
