@@ -1,6 +1,13 @@
 /** A machine whose SSH server is dropbear: another implementation of the same protocol. */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -30,6 +37,9 @@ beforeAll(async () => {
   mkdirSync(path.join(home, '.ssh'), { recursive: true, mode: 0o700 });
   key = makeKey(path.join(directory, 'id_ed25519'));
   copyFileSync(`${key}.pub`, path.join(home, '.ssh', 'authorized_keys'));
+  // With Node on its PATH: what a machine without it gets is another test's matter.
+  const start = `export PATH=${path.dirname(process.execPath)}:$PATH\n`;
+  writeFileSync(path.join(home, '.bashrc'), start);
   const hostKey = path.join(directory, 'host_key');
   const made = execFileSync('dropbearkey', ['-t', 'ed25519', '-f', hostKey], {
     encoding: 'utf8',
@@ -57,12 +67,7 @@ beforeAll(async () => {
       ...['sh', '-c', 'mount --bind "$1" /root && shift && exec "$@"', 'sh', home],
       ...[DROPBEAR, ...flags],
     ],
-    {
-      stdio: ['ignore', 'ignore', 'pipe'],
-      // Passed on (-e), so that Node is found: what a machine without it gets is another
-      // test's matter.
-      env: { PATH: `${path.dirname(process.execPath)}:/usr/sbin:/usr/bin:/sbin:/bin` },
-    },
+    { stdio: ['ignore', 'ignore', 'pipe'] },
   );
   let log = '';
   server.stderr!.setEncoding('utf8').on('data', (text: string) => {
