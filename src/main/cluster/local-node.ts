@@ -8,6 +8,7 @@ import { connectSupervisor, ensureSupervisor } from './supervisor-process.ts';
 export function localNode(home: Home, name = LOCAL_NODE): NodeAccess {
   return {
     name,
+    identity: home.directory,
     addresses: () => ({ there: '127.0.0.1' }),
     find: (handlers) => connectSupervisor(home, handlers),
     ensure: (handlers) => ensureSupervisor(home, handlers),

@@ -35,6 +35,8 @@ export interface ConnectOptions {
 /** How the supervisor of a node is reached. */
 export interface NodeAccess {
   readonly name: string;
+  /** Differs where the same name has come to mean another machine, or another way there. */
+  readonly identity: string;
   /** Where ranks on other machines find its ranks; asked for once it is connected. */
   readonly addresses: () => NodeAddresses;
   /** Connects to the supervisor that runs; undefined when none does. */
@@ -75,6 +77,10 @@ export class NodeLink {
     this.name = access.name;
     this.#access = access;
     this.#events = events;
+  }
+
+  get identity(): string {
+    return this.#access.identity;
   }
 
   get addresses(): NodeAddresses {

@@ -44,8 +44,11 @@ export class NodeSet {
   /** @throws GradwireError `NODE_UNKNOWN` */
   named(name: string): NodeLink {
     const known = this.#links.get(name);
-    if (known !== undefined) return known;
     const access = this.#directory.access(name);
+    if (known !== undefined && known.identity === access?.identity) return known;
+    // Removed since, or added anew as another machine.
+    this.#links.delete(name);
+    void known?.close();
     if (access === undefined) throw unknownNode(name, this.#directory.names());
     const link: NodeLink = new NodeLink(
       access,

@@ -50,6 +50,10 @@ export class RemoteNode implements NodeAccess {
     return this.entry.name;
   }
 
+  get identity(): string {
+    return JSON.stringify(this.entry);
+  }
+
   readonly addresses = (): NodeAddresses => {
     if (this.#addresses !== undefined) return this.#addresses;
     throw failure('NODE_ADDRESS_UNKNOWN', `${this.name} has not been connected`, {
