@@ -18,6 +18,8 @@ import type { ValueBytes } from '../memory/value-type.ts';
 export interface Communicator {
   readonly rank: number;
   readonly size: number;
+  /** The node of each rank, by rank: equal numbers, one node. The same on all ranks. */
+  readonly places: readonly number[];
   readonly arena: Arena;
   readonly kernels: Kernels;
   /** How entries combine; ranks of one exchange have the same. */
@@ -70,6 +72,8 @@ export interface Quantization {
 /** What a cost is computed from. Bytes and elements of one bucket. */
 export interface ExchangeShape {
   readonly ranks: number;
+  /** The node of each rank; default: all are on one. */
+  readonly places?: readonly number[] | undefined;
   /** N, elements. */
   readonly length: number;
   readonly payloadBytes: number;
@@ -100,6 +104,11 @@ export interface CollectiveDefinition {
    * must keep. `auto` never takes it: it changes what is exchanged. Of f32 sums alone.
    */
   readonly partial?: boolean | undefined;
+  /**
+   * Whether it is made for several nodes of several ranks: `auto` takes it there alone, and
+   * its cost knows the links between nodes. Default: it treats all ranks alike.
+   */
+  readonly forNodes?: boolean | undefined;
   /** Predicted seconds in the α–β–γ model: linear in its constants. */
   cost(shape: ExchangeShape, network: NetworkCost): number;
   /** Predicted bytes that the busiest rank sends, framing excluded. */

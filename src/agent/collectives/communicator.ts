@@ -11,6 +11,7 @@ import { valueBytesOf, type ValueBytes, type ValueType } from '../memory/value-t
 import type { MessageHeader, Transport } from '../transport/transport.ts';
 import { CollectiveMemory } from './collective-memory.ts';
 import type { Communicator, Quantization } from './collective.ts';
+import { assertPlaces, onOneNode } from './node-groups.ts';
 
 /** Random numbers of collectives are for purposes from this one on. */
 const FIRST_PURPOSE = 1 << 15;
@@ -38,6 +39,8 @@ export interface CommunicatorOptions {
   /** Attributes synchronous work to the `reduce` phase; default: nobody is told. */
   readonly reduce?: (<T>(work: () => T) => T) | undefined;
   readonly ledger?: MessageLedger | undefined;
+  /** The node of each rank, the same on all ranks; default: all are on one. */
+  readonly places?: readonly number[] | undefined;
 }
 
 /** What all ranks must agree on in one exchange, beside its number. */
@@ -52,6 +55,7 @@ export interface ExchangeHeader extends Pick<
 export class TransportCommunicator implements Communicator, Disposable {
   readonly arena: Arena;
   readonly kernels: Kernels;
+  readonly places: readonly number[];
   readonly operation: ReduceOperation;
   readonly valueBytes: ValueBytes;
   readonly reduction: ReductionKernels;
@@ -75,6 +79,7 @@ export class TransportCommunicator implements Communicator, Disposable {
   #sentMessages = 0;
   #receivedMessages = 0;
 
+  /** @throws GradwireError `PLACES_INVALID` */
   constructor(options: CommunicatorOptions) {
     this.arena = options.arena;
     this.kernels = options.kernels;
@@ -87,6 +92,8 @@ export class TransportCommunicator implements Communicator, Disposable {
     this.#seed = options.seed ?? 0;
     this.#reduce = options.reduce;
     this.#ledger = options.ledger;
+    this.places = options.places ?? onOneNode(this.size);
+    assertPlaces(this.places, this.size);
   }
 
   get rank(): number {

@@ -32,7 +32,7 @@ export const reduceScatter = {
     const { quantization } = communicator;
     const arrivals = await exchange(communicator, vector, quantization);
     communicator.reduce(() => {
-      if (quantization === undefined) combine(communicator, own, arrivals);
+      if (quantization === undefined) combineInOrder(communicator, own, rank, arrivals);
       else combineQuantized(communicator, own, arrivals, quantization);
     });
     return own;
@@ -82,21 +82,25 @@ async function exchange(
   return arrivals;
 }
 
-/** own ← ((x₀ ∘ x₁) ∘ …) ∘ x_{P−1}, where x_rank is own; ∘ commutes bit for bit. */
-function combine(
+/**
+ * own ← ((x₀ ∘ x₁) ∘ …) ∘ xₙ, where x_place is own and the others have arrived; ∘ commutes
+ * bit for bit.
+ */
+export function combineInOrder(
   communicator: Communicator,
   own: Vector,
+  place: number,
   arrivals: readonly Region[],
 ): void {
-  const { operation, rank, reduction } = communicator;
+  const { operation, reduction } = communicator;
   if (own.length === 0) return;
   const [first] = arrivals;
   const lower = vectorOf(first!, own.length);
-  for (const [peer, region] of arrivals.entries()) {
+  for (const [index, region] of arrivals.entries()) {
     const theirs = vectorOf(region, own.length);
-    if (peer > rank) reduction.combine(operation, own, theirs);
-    else if (peer === rank && rank > 0) reduction.combine(operation, own, lower);
-    else if (peer > 0 && peer < rank) reduction.combine(operation, lower, theirs);
+    if (index > place) reduction.combine(operation, own, theirs);
+    else if (index === place && place > 0) reduction.combine(operation, own, lower);
+    else if (index > 0 && index < place) reduction.combine(operation, lower, theirs);
   }
 }
 

@@ -12,6 +12,7 @@ import type { ReduceOperation } from '../kernels/reduction.ts';
 import type { ValueType } from '../memory/value-type.ts';
 import type { CollectiveDefinition, ExchangeShape, NetworkCost } from './collective.ts';
 import { dsarSplitAllgather } from './dsar-split-allgather.ts';
+import { hierarchical } from './hierarchical.ts';
 import { okTopk } from './ok-topk.ts';
 import { rabenseifner } from './rabenseifner.ts';
 import { recursiveDoubling } from './recursive-doubling.ts';
@@ -29,6 +30,7 @@ const ours: readonly CollectiveDefinition[] = [
   // Its chunks are more frames than Rabenseifner's halves, which cost the same by the model.
   ring,
   scatterReduceAllgather,
+  hierarchical,
   ssarRecursiveDoubling,
   ssarSplitAllgather,
   dsarSplitAllgather,

@@ -90,6 +90,7 @@ export interface World extends AsyncDisposable {
   communicators(
     operation?: ReduceOperation,
     values?: ValueType,
+    places?: readonly number[],
   ): readonly TransportCommunicator[];
 }
 
@@ -125,7 +126,7 @@ export async function makeWorld(
   return {
     size,
     transports,
-    communicators: (operation, values) => {
+    communicators: (operation, values, places) => {
       stream++;
       const group = wrapped.map((transport, rank) => {
         const { arena, [backend]: kernels } = memoryOf(rank);
@@ -136,6 +137,7 @@ export async function makeWorld(
           stream,
           operation,
           values,
+          places,
           seed: 7,
         });
       });

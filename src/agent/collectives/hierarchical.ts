@@ -1,0 +1,253 @@
+/**
+ * Hierarchical allreduce for nodes of several ranks each: reduce-scatter within the node,
+ * allreduce of each lane between its counterparts on all nodes, allgather within the node
+ * (`node-groups.ts` says what lanes are). Over a node's link pass 2(M−1)/M·N elements each
+ * way, the least for M nodes, however many ranks share it: a ring of all ranks sends
+ * 2(P−1)/P·N, and other flat algorithms several times that.
+ *
+ * Cost, with L ranks on a node and S lanes: within a node 2·α + 2(L−1)/S·N·4β, between
+ * nodes 2·α' + 2(M−1)/M·N·4β', and ((L−1) + (M−1)/M)/S·N·γ.
+ *
+ * A lane travels in chunks, each of which has a home: the node whose owner of the lane
+ * combines the sums of all nodes and sends the result back. Chunks are a pipeline through
+ * all steps: while one is on the link the next is summed within the node. On its way from
+ * one rank to another every message has its place in a fixed order (what is to be reduced
+ * first, results after it), so that all receives can be posted at once, and data lands
+ * where it belongs.
+ *
+ * A chunk is reduced in the order of ranks within a node, then in the order of nodes, by
+ * one rank alone: all ranks get the same bits, and every run does on the same places. On
+ * one node, or with one rank on each, it is the direct algorithm of
+ * `scatter-reduce-allgather.ts` in chunks.
+ *
+ * Source: Thakur, Rabenseifner and Gropp (2005) for the parts; the composition as in
+ * NCCL's and Horovod's hierarchical allreduce (Jia et al., "Highly scalable deep learning
+ * training system with mixed-precision", 2018, section 3.3); chunks and lanes are ours.
+ */
+import { betweenNodes, burstSeconds } from '../../shared/cost-model/network-cost.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
+import type { Region, Vector } from '../memory/arena.ts';
+import type { ValueBytes } from '../memory/value-type.ts';
+import type {
+  CollectiveDefinition,
+  Communicator,
+  ExchangeShape,
+} from './collective.ts';
+import { nodeGroups, nodeSeat, onOneNode, type NodeSeat } from './node-groups.ts';
+import { part } from './partition.ts';
+import { payloadVector, vectorRegion } from './payload-region.ts';
+import { combineInOrder } from './reduce-scatter.ts';
+import { RING_CHUNK_BYTES } from './ring.ts';
+
+export const hierarchical: CollectiveDefinition = {
+  id: 'hierarchical',
+  code: 11,
+  title: 'Hierarchical',
+  summary:
+    'Dense sums within each node, then between nodes: least bytes on their links.',
+  source: 'Thakur, Rabenseifner and Gropp (2005), IJHPCA 19(1), composed by nodes',
+  takes: ['dense', 'scalars'],
+  forNodes: true,
+  cost: (shape, network) => {
+    const { payloadBytes, ranks, valueBytes = 4 } = shape;
+    const { nodes, lanes } = nodeGroups(shape.places ?? onOneNode(ranks));
+    const most = Math.max(...nodes.map(({ length }) => length));
+    const laneBytes = payloadBytes / lanes;
+    const summed = most - 1 + (nodes.length - 1) / nodes.length;
+    return (
+      2 * burstSeconds(network, most - 1, laneBytes) +
+      2 *
+        burstSeconds(
+          betweenNodes(network),
+          nodes.length - 1,
+          payloadBytes / nodes.length,
+        ) +
+      ((summed * laneBytes) / valueBytes) * network.gamma
+    );
+  },
+  wireBytes: (shape) => {
+    const sent = Array.from({ length: shape.ranks }, (_, rank) =>
+      hierarchicalBytesSent(rank, shape),
+    );
+    return sent.reduce((most, bytes) => Math.max(most, bytes), 0);
+  },
+  run: async (communicator: Communicator, payload: Payload): Promise<Combined> => {
+    const { valueBytes } = communicator;
+    const vector = payloadVector(payload, valueBytes);
+    await new HierarchicalAllreduce(communicator, vector).run();
+    return { form: 'dense', data: vectorRegion(vector, valueBytes) };
+  },
+};
+
+/** A piece of a lane. */
+interface Chunk {
+  readonly vector: Vector;
+  /** Index of the node that combines the sums of all nodes. */
+  readonly home: number;
+}
+
+/** As many for each home, of `RING_CHUNK_BYTES` at most; empty ones are left out. */
+function chunksOf(lane: Vector, nodes: number, valueBytes: ValueBytes): Chunk[] {
+  const bytes = valueBytes * lane.length;
+  const count = nodes * Math.max(1, Math.ceil(bytes / (nodes * RING_CHUNK_BYTES)));
+  return Array.from({ length: count }, (_, index) => ({
+    vector: part(lane, count, index, valueBytes),
+    home: index % nodes,
+  })).filter(({ vector }) => vector.length > 0);
+}
+
+/** What several ranks send of some chunks: where each lies, and that it is there. */
+interface Arrival {
+  /** By index of the sender; nothing lies at this rank's own. */
+  readonly regions: readonly Region[];
+  readonly received: Promise<unknown>;
+}
+
+/** One rank's part in one exchange. */
+class HierarchicalAllreduce {
+  readonly #communicator: Communicator;
+  readonly #seat: NodeSeat;
+  /** The chunks of each lane. */
+  readonly #lanes: readonly (readonly Chunk[])[];
+  /** Of this rank's lane; none where it has no lane. */
+  readonly #own: readonly Chunk[];
+  /** Whatever is in flight, to be awaited before the end. */
+  readonly #messages: Promise<void>[] = [];
+
+  constructor(communicator: Communicator, vector: Vector) {
+    const { valueBytes } = communicator;
+    const seat = nodeSeat(communicator);
+    this.#communicator = communicator;
+    this.#seat = seat;
+    this.#lanes = Array.from({ length: seat.lanes }, (_, lane) => {
+      const elements = part(vector, seat.lanes, lane, valueBytes);
+      return chunksOf(elements, seat.nodes.length, valueBytes);
+    });
+    this.#own = this.#lanes[seat.place] ?? [];
+  }
+
+  /**
+   * From each rank come first what is to be reduced, then results, both in the order of
+   * chunks: so they are received, and so they are sent.
+   */
+  async run(): Promise<void> {
+    const { local, place, node, counterparts } = this.#seat;
+    const own = this.#own;
+    const homed = own.filter(({ home }) => home === node);
+    const contributions = this.#arrivals(local, place, own);
+    const sums = this.#arrivals(counterparts, node, homed);
+    const results = own.map(({ home, vector }) =>
+      home === node ? undefined : this.#receive(counterparts[home]!, vector),
+    );
+    // Each lands on what this rank has contributed to it: that has left, for it is in it.
+    for (const [lane, chunks] of this.#lanes.entries()) {
+      if (lane === place) continue;
+      for (const { vector } of chunks) void this.#receive(local[lane]!, vector);
+    }
+    this.#sendContributions();
+    for (const [index, { vector, home }] of own.entries()) {
+      await this.#combine(vector, place, contributions[index]!);
+      if (home !== node) this.#send(counterparts[home]!, vector);
+    }
+    let next = 0;
+    for (const [index, { vector, home }] of own.entries()) {
+      if (home === node) {
+        await this.#combine(vector, node, sums[next++]!);
+        for (const peer of counterparts) this.#send(peer, vector);
+      } else await results[index];
+      for (const peer of local) this.#send(peer, vector);
+    }
+    await Promise.all(this.#messages);
+  }
+
+  /** This rank's elements of all other lanes to their owners on its node. */
+  #sendContributions(): void {
+    const { local, place } = this.#seat;
+    const most = Math.max(...this.#lanes.map(({ length }) => length));
+    for (let index = 0; index < most; index++) {
+      // Each rank begins with another peer, so that nobody is everybody's first.
+      for (let step = 1; step <= local.length; step++) {
+        const lane = (place + step) % local.length;
+        const chunk = this.#lanes[lane]?.[index];
+        if (chunk !== undefined) this.#send(local[lane]!, chunk.vector);
+      }
+    }
+  }
+
+  /** Posts the receives of what these ranks contribute to each of the chunks. */
+  #arrivals(
+    ranks: readonly number[],
+    own: number,
+    chunks: readonly Chunk[],
+  ): readonly Arrival[] {
+    const { valueBytes } = this.#communicator;
+    const bytes = chunks.reduce(
+      (sum, { vector }) => sum + valueBytes * vector.length,
+      0,
+    );
+    const starts = ranks.map((rank, index) =>
+      index === own || bytes === 0
+        ? 0
+        : this.#communicator.scratch(`of ${rank}`, bytes).offset,
+    );
+    let at = 0;
+    return chunks.map(({ vector: { length } }) => {
+      const regions = starts.map((start) =>
+        vectorRegion({ offset: start + at, length }, valueBytes),
+      );
+      at += valueBytes * length;
+      const received = regions.map(({ offset }, index) =>
+        index === own ? undefined : this.#receive(ranks[index]!, { offset, length }),
+      );
+      return { regions, received: Promise.all(received) };
+    });
+  }
+
+  /** Into the chunk, in the order of the senders, this rank's own place among them. */
+  async #combine(
+    vector: Vector,
+    place: number,
+    { regions, received }: Arrival,
+  ): Promise<void> {
+    await received;
+    this.#communicator.reduce(() => {
+      combineInOrder(this.#communicator, vector, place, regions);
+    });
+  }
+
+  /** Nothing where the peer is this rank. */
+  #send(peer: number, vector: Vector): void {
+    const { rank, valueBytes } = this.#communicator;
+    if (peer === rank) return;
+    this.#messages.push(
+      this.#communicator.send(peer, vectorRegion(vector, valueBytes)),
+    );
+  }
+
+  #receive(peer: number, vector: Vector): Promise<void> {
+    const { valueBytes } = this.#communicator;
+    const region = vectorRegion(vector, valueBytes);
+    const received = this.#communicator.receive(peer, region);
+    this.#messages.push(received);
+    return received;
+  }
+}
+
+/** Bytes that one rank sends, framing excluded: exact. */
+export function hierarchicalBytesSent(rank: number, shape: ExchangeShape): number {
+  const { ranks, payloadBytes, places = onOneNode(ranks), valueBytes = 4 } = shape;
+  const { lanes, nodes, node, local, place, counterparts } = nodeSeat({ places, rank });
+  const vector = { offset: 0, length: payloadBytes / valueBytes };
+  let elements = 0;
+  for (let lane = 0; lane < lanes; lane++) {
+    const { length } = part(vector, lanes, lane);
+    elements += lane === place ? (local.length - 1) * length : length;
+  }
+  if (counterparts.length > 0) {
+    const own = part(vector, lanes, place, valueBytes);
+    for (const { vector: chunk, home } of chunksOf(own, nodes.length, valueBytes)) {
+      elements += chunk.length * (home === node ? nodes.length - 1 : 1);
+    }
+  }
+  return valueBytes * elements;
+}
