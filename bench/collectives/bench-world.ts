@@ -31,6 +31,8 @@ export interface WorldOptions {
   readonly links: Links;
   readonly transport: TransportChoice;
   readonly profiled?: boolean;
+  /** The node of each rank, as the collectives are told; default: all are on one. */
+  readonly places?: readonly number[] | undefined;
 }
 
 export interface CellResult {
@@ -45,6 +47,7 @@ export interface CellResult {
 export class BenchWorld implements AsyncDisposable {
   readonly size: number;
   readonly links: Links;
+  readonly places: readonly number[] | undefined;
   readonly #ranks: RankWorld<ToRank, FromRank>;
   #transport = '';
 
@@ -60,7 +63,8 @@ export class BenchWorld implements AsyncDisposable {
     }
   }
 
-  private constructor({ ranks, links }: WorldOptions) {
+  private constructor({ ranks, links, places }: WorldOptions) {
+    this.places = places;
     this.size = ranks;
     this.links = links;
     this.#ranks = new RankWorld({
@@ -120,7 +124,7 @@ export class BenchWorld implements AsyncDisposable {
     await this.#ranks[Symbol.asyncDispose]();
   }
 
-  async #connect({ links, transport, profiled }: WorldOptions): Promise<void> {
+  async #connect({ links, transport, profiled, places }: WorldOptions): Promise<void> {
     const listening = await this.#ranks.all<Listening>((rank) => ({
       type: 'listen',
       rank,
@@ -134,6 +138,7 @@ export class BenchWorld implements AsyncDisposable {
       addresses,
       secret,
       emulated: links.emulated,
+      places,
       profiled: profiled ?? false,
     }));
     this.#transport = connected[0]!.transport;

@@ -70,9 +70,14 @@ export function entrants(
   { length, count }: VectorShape,
   { world, network }: Stage,
 ): readonly string[] {
-  if (count === undefined) return collectivesFor('dense').map(({ id }) => id);
+  if (count === undefined) {
+    return collectivesFor('dense')
+      .filter(({ forNodes }) => forNodes !== true)
+      .map(({ id }) => id);
+  }
   const dense = chooseCollective('dense', costShape({ length }, world.size), network);
-  return [...collectivesFor('sparse').map(({ id }) => id), dense.id];
+  const sparse = collectivesFor('sparse').filter(({ forNodes }) => forNodes !== true);
+  return [...sparse.map(({ id }) => id), dense.id];
 }
 
 /**
@@ -138,10 +143,10 @@ function contestant(
   exchange: MeasuredExchange,
 ): Contestant {
   const payload = kindOf(id);
-  const cost = costShape(
-    payload === 'dense' ? { length: shape.length } : shape,
-    world.size,
-  );
+  const cost = {
+    ...costShape(payload === 'dense' ? { length: shape.length } : shape, world.size),
+    places: world.places,
+  };
   const collective = findCollective(id);
   return {
     collective: id,

@@ -53,7 +53,8 @@ export async function measureEmulation(
       });
       const lines: EmulationLine[] = [];
       for (const bytes of sizes) {
-        for (const { id } of collectivesFor('dense')) {
+        for (const { id, forNodes } of collectivesFor('dense')) {
+          if (forNodes === true) continue;
           const times = await compare(
             [shaped, emulated],
             id,

@@ -17,8 +17,12 @@ export class Links implements Disposable {
   readonly name: LinkName;
   readonly #namespaces: RankNamespaces | undefined;
 
-  /** @throws GradwireError `BENCH_LINKS_UNAVAILABLE` */
-  constructor(name: LinkName, ranks: number) {
+  /**
+   * @param places the node of each rank, whose link its ranks share where links are shaped;
+   * default: each rank has its own
+   * @throws GradwireError `BENCH_LINKS_UNAVAILABLE`
+   */
+  constructor(name: LinkName, ranks: number, places?: readonly number[]) {
     this.name = name;
     if (!isShaped(name)) return;
     const missing = namespacesMissing();
@@ -27,7 +31,7 @@ export class Links implements Disposable {
         next: 'Use --links loopback, or run it as root on Linux.',
       });
     }
-    this.#namespaces = new RankNamespaces({ ranks, rate: SHAPED[name] });
+    this.#namespaces = new RankNamespaces({ ranks, places, rate: SHAPED[name] });
   }
 
   /** Bits per second, where the system shapes the links. */
@@ -43,7 +47,7 @@ export class Links implements Disposable {
   }
 
   host(rank: number): string {
-    return this.#namespaces?.hosts[rank] ?? '127.0.0.1';
+    return this.#namespaces?.hostOf(rank) ?? '127.0.0.1';
   }
 
   /** Where the ranks have networks of their own. */

@@ -19,6 +19,8 @@ export type ToRank =
       readonly addresses: readonly RankAddress[];
       readonly secret: Uint8Array;
       readonly emulated?: EmulatedNetwork | undefined;
+      /** The node of each rank; default: all are on one. */
+      readonly places?: readonly number[] | undefined;
       /** Whether phases are timed, as a run does, which costs some clock readings. */
       readonly profiled: boolean;
     }

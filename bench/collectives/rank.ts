@@ -49,6 +49,7 @@ export class BenchRank {
   #rank = 0;
   #listening: ListeningRank | undefined;
   #transport: Transport | undefined;
+  #places: readonly number[] | undefined;
   #payload: Region | undefined;
 
   async listen({ rank, host, transport }: Order<'listen'>): Promise<Listening> {
@@ -61,6 +62,7 @@ export class BenchRank {
   async connect(order: Order<'connect'>): Promise<Connected> {
     const { addresses, secret, emulated, profiled } = order;
     if (this.#listening === undefined) throw new Error('internal: not listening');
+    this.#places = order.places;
     this.#transport = await this.#listening.connect({
       rank: this.#rank,
       addresses,
@@ -174,6 +176,7 @@ export class BenchRank {
         kernels: this.#kernels,
         transport: this.#connected(),
         stream,
+        places: this.#places,
       });
       this.#communicators.set(stream, communicator);
     }

@@ -1,6 +1,6 @@
 /**
- * A network of its own for every rank: network namespaces on this machine, joined by a
- * bridge, each link shaped at both ends by `tc … tbf`. What lives in one of them reaches
+ * A network of its own for every rank, or for every node with several: network namespaces on
+ * this machine, joined by a bridge, each link shaped at both ends by `tc … tbf`. What lives in one of them reaches
  * the others, and this process's own namespace, over its link and by no other way.
  *
  *   namespace r: eth0 ── tbf ══ veth ══ tbf ── bridge ── the other ranks' links
@@ -14,6 +14,11 @@ import { existsSync } from 'node:fs';
 
 export interface NamespaceOptions {
   readonly ranks: number;
+  /**
+   * The node of each rank, numbered from 0 on: ranks of one node share its namespace and its
+   * link. Default: each has its own.
+   */
+  readonly places?: readonly number[] | undefined;
   /** Bits per second of each link and direction; default: as fast as the kernel. */
   readonly rate?: number | undefined;
 }
@@ -34,10 +39,11 @@ export function namespaceStem(pid: number): string {
 }
 
 export class RankNamespaces implements Disposable {
-  /** By rank: names for `ip netns exec`. */
+  /** By node: names for `ip netns exec`. Where each rank is a node of its own, by rank. */
   readonly names: readonly string[];
-  /** By rank: the address of its only link. */
+  /** By node: the address of its only link. */
   readonly hosts: readonly string[];
+  readonly #places: readonly number[];
   /** This process's address on the bridge. */
   readonly gateway: string;
   /** The addresses of all of it, as 10.1.2.0/24. */
@@ -47,7 +53,7 @@ export class RankNamespaces implements Disposable {
   readonly #takeDown = (): void => this[Symbol.dispose]();
 
   /** @throws Error where the system refuses; what stood by then is taken down */
-  constructor({ ranks, rate }: NamespaceOptions) {
+  constructor({ ranks, places, rate }: NamespaceOptions) {
     const missing = namespacesMissing();
     if (missing !== undefined) throw new Error(missing);
     const stem = `${namespaceStem(process.pid)}x${(made++).toString(36)}`;
@@ -55,13 +61,15 @@ export class RankNamespaces implements Disposable {
     this.#bridge = bridge;
     this.subnet = `${prefix}.0/24`;
     this.gateway = `${prefix}.254`;
-    this.hosts = Array.from({ length: ranks }, (_, rank) => `${prefix}.${rank + 1}`);
-    this.names = this.hosts.map((_, rank) => `${stem}r${rank}`);
+    this.#places = places ?? Array.from({ length: ranks }, (_, rank) => rank);
+    const nodes = Math.max(...this.#places) + 1;
+    this.hosts = Array.from({ length: nodes }, (_, node) => `${prefix}.${node + 1}`);
+    this.names = this.hosts.map((_, node) => `${stem}r${node}`);
     process.on('exit', this.#takeDown);
     try {
       ip('address', 'add', `${this.gateway}/24`, 'dev', this.#bridge);
       ip('link', 'set', this.#bridge, 'up');
-      for (const rank of this.names.keys()) this.#join(rank, rate);
+      for (const node of this.names.keys()) this.#join(node, rate);
     } catch (error) {
       this[Symbol.dispose]();
       throw error;
@@ -70,17 +78,22 @@ export class RankNamespaces implements Disposable {
 
   /** What to put before a command so that it runs as this rank. */
   prefix(rank: number): readonly string[] {
-    return ['ip', 'netns', 'exec', this.names[rank]!];
+    return ['ip', 'netns', 'exec', this.names[this.#places[rank]!]!];
+  }
+
+  /** The address where this rank is found. */
+  hostOf(rank: number): string {
+    return this.hosts[this.#places[rank]!]!;
   }
 
   /** As when somebody pulls the cable: nothing arrives any more, and nothing says so. */
-  cut(rank: number): void {
-    ip('link', 'set', this.names[rank]!, 'down');
+  cut(node: number): void {
+    ip('link', 'set', this.names[node]!, 'down');
   }
 
   /** As when it is put back. */
-  mend(rank: number): void {
-    ip('link', 'set', this.names[rank]!, 'up');
+  mend(node: number): void {
+    ip('link', 'set', this.names[node]!, 'up');
   }
 
   [Symbol.dispose](): void {
@@ -94,13 +107,13 @@ export class RankNamespaces implements Disposable {
     attempt('link', 'delete', this.#bridge);
   }
 
-  #join(rank: number, rate: number | undefined): void {
-    const name = this.names[rank]!;
+  #join(node: number, rate: number | undefined): void {
+    const name = this.names[node]!;
     ip('netns', 'add', name);
     // The end at the bridge has the namespace's name.
     ip('link', 'add', name, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', name);
     ip('link', 'set', name, 'master', this.#bridge, 'up');
-    ip('-n', name, 'address', 'add', `${this.hosts[rank]!}/24`, 'dev', 'eth0');
+    ip('-n', name, 'address', 'add', `${this.hosts[node]!}/24`, 'dev', 'eth0');
     ip('-n', name, 'link', 'set', 'eth0', 'up');
     ip('-n', name, 'link', 'set', 'lo', 'up');
     if (rate === undefined) return;

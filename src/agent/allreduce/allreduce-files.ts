@@ -11,6 +11,8 @@ import { inputError } from '../../shared/errors.ts';
 import type { PayloadKind } from '../../shared/catalogue.ts';
 import type { Quantization } from '../../shared/quantization.ts';
 import type { CollectiveDefinition, ExchangeShape } from '../collectives/collective.ts';
+import { assertPlaces } from '../collectives/node-groups.ts';
+import { placedSeconds } from '../collectives/node-links.ts';
 import {
   assertQuantizes,
   assertReduces,
@@ -44,6 +46,8 @@ export interface AllreduceTask {
   readonly encrypt?: boolean | undefined;
   /** Emulated between the ranks; default: loopback as it is. */
   readonly network?: EmulatedNetwork | undefined;
+  /** A number for the node that each rank is taken to be on; default: all are on one. */
+  readonly places?: readonly number[] | undefined;
   /** Of sums of f32; default: values travel as they are. */
   readonly quantization?: Quantization | undefined;
   /** Of random rounding; default: 1. */
@@ -79,7 +83,7 @@ export interface AllreduceReport {
 }
 
 /**
- * @throws GradwireError `COLLECTIVE_UNKNOWN`, `COLLECTIVE_MISFIT`, `QUANTIZE_MISFIT`, `FILE_UNREADABLE`, `VECTOR_SIZE_INVALID`,
+ * @throws GradwireError `PLACES_INVALID`, `COLLECTIVE_UNKNOWN`, `COLLECTIVE_MISFIT`, `QUANTIZE_MISFIT`, `FILE_UNREADABLE`, `VECTOR_SIZE_INVALID`,
  * `VECTOR_LENGTHS_DIFFER`, `VECTOR_NOT_FINITE`, `OUTPUT_NOT_WRITABLE`, `WORKER_DIED`, `WORKER_SILENT`, the transport's errors
  */
 export async function allreduceFiles(task: AllreduceTask): Promise<AllreduceReport> {
@@ -88,6 +92,7 @@ export async function allreduceFiles(task: AllreduceTask): Promise<AllreduceRepo
   if (algorithm !== 'auto') {
     assertReduces(findCollective(algorithm), operation, task.values ?? 'f32');
   }
+  if (task.places !== undefined) assertPlaces(task.places, ranks);
   if (quantization !== undefined) requireQuantizable(task);
   const n = await commonLength(inputs, values);
   await using world = new RankWorld<ToRank, FromRank>({
@@ -118,6 +123,7 @@ export async function allreduceFiles(task: AllreduceTask): Promise<AllreduceRepo
     transport,
     encrypt,
     network: task.network,
+    places: task.places,
     quantization,
     seed,
   }));
@@ -146,20 +152,21 @@ export async function allreduceFiles(task: AllreduceTask): Promise<AllreduceRepo
 
 /** What `auto` means where the vector may go as it is or as a stream. */
 function cheapest(
-  { ranks, values = 'f32', quantization, network }: AllreduceTask,
+  { ranks, places, values = 'f32', quantization, network }: AllreduceTask,
   length: number,
   nnz: number,
 ): CollectiveDefinition {
   const cost = network === undefined ? LOOPBACK : emulatedCost(network);
   const valueBytes = valueBytesOf(values);
-  const shape = { ranks, length, valueBytes, quantization };
+  const shape = { ranks, places, length, valueBytes, quantization };
   const dense = { ...shape, payloadBytes: valueBytes * length };
   const sparse = { ...shape, payloadBytes: sparseBytes(nnz, valueBytes), nnz };
   const choose = (kind: PayloadKind, of: ExchangeShape): CollectiveDefinition =>
     quantization === undefined ? chooseCollective(kind, of, cost) : quantizingFor(kind);
   const best = choose('dense', dense);
   const bestSparse = choose('sparse', sparse);
-  return bestSparse.cost(sparse, cost) < best.cost(dense, cost) ? bestSparse : best;
+  const seconds = placedSeconds(best, dense, cost);
+  return placedSeconds(bestSparse, sparse, cost) < seconds ? bestSparse : best;
 }
 
 /** Only sums of f32 are quantised, by collectives that can. */

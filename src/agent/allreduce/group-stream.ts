@@ -145,8 +145,8 @@ export class GroupStream {
   ): Promise<CollectiveDefinition> {
     const { kind, length, data } = payload;
     if (quantization !== undefined) return quantizingFor(kind);
-    const { size: ranks, valueBytes } = this.#communicator;
-    const shape = { ranks, length, valueBytes };
+    const { size: ranks, places, valueBytes } = this.#communicator;
+    const shape = { ranks, places, length, valueBytes };
     if (kind !== 'sparse') {
       const payloadBytes = kind === 'dense' ? valueBytes * length : data.bytes;
       return chooseCollective(kind, { ...shape, payloadBytes }, LOOPBACK);

@@ -10,6 +10,7 @@
  */
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import { TransportCommunicator } from '../collectives/communicator.ts';
+import { assertPlaces } from '../collectives/node-groups.ts';
 import { Arena } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import type { ReduceOperation } from '../kernels/reduction.ts';
@@ -33,6 +34,8 @@ export interface JoinOptions {
   readonly encrypt?: boolean | undefined;
   /** For all to join, then of every message, ms; default: 30,000. */
   readonly timeoutMs?: number | undefined;
+  /** A number for the node of each rank, the same on all ranks; default: all are on one. */
+  readonly places?: readonly number[] | undefined;
   /** How long a rank may give no sign of life, ms; default: 3,000. */
   readonly silenceMs?: number | undefined;
   /** Memory and kernels of this rank; default: an arena of its own, WebAssembly. */
@@ -72,11 +75,12 @@ export class RankSeat implements Disposable {
   /**
    * Resolves when all ranks have proved that they know the secret.
    * @throws GradwireError `PEER_UNREACHABLE`, `PEER_UNAUTHENTICATED`, `PEER_TIMEOUT`,
-   * `KERNELS_MISSING`
+   * `KERNELS_MISSING`, `PLACES_INVALID`
    */
   async join(options: JoinOptions): Promise<RankGroup> {
     const { rank, addresses, runId, secret, encrypt } = options;
     const { timeoutMs = TIMEOUT_MS } = options;
+    if (options.places !== undefined) assertPlaces(options.places, addresses.length);
     const memory = options.kernels ?? ownMemory();
     this.#joined = true;
     const transport = await connectMesh({
@@ -90,7 +94,7 @@ export class RankSeat implements Disposable {
       encrypt,
       timeoutMs,
     });
-    return new RankGroup(transport, memory.arena, memory.kernels);
+    return new RankGroup(transport, memory.arena, memory.kernels, options.places);
   }
 
   [Symbol.dispose](): void {
@@ -108,12 +112,19 @@ export class RankGroup implements AsyncDisposable {
   readonly arena: Arena;
   readonly kernels: Kernels;
   readonly #transport: Transport;
+  readonly #places: readonly number[] | undefined;
   readonly #streams = new Map<number, GroupStream>();
 
-  constructor(transport: Transport, arena: Arena, kernels: Kernels) {
+  constructor(
+    transport: Transport,
+    arena: Arena,
+    kernels: Kernels,
+    places?: readonly number[],
+  ) {
     this.#transport = transport;
     this.arena = arena;
     this.kernels = kernels;
+    this.#places = places;
   }
 
   get rank(): number {
@@ -138,6 +149,7 @@ export class RankGroup implements AsyncDisposable {
       kernels,
       transport: this.#transport,
       stream: number,
+      places: this.#places,
       ...options,
     });
     const stream = new GroupStream(communicator);

@@ -23,6 +23,7 @@ export type ToRank =
       readonly transport: TransportKind | 'auto';
       readonly encrypt: boolean;
       readonly network?: EmulatedNetwork | undefined;
+      readonly places?: readonly number[] | undefined;
       readonly quantization?: Quantization | undefined;
       /** Of random rounding. */
       readonly seed: number;

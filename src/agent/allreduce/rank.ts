@@ -82,6 +82,7 @@ export class AllreduceRank {
       operation,
       values: this.#values,
       seed,
+      places: order.places,
     });
     communicator.begin({ epoch: 0, operation: 0, dtype: 0 });
     // All begin together, or the time would be of waiting.

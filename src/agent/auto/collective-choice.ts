@@ -43,17 +43,22 @@ export class BucketCarrier {
   /** What the method's definition expects of an exchange, what is not summed included. */
   readonly messages: readonly ExpectedMessage[];
   readonly #ranks: number;
+  readonly #places: readonly number[] | undefined;
   #network: NetworkCost;
   #shapes: readonly ExchangeShape[];
   #estimated: boolean;
   #collective: CollectiveDefinition | undefined;
 
-  /** @param plan of the whole, whose collective may not fit this bucket's method */
+  /**
+   * @param plan of the whole, whose collective may not fit this bucket's method
+   * @param places the node of each rank; default: all are on one
+   */
   constructor(
     plan: ExchangePlan,
     bucket: Pick<Bucket, 'length' | 'policy' | 'tensors'>,
     ranks: number,
     network: NetworkCost,
+    places?: readonly number[],
   ) {
     const { length, policy, tensors } = bucket;
     const { method, parameters } = policy;
@@ -63,11 +68,12 @@ export class BucketCarrier {
     this.kind = payload;
     this.messages = method.messages(parameters, { length, tensors, world: ranks });
     this.#ranks = ranks;
+    this.#places = places;
     this.#network = network;
     const sums = this.messages.filter(
       ({ kind, operation }) => operation === 'reduce' && kind === payload,
     );
-    this.#shapes = sums.map((message) => shapeOf(message, ranks));
+    this.#shapes = sums.map((message) => shapeOf(message, ranks, places));
     this.#estimated = sums.some(({ estimated }) => estimated === true);
     const summed = reducible && sums.length > 0;
     this.automatic = summed && isAutomatic(own.collective);
@@ -105,7 +111,11 @@ export class BucketCarrier {
     const collective = this.#collective;
     const usual = !this.automatic || !this.isUnusual(payload);
     if (usual && collective?.takes.includes(payload.kind) === true) return collective;
-    return chooseCollective(payload.kind, shapeOf(payload, this.#ranks), this.#network);
+    return chooseCollective(
+      payload.kind,
+      shapeOf(payload, this.#ranks, this.#places),
+      this.#network,
+    );
   }
 
   /**
@@ -121,7 +131,8 @@ export class BucketCarrier {
   /** Seconds of the best dense exchange of this bucket. */
   denseSeconds(network: NetworkCost): number {
     const { length } = this;
-    const shape = { ranks: this.#ranks, length, payloadBytes: 4 * length };
+    const places = this.#places;
+    const shape = { ranks: this.#ranks, places, length, payloadBytes: 4 * length };
     return predictAll('dense', shape, network)[0]!.seconds;
   }
 

@@ -31,6 +31,8 @@ export interface WatchOptions {
   readonly plan: ExchangePlan;
   readonly carriers: readonly BucketCarrier[];
   readonly ranks: number;
+  /** The node of each rank; default: all are on one. */
+  readonly places?: readonly number[] | undefined;
   readonly arena: Arena;
   readonly knowledge: NetworkKnowledge;
 }
@@ -141,12 +143,12 @@ export class ExchangeWatch {
     if (known?.bytes === bytes && known.union === union && known.carrier === carrier) {
       return known.terms;
     }
-    const { plan, ranks, knowledge } = this.#options;
+    const { plan, ranks, places, knowledge } = this.#options;
     const { constants } = knowledge;
     const { kind, length } = payload;
     const entries = payload.kind === 'sparse' ? payload.count : undefined;
     const shape: ExchangeShape = {
-      ...shapeOf({ kind, length, bytes, entries }, ranks),
+      ...shapeOf({ kind, length, bytes, entries }, ranks, places),
       nnzReduced: union,
       quantization: carrier && quantizationOf(plan, carrier),
     };

@@ -17,13 +17,17 @@ export class NetworkKnowledge {
   /** Seconds that an uncompressed exchange took in this run, decompression included. */
   denseSeconds: number | undefined;
 
-  /** @param emulated whether the constants are those of an emulated network */
-  constructor(known?: NetworkCost, emulated = false) {
+  /**
+   * @param emulated whether the constants are those of an emulated network
+   * @param places the node of each rank; default: all are on one
+   */
+  constructor(known?: NetworkCost, emulated = false, places?: readonly number[]) {
     this.constants = known ?? LOOPBACK;
     this.origin = emulated
       ? 'by the bandwidth and latency of the emulated network'
       : known === undefined
-        ? 'by constants of loopback, as no network profile was measured'
+        ? `by constants of loopback${new Set(places).size > 1 ? ', and of Gigabit Ethernet between nodes' : ''}, ` +
+          'as no network profile was measured'
         : 'by the measured network profile';
   }
 

@@ -8,13 +8,18 @@ import type { ExpectedMessage } from '../compression/method.ts';
 import { sparseBytes } from '../memory/entries.ts';
 import type { Sums } from './exchange-observation.ts';
 
-/** What the cost of a message is computed from. */
+/**
+ * What the cost of a message is computed from.
+ * @param places the node of each rank; default: all are on one
+ */
 export function shapeOf(
   { kind, length, bytes, entries }: Omit<ExpectedMessage, 'operation'>,
   ranks: number,
+  places?: readonly number[],
 ): ExchangeShape {
   return {
     ranks,
+    ...(places === undefined ? {} : { places }),
     // Scalars stand for a vector that does not travel.
     length: kind === 'scalars' ? bytes / 4 : length,
     payloadBytes: bytes,

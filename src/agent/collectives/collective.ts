@@ -30,6 +30,8 @@ export interface Communicator {
   readonly reduction: ReductionKernels;
   /** How this exchange quantises what a collective may quantise; undefined: not at all. */
   readonly quantization: Quantization | undefined;
+  /** A rank of the whole world, to be named to people; `peer` itself, unless some are left out. */
+  worldRank(peer: number): number;
   /**
    * Names random numbers of this rank and exchange, that no other purpose has.
    * @param purpose which of the collective's messages they are for
@@ -113,6 +115,11 @@ export interface CollectiveDefinition {
   cost(shape: ExchangeShape, network: NetworkCost): number;
   /** Predicted bytes that the busiest rank sends, framing excluded. */
   wireBytes(shape: ExchangeShape): number;
+  /**
+   * Predicted bytes that the busiest node sends to the others; default: each rank's go to
+   * all others alike (`node-links.ts`).
+   */
+  crossing?(shape: ExchangeShape, places: readonly number[]): number;
   /**
    * May overwrite the payload's memory, unless the sum is partial. The result's memory is
    * the communicator's scratch or the payload's own.

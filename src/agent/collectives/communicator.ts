@@ -108,6 +108,10 @@ export class TransportCommunicator implements Communicator, Disposable {
     return this.#quantization;
   }
 
+  worldRank(peer: number): number {
+    return peer;
+  }
+
   noise(purpose: number): StreamName {
     return {
       seed: this.#seed,

@@ -17,7 +17,8 @@ import {
   type NetworkCost,
 } from '../../shared/cost-model/network-cost.ts';
 import type { CollectiveDefinition, ExchangeShape } from './collective.ts';
-import { wholeSumsFor } from './registry.ts';
+import { placedSeconds } from './node-links.ts';
+import { candidatesFor } from './registry.ts';
 import { timedFactor } from './timed-factor.ts';
 
 export interface Prediction extends CostTerms {
@@ -37,7 +38,7 @@ export function predict(
 ): Prediction {
   const factor = timedFactor(collective, shape, network);
   const terms = costTerms(
-    (constants) => factor * collective.cost(shape, constants),
+    (constants) => factor * placedSeconds(collective, shape, constants),
     network,
   );
   return messages(collective.id, terms, collective.wireBytes(shape));
@@ -58,7 +59,7 @@ export function predictSums(
   shapes: readonly ExchangeShape[],
   network: NetworkCost,
 ): readonly Prediction[] {
-  return wholeSumsFor(kind)
+  return candidatesFor(kind, shapes[0]?.places)
     .map((collective) => {
       const each = shapes.map((shape) => predict(collective, shape, network));
       const terms = each.reduce<CostTerms>(addTerms, NO_COST);
@@ -68,32 +69,46 @@ export function predictSums(
     .sort((a, b) => a.seconds - b.seconds);
 }
 
-type Whole = Pick<ExchangeShape, 'ranks' | 'payloadBytes'>;
+type Whole = Pick<ExchangeShape, 'ranks' | 'payloadBytes' | 'places'>;
 
 /** Every payload to every rank, as `gather.ts` does it: all at once. */
-export function predictGather(
-  { ranks, payloadBytes }: Whole,
-  network: NetworkCost,
-): Prediction {
-  const peers = ranks - 1;
-  const terms = costTerms(
-    (constants) => burstSeconds(constants, peers, payloadBytes),
-    network,
-  );
-  return messages('allgather', terms, peers * payloadBytes);
-}
+export const predictGather = (shape: Whole, network: NetworkCost): Prediction =>
+  predictWhole('allgather', GATHER, shape, network);
+
+const GATHER: Costs = {
+  cost: ({ ranks, payloadBytes }, network) =>
+    burstSeconds(network, ranks - 1, payloadBytes),
+  wireBytes: ({ ranks, payloadBytes }) => (ranks - 1) * payloadBytes,
+};
 
 /** The root's payload down a tree, as `broadcast.ts` does it: ⌈log₂P⌉·(α + bytes·β). */
-export function predictBroadcast(
-  { ranks, payloadBytes }: Whole,
+export const predictBroadcast = (shape: Whole, network: NetworkCost): Prediction =>
+  predictWhole('broadcast', BROADCAST, shape, network);
+
+const depthOf = ({ ranks }: ExchangeShape): number => Math.ceil(Math.log2(ranks));
+
+const BROADCAST: Costs = {
+  cost: (shape, network) =>
+    depthOf(shape) * messageSeconds(network, shape.payloadBytes),
+  wireBytes: (shape) => depthOf(shape) * shape.payloadBytes,
+  // Neighbours are in one subtree: each other node is reached once.
+  crossing: ({ payloadBytes }, places) => (new Set(places).size - 1) * payloadBytes,
+};
+
+type Costs = Pick<CollectiveDefinition, 'cost' | 'wireBytes' | 'crossing'>;
+
+function predictWhole(
+  name: string,
+  costs: Costs,
+  whole: Whole,
   network: NetworkCost,
 ): Prediction {
-  const depth = Math.ceil(Math.log2(ranks));
+  const shape = { length: 0, ...whole };
   const terms = costTerms(
-    (constants) => depth * messageSeconds(constants, payloadBytes),
+    (constants) => placedSeconds(costs, shape, constants),
     network,
   );
-  return messages('broadcast', terms, depth * payloadBytes);
+  return messages(name, terms, costs.wireBytes(shape));
 }
 
 const messages = (

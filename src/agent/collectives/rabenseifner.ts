@@ -22,6 +22,7 @@ import type {
   ExchangeShape,
 } from './collective.ts';
 import { foldedRanks, rounds } from './folding.ts';
+import { crossingSwaps, doublingDistances } from './node-links.ts';
 import { partRange } from './partition.ts';
 import { payloadVector, vectorRegion } from './payload-region.ts';
 
@@ -50,6 +51,14 @@ export const rabenseifner: CollectiveDefinition = {
       rabenseifnerBytesSent(rank, shape),
     );
     return sent.reduce((most, bytes) => Math.max(most, bytes), 0);
+  },
+  crossing: ({ payloadBytes, ranks }, places) => {
+    const core = ranks - foldedRanks(ranks);
+    const swaps = doublingDistances(ranks).map((distance) => ({
+      distance,
+      bytes: (2 * payloadBytes * distance) / core,
+    }));
+    return crossingSwaps(swaps, { before: payloadBytes, after: payloadBytes }, places);
   },
   run: async (communicator: Communicator, payload: Payload): Promise<Combined> => {
     const { operation, rank, reduction, size, valueBytes } = communicator;

@@ -22,6 +22,7 @@ import type {
   ExchangeShape,
 } from './collective.ts';
 import { foldedRanks, rounds } from './folding.ts';
+import { crossingSwaps, doublingDistances } from './node-links.ts';
 import { payloadVector, vectorRegion } from './payload-region.ts';
 
 export const recursiveDoubling: CollectiveDefinition = {
@@ -42,6 +43,10 @@ export const recursiveDoubling: CollectiveDefinition = {
       recursiveDoublingBytesSent(rank, shape),
     );
     return sent.reduce((most, bytes) => Math.max(most, bytes), 0);
+  },
+  crossing: ({ payloadBytes: bytes, ranks }, places) => {
+    const swaps = doublingDistances(ranks).map((distance) => ({ distance, bytes }));
+    return crossingSwaps(swaps, { before: bytes, after: bytes }, places);
   },
   run: async (communicator: Communicator, payload: Payload): Promise<Combined> => {
     const { operation, reduction, valueBytes } = communicator;

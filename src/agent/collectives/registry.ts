@@ -13,6 +13,7 @@ import type { ValueType } from '../memory/value-type.ts';
 import type { CollectiveDefinition, ExchangeShape, NetworkCost } from './collective.ts';
 import { dsarSplitAllgather } from './dsar-split-allgather.ts';
 import { hierarchical } from './hierarchical.ts';
+import { spansNodes } from './node-groups.ts';
 import { okTopk } from './ok-topk.ts';
 import { rabenseifner } from './rabenseifner.ts';
 import { recursiveDoubling } from './recursive-doubling.ts';
@@ -20,6 +21,7 @@ import { ring } from './ring.ts';
 import { scatterReduceAllgather } from './scatter-reduce-allgather.ts';
 import { sparseAllgather } from './sparse-allgather.ts';
 import { sparseRing } from './sparse-ring.ts';
+import { ssarHierarchical } from './ssar-hierarchical.ts';
 import { ssarRecursiveDoubling } from './ssar-recursive-doubling.ts';
 import { ssarSplitAllgather } from './ssar-split-allgather.ts';
 import { expectedSeconds } from './timed-factor.ts';
@@ -36,6 +38,7 @@ const ours: readonly CollectiveDefinition[] = [
   dsarSplitAllgather,
   sparseRing,
   sparseAllgather,
+  ssarHierarchical,
   okTopk,
 ];
 
@@ -91,9 +94,19 @@ export function collectivesFor(kind: PayloadKind): readonly CollectiveDefinition
   return collectivesInOrder().filter(({ takes }) => takes.includes(kind));
 }
 
-/** Of those the ones that leave nothing out of the sum. */
-export function wholeSumsFor(kind: PayloadKind): readonly CollectiveDefinition[] {
-  return collectivesFor(kind).filter(({ partial }) => partial !== true);
+/**
+ * What `auto` chooses from: of those the ones that leave nothing out of the sum, and those
+ * for several nodes only where there are.
+ */
+export function candidatesFor(
+  kind: PayloadKind,
+  places: readonly number[] | undefined,
+): readonly CollectiveDefinition[] {
+  const forNodes = spansNodes(places);
+  return collectivesFor(kind).filter(
+    (collective) =>
+      collective.partial !== true && (forNodes || collective.forNodes !== true),
+  );
 }
 
 /**
@@ -108,7 +121,7 @@ export function chooseCollective(
 ): CollectiveDefinition {
   let best: CollectiveDefinition | undefined;
   let bestCost = Infinity;
-  for (const collective of wholeSumsFor(kind)) {
+  for (const collective of candidatesFor(kind, shape.places)) {
     const cost = expectedSeconds(collective, shape, network);
     if (best === undefined || cost < bestCost) {
       best = collective;

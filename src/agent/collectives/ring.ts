@@ -22,6 +22,7 @@ import type {
   Communicator,
   ExchangeShape,
 } from './collective.ts';
+import { crossingRing } from './node-links.ts';
 import { part } from './partition.ts';
 import { payloadVector, vectorRegion } from './payload-region.ts';
 
@@ -52,6 +53,8 @@ export const ring: CollectiveDefinition = {
     );
     return sent.reduce((most, bytes) => Math.max(most, bytes), 0);
   },
+  crossing: ({ payloadBytes, ranks }, places) =>
+    crossingRing(((2 * (ranks - 1)) / ranks) * payloadBytes, places),
   run: runRing,
 };
 

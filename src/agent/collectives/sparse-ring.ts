@@ -24,6 +24,7 @@ import {
   unionBytes,
   unionOf,
 } from './fill-in.ts';
+import { crossingRing } from './node-links.ts';
 import { partRange, partRanges } from './partition.ts';
 import {
   concatenated,
@@ -69,16 +70,20 @@ export const sparseRing: CollectiveDefinition = {
       concatenatedSeconds(shape, network)
     );
   },
-  wireBytes: (shape) => {
-    const { ranks } = shape;
-    return travelling(shape).reduce(
-      (sum, united) =>
-        sum + unionBytes(shape, united, ranks) + unionBytes(shape, ranks, ranks),
-      0,
-    );
-  },
+  wireBytes: sentBytes,
+  crossing: (shape, places) => crossingRing(sentBytes(shape), places),
   run: runSparseRing,
 };
+
+/** By each rank, all of it to the next one. */
+function sentBytes(shape: ExchangeShape): number {
+  const { ranks } = shape;
+  return travelling(shape).reduce(
+    (sum, united) =>
+      sum + unionBytes(shape, united, ranks) + unionBytes(shape, ranks, ranks),
+    0,
+  );
+}
 
 /** How many ranks a part has been through, each time that it is sent to be merged. */
 const travelling = ({ ranks }: ExchangeShape): readonly number[] =>

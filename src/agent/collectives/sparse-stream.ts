@@ -88,8 +88,9 @@ export function opened(
   trailing = false,
 ): Stream {
   const { arena, reduction, valueBytes } = communicator;
+  const sender = communicator.worldRank(peer);
   if (region.bytes < STREAM_HEADER_BYTES) {
-    throw invalidStream(peer, `a stream of ${region.bytes} bytes`);
+    throw invalidStream(sender, `a stream of ${region.bytes} bytes`);
   }
   const [form, entries] = arena.u32(region.offset, 2) as unknown as [number, number];
   const offset = region.offset + STREAM_HEADER_BYTES;
@@ -97,7 +98,7 @@ export function opened(
   const body =
     form === SPARSE ? sparseBytes(entries, valueBytes) : valueBytes * entries;
   if (body > room || (!trailing && body < room)) {
-    throw invalidStream(peer, `a stream of ${entries} entries in ${room} bytes`);
+    throw invalidStream(sender, `a stream of ${entries} entries in ${room} bytes`);
   }
   const { start, length } = range;
   if (form === DENSE && entries === length) {
@@ -105,7 +106,7 @@ export function opened(
   }
   if (form !== SPARSE || reachesDelta(entries, length, valueBytes)) {
     throw invalidStream(
-      peer,
+      sender,
       `a stream of form ${form} and ${entries} entries for ${length} elements`,
     );
   }
@@ -114,7 +115,7 @@ export function opened(
   if (bad >= 0) {
     const index = arena.u32(offset, entries)[bad]!;
     throw invalidStream(
-      peer,
+      sender,
       `index ${index} at place ${bad} of elements from ${start} on`,
     );
   }

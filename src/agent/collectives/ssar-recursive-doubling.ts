@@ -20,6 +20,7 @@ import type {
 } from './collective.ts';
 import { mergedSeconds, unionBytes, unionOf, unitedPerRound } from './fill-in.ts';
 import { foldedRanks } from './folding.ts';
+import { crossingSwaps, doublingDistances } from './node-links.ts';
 import { partRanges } from './partition.ts';
 import {
   asCombined,
@@ -60,53 +61,73 @@ export const ssarRecursiveDoubling: CollectiveDefinition = {
     const unfolding = foldedRanks(shape.ranks) > 0 ? unionBytes(shape, shape.ranks) : 0;
     return swapped.reduce((sum, bytes) => sum + bytes, unfolding);
   },
+  crossing: (shape, places) => {
+    const united = unitedPerRound(shape);
+    const swaps = doublingDistances(shape.ranks).map((distance, round) => ({
+      distance,
+      bytes: unionBytes(shape, united[round]!),
+    }));
+    const before = unionBytes(shape, 1);
+    const after = unionBytes(shape, shape.ranks);
+    return crossingSwaps(swaps, { before, after }, places);
+  },
   run: async (communicator: Communicator, payload: Payload): Promise<Combined> => {
-    const { rank, size, valueBytes } = communicator;
-    if (size === 1 && payload.kind === 'sparse') {
+    if (communicator.size === 1 && payload.kind === 'sparse') {
       return { form: 'sparse', count: payload.count, data: payload.data };
     }
-    const { length } = payload;
-    const slots = new StreamSlots(communicator, length);
-    const receive = async (from: number, beside: Stream): Promise<Stream> => {
-      const region = await communicator.receiveSized(
-        from,
-        streamCapacity(length, valueBytes),
-        () => slots.free(beside),
-      );
-      return communicator.reduce(() =>
-        opened(communicator, region, { start: 0, length }, from),
-      );
-    };
-    const merge = (lower: Stream, upper: Stream): Stream =>
-      communicator.reduce(() =>
-        merged(communicator, lower, upper, slots.free(lower, upper).offset),
-      );
-    let [stream] = communicator.reduce(() =>
+    const [own] = communicator.reduce(() =>
       split(communicator, payload, partRanges(payload.length, 1)),
     ) as [Stream];
-    const folded = foldedRanks(size);
-    if (rank < 2 * folded && rank % 2 === 0) {
-      // This rank leaves its part to its neighbour, which brings back the result.
-      await communicator.send(rank + 1, sealed(communicator, stream));
-      return asCombined(await receive(rank + 1, stream), valueBytes);
-    }
-    if (rank < 2 * folded) stream = merge(await receive(rank - 1, stream), stream);
-    // Ranks that take part in the rounds, renumbered without gaps.
-    const place = rank < 2 * folded ? (rank - 1) / 2 : rank - folded;
-    for (let distance = 1; distance < size - folded; distance *= 2) {
-      const partnerPlace = place ^ distance;
-      const partner =
-        partnerPlace < folded ? 2 * partnerPlace + 1 : partnerPlace + folded;
-      const arrival = receive(partner, stream);
-      const sent = communicator.send(partner, sealed(communicator, stream));
-      // Merging uses the stream up: what is sent of it must have left.
-      const [theirs] = await Promise.all([arrival, sent]);
-      const [lower, upper] = place < partnerPlace ? [stream, theirs] : [theirs, stream];
-      stream = merge(lower, upper);
-    }
-    if (rank < 2 * folded) {
-      await communicator.send(rank - 1, sealed(communicator, stream));
-    }
-    return asCombined(stream, valueBytes);
+    const stream = await mergeByDoubling(communicator, own);
+    return asCombined(stream, communicator.valueBytes);
   },
 };
+
+/** All ranks' streams of one range as one, the same on all of them. Uses its own up. */
+export async function mergeByDoubling(
+  communicator: Communicator,
+  own: Stream,
+): Promise<Stream> {
+  const { rank, size, valueBytes } = communicator;
+  const { start, length } = own;
+  const slots = new StreamSlots(communicator, length);
+  const receive = async (from: number, beside: Stream): Promise<Stream> => {
+    const region = await communicator.receiveSized(
+      from,
+      streamCapacity(length, valueBytes),
+      () => slots.free(beside),
+    );
+    return communicator.reduce(() =>
+      opened(communicator, region, { start, length }, from),
+    );
+  };
+  const merge = (lower: Stream, upper: Stream): Stream =>
+    communicator.reduce(() =>
+      merged(communicator, lower, upper, slots.free(lower, upper).offset),
+    );
+  let stream = own;
+  const folded = foldedRanks(size);
+  if (rank < 2 * folded && rank % 2 === 0) {
+    // This rank leaves its part to its neighbour, which brings back the result.
+    await communicator.send(rank + 1, sealed(communicator, stream));
+    return await receive(rank + 1, stream);
+  }
+  if (rank < 2 * folded) stream = merge(await receive(rank - 1, stream), stream);
+  // Ranks that take part in the rounds, renumbered without gaps.
+  const place = rank < 2 * folded ? (rank - 1) / 2 : rank - folded;
+  for (let distance = 1; distance < size - folded; distance *= 2) {
+    const partnerPlace = place ^ distance;
+    const partner =
+      partnerPlace < folded ? 2 * partnerPlace + 1 : partnerPlace + folded;
+    const arrival = receive(partner, stream);
+    const sent = communicator.send(partner, sealed(communicator, stream));
+    // Merging uses the stream up: what is sent of it must have left.
+    const [theirs] = await Promise.all([arrival, sent]);
+    const [lower, upper] = place < partnerPlace ? [stream, theirs] : [theirs, stream];
+    stream = merge(lower, upper);
+  }
+  if (rank < 2 * folded) {
+    await communicator.send(rank - 1, sealed(communicator, stream));
+  }
+  return stream;
+}

@@ -13,6 +13,7 @@ import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import type { TimedCollective } from '../../shared/cost-model/timed-collective.ts';
 import { sparseBytes } from '../memory/entries.ts';
 import type { CollectiveDefinition, ExchangeShape } from './collective.ts';
+import { placedSeconds } from './node-links.ts';
 
 /** Standard deviation of the Gaussian, in powers of two. */
 const WIDTH = 1.5;
@@ -27,7 +28,9 @@ export function timedFactor(
   shape: ExchangeShape,
   { timed }: NetworkCost,
 ): number {
+  // What was timed was on one node.
   if (timed === undefined || shape.quantization !== undefined) return 1;
+  if (new Set(shape.places).size > 1) return 1;
   const comparable = timed.collectives.filter(
     (one) =>
       one.collective === collective.id &&
@@ -44,7 +47,8 @@ export const expectedSeconds = (
   collective: CollectiveDefinition,
   shape: ExchangeShape,
   network: NetworkCost,
-): number => collective.cost(shape, network) * timedFactor(collective, shape, network);
+): number =>
+  placedSeconds(collective, shape, network) * timedFactor(collective, shape, network);
 
 /** As it would have been timed: of f32, and what is nearest to it in N and in density. */
 function withinReach(

@@ -28,6 +28,8 @@ export interface GroupOptions {
   readonly epoch: () => number;
   /** As measured; default: constants of loopback. */
   readonly network?: NetworkCost | undefined;
+  /** The node of each rank, the same on all ranks; default: all are on one. */
+  readonly places?: readonly number[] | undefined;
   /** Of random rounding. */
   readonly seed: number;
 }
@@ -49,6 +51,10 @@ export class CollectiveGroup {
 
   get size(): number {
     return this.#options.transport.size;
+  }
+
+  get places(): readonly number[] | undefined {
+    return this.#options.places;
   }
 
   /** @param quantization of what a collective that quantises sends */
@@ -96,6 +102,7 @@ export class CollectiveGroup {
     const data = { offset: vector.offset, bytes: 4 * vector.length };
     const shape = {
       ranks: this.size,
+      places: this.places,
       length: vector.length,
       payloadBytes: data.bytes,
     };
@@ -137,13 +144,14 @@ export class CollectiveGroup {
   #communicator(stream: number): TransportCommunicator {
     let communicator = this.#communicators.get(stream);
     if (communicator === undefined) {
-      const { arena, clock, kernels, transport, ledger, seed } = this.#options;
+      const { arena, clock, kernels, transport, ledger, seed, places } = this.#options;
       communicator = new TransportCommunicator({
         arena,
         kernels,
         transport,
         stream,
         seed,
+        places,
         reduce: (work) => clock.measure('reduce', work),
         ledger,
       });

@@ -46,6 +46,8 @@ export interface EngineOptions {
   readonly switches: readonly PlanSwitch[];
   /** As measured, the same on all ranks; default: constants of loopback. */
   readonly network?: NetworkCost | undefined;
+  /** The node of each rank, the same on all ranks; default: all are on one. */
+  readonly places?: readonly number[] | undefined;
   /** Whether that network is emulated. */
   readonly emulated?: boolean | undefined;
 }
@@ -89,7 +91,11 @@ export class ExchangeEngine implements Disposable {
     this.#options = options;
     this.#schedule = new PlanSchedule(options.plan, options.switches);
     this.#ledger = new ByteLedger(options.transport.counters);
-    this.#knowledge = new NetworkKnowledge(options.network, options.emulated);
+    this.#knowledge = new NetworkKnowledge(
+      options.network,
+      options.emulated,
+      options.places,
+    );
     this.#group = new CollectiveGroup({
       ...options,
       ledger: this.#ledger,

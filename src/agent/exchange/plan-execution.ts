@@ -84,7 +84,7 @@ export class PlanExecution implements Disposable {
   constructor(options: ExecutionOptions) {
     const { arena, group, knowledge, plan, seed, site, tensors } = options;
     this.#options = options;
-    const { rank, size: world } = group;
+    const { rank, size: world, places } = group;
     const network = knowledge.costBy(heedsTimes(plan.collective));
     this.#exchanges = planBuckets(tensors, plan).map((bucket) => {
       const { method, parameters } = bucket.policy;
@@ -92,7 +92,7 @@ export class PlanExecution implements Disposable {
       return {
         bucket,
         carriage,
-        carrier: new BucketCarrier(plan, bucket, world, network),
+        carrier: new BucketCarrier(plan, bucket, world, network, places),
         part: site.open({ bucket, method, parameters, seed, rank, world }),
       };
     });
@@ -100,6 +100,7 @@ export class PlanExecution implements Disposable {
       plan,
       carriers: this.#exchanges.map(({ carrier }) => carrier),
       ranks: world,
+      places,
       arena,
       knowledge,
     });

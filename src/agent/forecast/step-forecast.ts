@@ -88,7 +88,9 @@ export function forecastPlan(
   const { kind, messages } = largestOf(carriers);
   const summed = messages.some(({ operation }) => operation === 'reduce');
   const others = summed
-    ? collectivesFor(kind).filter(({ id }) => id !== own.collective)
+    ? collectivesFor(kind).filter(
+        ({ id, forNodes }) => id !== own.collective && forNodes !== true,
+      )
     : [];
   return [
     { ...own, partial: false },

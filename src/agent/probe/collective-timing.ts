@@ -153,7 +153,7 @@ class TimedRanks {
     const { batch, turns } = effort;
     using payloads = new Payloads(this.#world, shape, batch);
     const contestants = [...collectives.values()]
-      .filter(({ takes }) => takes.includes(kind))
+      .filter(({ takes, forNodes }) => takes.includes(kind) && forNodes !== true)
       .map((collective) => ({
         collective,
         communicator: this.#communicator(streamOf(collective)),

@@ -122,6 +122,7 @@ export class RunTable {
       threads: Math.max(1, Math.floor(cores / request.ranks.length)),
       engine: engineOf(spec, cores / request.ranks.length),
       network: request.network,
+      places: request.places,
       node: request.node ?? hostname(),
       listen: request.listen ?? '127.0.0.1',
     });

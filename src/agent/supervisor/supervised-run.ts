@@ -63,6 +63,8 @@ export interface RunOptions {
   readonly threads: number;
   readonly engine: 'thread' | 'inline';
   readonly network?: NetworkCost | undefined;
+  /** The node of each rank of the run; default: all are on one. */
+  readonly places?: readonly number[] | undefined;
   /** This node's name in records. */
   readonly node: string;
   /** Address where the ranks listen. */
@@ -126,6 +128,7 @@ export class SupervisedRun {
         threads: options.threads,
         engine: options.engine,
         network: options.network,
+        places: options.places,
       });
     }
   }

@@ -114,6 +114,7 @@ export class EngineHost {
         plan: request.plan,
         switches: request.switches,
         network: request.network,
+        places: request.places,
         emulated: request.emulated !== undefined,
       });
       const fences = await this.#engine.fence(0);

@@ -44,6 +44,8 @@ export interface EngineCalls {
       plan: ExchangePlan;
       switches: readonly PlanSwitch[];
       network?: NetworkCost | undefined;
+      /** The node of each rank; default: all are on one. */
+      places?: readonly number[] | undefined;
     };
     reply: {
       /** Where in the arena the flat gradient is expected, unless it is on a GPU. */

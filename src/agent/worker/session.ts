@@ -167,6 +167,7 @@ export class WorkerSession {
       plan: configuration.plan,
       switches: configuration.switches,
       network: configuration.network,
+      places: configuration.places,
     });
     this.#connected = true;
     for (const planSwitch of this.#early) engine.learn(planSwitch);

@@ -28,6 +28,7 @@ interface AllreduceOptions {
   readonly transport: 'auto' | 'tcp' | 'native';
   readonly encrypt: boolean;
   readonly emulate?: EmulatedNetwork;
+  readonly places?: readonly number[];
   readonly in: string;
   readonly out: string;
   readonly json: boolean;
@@ -75,6 +76,11 @@ export function addAllreduceCommand(program: Command): void {
       'emulate a network between the ranks: bandwidth=1Gbit/s,latency=50us',
       parseNetwork,
     )
+    .option(
+      '--places <numbers>',
+      'the node that each rank is taken to be on: 0,0,1,1; one node unless told',
+      parsePlaces,
+    )
     .requiredOption('--in <pattern>', "the vectors, as 'in{rank}.f32'")
     .requiredOption('--out <pattern>', "where the results go, as 'out{rank}.f32'")
     .option('--json', 'print one line of JSON', false)
@@ -101,6 +107,7 @@ async function allreduce(options: AllreduceOptions): Promise<void> {
     transport: options.transport,
     encrypt: options.encrypt,
     network: options.emulate,
+    places: options.places,
     values: dtype,
     quantization: quantize,
     seed,
@@ -156,6 +163,10 @@ function parseNetwork(text: string): EmulatedNetwork {
     place: '--emulate',
   });
 }
+
+/** `0,0,1,1`; what is no number is refused where the ranks are known. */
+const parsePlaces = (text: string): readonly number[] =>
+  text.split(',').map((place) => (/^\d+$/.test(place) ? Number(place) : NaN));
 
 /** `key=value,key=value`, whole numbers as numbers. */
 function readSettings(text: string): Record<string, string | number> {

@@ -16,3 +16,14 @@ export function assignRanks<N>(
     })
     .filter(([, share]) => share.length > 0);
 }
+
+/** The other way about: a number for the node of each rank, by rank. */
+export function placesOf(
+  shares: readonly (readonly [unknown, readonly number[]])[],
+): readonly number[] {
+  const places: number[] = [];
+  for (const [node, [, ranks]] of shares.entries()) {
+    for (const rank of ranks) places[rank] = node;
+  }
+  return places;
+}

@@ -15,7 +15,7 @@ import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { RunSummary } from '../../shared/rpc.ts';
 import type { RunStore } from '../store/run-store.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
-import { assignRanks } from './rank-assignment.ts';
+import { assignRanks, placesOf } from './rank-assignment.ts';
 import type { RunFollowers } from './run-followers.ts';
 
 /** Building models, loading data, listening: the supervisor gives up before. */
@@ -55,13 +55,14 @@ export async function startRanks(
     ? emulatedCost(emulatedNetwork(spec.network), measured)
     : measured;
   const shares = assignRanks(spec.world.ranks, links);
+  const places = placesOf(shares);
   await Promise.all(links.map((link) => link.connect()));
   const prepared = await Promise.all(
     shares.map(([link, ranks]) =>
       link.request(
         'prepare',
         {
-          ...{ run: id, spec, switches, ranks, secret, network },
+          ...{ run: id, spec, switches, ranks, secret, network, places },
           ...(isHere(link) ? {} : { node: link.name }),
           listen: listenAddress(link, links),
         },

@@ -3,7 +3,12 @@
  * and scattering included). Costs are linear in the constants, so that the terms of any
  * cost function are its values with all other constants at 0: they add up exactly.
  */
-import { mergeSeconds, scatterSeconds, type NetworkCost } from './network-cost.ts';
+import {
+  betweenNodes,
+  mergeSeconds,
+  scatterSeconds,
+  type NetworkCost,
+} from './network-cost.ts';
 
 /** Seconds. */
 export interface CostTerms {
@@ -19,11 +24,21 @@ export function costTerms(
   cost: (network: NetworkCost) => number,
   network: NetworkCost,
 ): CostTerms {
-  const nothing = { alpha: 0, overhead: 0, beta: 0, gamma: 0, merge: 0, scatter: 0 };
+  const nothing = {
+    ...{ alpha: 0, overhead: 0, beta: 0, gamma: 0, merge: 0, scatter: 0 },
+    between: { alpha: 0, beta: 0 },
+  };
   const { alpha, overhead = alpha, beta, rates, gamma } = network;
+  const between = betweenNodes(network);
   return {
-    latency: cost({ ...nothing, alpha, overhead }),
-    bandwidth: cost({ ...nothing, beta, rates }),
+    latency: cost({
+      ...{ ...nothing, alpha, overhead },
+      between: { alpha: between.alpha, beta: 0 },
+    }),
+    bandwidth: cost({
+      ...{ ...nothing, beta, rates },
+      between: { alpha: 0, beta: between.beta },
+    }),
     reduction: cost({
       ...nothing,
       gamma,

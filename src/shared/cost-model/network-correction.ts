@@ -5,7 +5,12 @@
  * corrects the next. Pure, so that ranks that agree on what they saw agree on this.
  */
 import { totalSeconds, type CostTerms } from './cost-terms.ts';
-import { mergeSeconds, scatterSeconds, type NetworkCost } from './network-cost.ts';
+import {
+  betweenNodes,
+  mergeSeconds,
+  scatterSeconds,
+  type NetworkCost,
+} from './network-cost.ts';
 
 /** A prediction that is off by more than this share is wrong. */
 export const TOLERANCE = 0.2;
@@ -24,7 +29,9 @@ const LARGEST_STEP = 10;
 
 export function corrected(network: NetworkCost, correction: Correction): NetworkCost {
   const { latency, bandwidth, reduction } = correction;
+  const between = betweenNodes(network);
   return {
+    between: { alpha: between.alpha * latency, beta: between.beta * bandwidth },
     alpha: network.alpha * latency,
     overhead: network.overhead && network.overhead * latency,
     beta: network.beta * bandwidth,

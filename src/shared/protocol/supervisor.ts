@@ -73,6 +73,8 @@ export interface SupervisorRequests {
       secret: Uint8Array;
       /** What was measured of the network, for all ranks of the run. */
       network?: NetworkCost | undefined;
+      /** The node of each rank of the run, by rank; default: all are on one. */
+      places?: readonly number[] | undefined;
       /** The node's name in records; default: its host name. */
       node?: string | undefined;
       /** Address where its ranks listen and peers find them; default: 127.0.0.1. */

@@ -27,6 +27,8 @@ export type ToWorker =
       readonly engine: 'thread' | 'inline';
       /** What was measured of the network, the same for all ranks; default: nothing was. */
       readonly network?: NetworkCost | undefined;
+      /** The node of each rank of the run, by rank; default: all are on one. */
+      readonly places?: readonly number[] | undefined;
     }
   | { readonly type: 'begin'; readonly addresses: readonly RankAddress[] }
   | { readonly type: 'switch'; readonly switch: PlanSwitch }

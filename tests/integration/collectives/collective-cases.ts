@@ -16,6 +16,7 @@ import {
   splitSent,
   unitedTree,
 } from './stream-oracle.ts';
+import { hierarchicalSent, sparseHierarchicalSent } from './node-cases.ts';
 
 export interface CollectiveCase {
   readonly kind: 'dense' | 'sparse';
@@ -59,6 +60,12 @@ export const collectiveCases: Readonly<Record<string, CollectiveCase>> = {
   'recursive-doubling': dense(recursiveDoublingBytesSent),
   rabenseifner: dense(rabenseifnerBytesSent),
   'scatter-reduce-allgather': scattered,
+  // All ranks on one node: the same algorithm, in chunks. Nodes: `hierarchical.test.ts`.
+  hierarchical: {
+    kind: 'dense',
+    sent: (inputs) =>
+      hierarchicalSent(inputs, new Array<number>(inputs.length).fill(0)),
+  },
   'ssar-recursive-doubling': {
     kind: 'sparse',
     fillsIn: true,
@@ -92,6 +99,12 @@ export const collectiveCases: Readonly<Record<string, CollectiveCase>> = {
     kind: 'sparse',
     fillsIn: true,
     sent: sparseRingSent,
+  },
+  'ssar-hierarchical': {
+    kind: 'sparse',
+    fillsIn: true,
+    sent: (inputs) =>
+      sparseHierarchicalSent(inputs, new Array<number>(inputs.length).fill(0)),
   },
   'sparse-allgather': {
     kind: 'sparse',

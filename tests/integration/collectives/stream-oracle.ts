@@ -55,14 +55,21 @@ const atDelta = (entries: number, length: number, size: number): boolean =>
   length > 0 && entries >= (length * size) / (4 + size);
 
 /** What each rank sends in a recursive doubling of whole streams. */
-export function doublingSent(inputs: readonly Values[]): readonly number[] {
-  const ranks = inputs.length;
-  const sent = inputs.map(() => 0);
-  if (ranks === 1) return sent;
+export const doublingSent = (inputs: readonly Values[]): readonly number[] =>
+  swapsSent(inputs.map((input) => entriesOf(input))).swapped;
+
+/** The same of any streams, by rank, and what each rank has in the end. */
+export function swapsSent(own: readonly Entries[]): {
+  readonly swapped: readonly number[];
+  readonly results: readonly Entries[];
+} {
+  const ranks = own.length;
+  const sent = own.map(() => 0);
+  const streams = [...own];
+  if (ranks === 1) return { swapped: sent, results: streams };
   let core = 1;
   while (2 * core <= ranks) core *= 2;
   const folded = ranks - core;
-  const streams = inputs.map((input) => entriesOf(input));
   const send = (rank: number): void => {
     sent[rank]! += bytesOf(streams[rank]!);
   };
@@ -80,8 +87,11 @@ export function doublingSent(inputs: readonly Values[]): readonly number[] {
       streams[rank] = united(before[rank]!, before[rankAt(place ^ distance)]!);
     }
   }
-  for (let pair = 0; pair < folded; pair++) send(2 * pair + 1);
-  return sent;
+  for (let pair = 0; pair < folded; pair++) {
+    send(2 * pair + 1);
+    streams[2 * pair] = streams[2 * pair + 1]!;
+  }
+  return { swapped: sent, results: streams };
 }
 
 /** What a rank sends in the first phase of the split algorithms. */

@@ -43,6 +43,8 @@ describe('the registry', () => {
       'sparse-ring': 8,
       'scatter-reduce-allgather': 9,
       'ok-topk': 10,
+      hierarchical: 11,
+      'ssar-hierarchical': 12,
     });
   });
 

@@ -6,6 +6,7 @@ import {
   isOff,
   UNCORRECTED,
 } from '../../../src/shared/cost-model/network-correction.ts';
+import { BETWEEN_NODES } from '../../../src/shared/cost-model/network-cost.ts';
 
 const terms = { latency: 1, bandwidth: 6, reduction: 3 };
 
@@ -49,6 +50,7 @@ describe('a correction', () => {
       gamma: 12,
       merge: 14 * 12,
       scatter: 5 * 12,
+      between: { alpha: 2 * BETWEEN_NODES.alpha, beta: 3 * BETWEEN_NODES.beta },
     });
   });
 

@@ -1,0 +1,100 @@
+/**
+ * What flat collectives, which treat all ranks alike, take where ranks are on several nodes.
+ * Every rank meets the latency between nodes, for who has neighbours there makes the others
+ * wait; and the bytes that leave the busiest node pass its one link, one rank after the
+ * other, on top of what they take within nodes. How many leave it, a collective knows whose
+ * ranks talk to few others; of any other they are taken to be spread evenly over all ranks,
+ * which holds for messages to everybody and is some 25 % too few for Bruck's rounds.
+ */
+import {
+  betweenNodes,
+  type NetworkCost,
+} from '../../shared/cost-model/network-cost.ts';
+import type { CollectiveDefinition, ExchangeShape } from './collective.ts';
+import { foldedRanks, rounds } from './folding.ts';
+import { nodeGroups } from './node-groups.ts';
+
+type Costs = Pick<CollectiveDefinition, 'cost' | 'wireBytes' | 'crossing' | 'forNodes'>;
+
+/** Predicted seconds, wherever the ranks are. */
+export function placedSeconds(
+  collective: Costs,
+  shape: ExchangeShape,
+  network: NetworkCost,
+): number {
+  const { places } = shape;
+  if (collective.forNodes === true || places === undefined || !isSpread(places)) {
+    return collective.cost(shape, network);
+  }
+  const { alpha, overhead = alpha } = network;
+  const between = betweenNodes(network);
+  const bytes =
+    collective.crossing?.(shape, places) ??
+    evenlySpread(collective.wireBytes(shape), places);
+  const slowed = { ...network, alpha: between.alpha, overhead };
+  return collective.cost(shape, slowed) + bytes * between.beta;
+}
+
+const isSpread = (places: readonly number[]): boolean =>
+  places.some((place) => place !== places[0]);
+
+/** What leaves the busiest node if every rank sends so many bytes, evenly, to all others. */
+function evenlySpread(bytes: number, places: readonly number[]): number {
+  const ranks = places.length;
+  const leaving = nodeGroups(places).nodes.map(
+    ({ length }) => (length * (ranks - length)) / (ranks - 1),
+  );
+  return bytes * Math.max(...leaving);
+}
+
+/** The same where every rank sends them to the next one alone. */
+export const crossingRing = (bytes: number, places: readonly number[]): number =>
+  busiest(places, (rank) => [{ to: (rank + 1) % places.length, bytes }]);
+
+/** What a pair of ranks swaps at one distance. */
+interface Swap {
+  readonly distance: number;
+  readonly bytes: number;
+}
+
+/**
+ * The same of swaps at powers of two, and of what pairs that fold send one another where P is
+ * none.
+ */
+export function crossingSwaps(
+  swaps: readonly Swap[],
+  folds: { readonly before: number; readonly after: number },
+  places: readonly number[],
+): number {
+  const folded = foldedRanks(places.length);
+  const rankAt = (place: number): number =>
+    place < folded ? 2 * place + 1 : place + folded;
+  return busiest(places, (rank) => {
+    const inPair = rank < 2 * folded;
+    if (inPair && rank % 2 === 0) return [{ to: rank + 1, bytes: folds.before }];
+    const place = inPair ? (rank - 1) / 2 : rank - folded;
+    const swapped = swaps.map(({ distance, bytes }) => ({
+      to: rankAt(place ^ distance),
+      bytes,
+    }));
+    return inPair ? [...swapped, { to: rank - 1, bytes: folds.after }] : swapped;
+  });
+}
+
+/** 1, 2, 4, …: the distances of recursive doubling. */
+export const doublingDistances = (ranks: number): readonly number[] =>
+  Array.from({ length: rounds(ranks) }, (_, round) => 2 ** round);
+
+function busiest(
+  places: readonly number[],
+  sentBy: (rank: number) => readonly { readonly to: number; readonly bytes: number }[],
+): number {
+  const leaving = new Map<number, number>();
+  for (const [rank, place] of places.entries()) {
+    for (const { to, bytes } of sentBy(rank)) {
+      if (places[to] === place) continue;
+      leaving.set(place, (leaving.get(place) ?? 0) + bytes);
+    }
+  }
+  return Math.max(0, ...leaving.values());
+}

@@ -1,0 +1,172 @@
+/**
+ * Hierarchical sparse allreduce for nodes of several ranks each: the ranks of a node split
+ * the range of indices into lanes (`node-groups.ts`) and merge them, each lane's stream is
+ * swapped and merged by recursive doubling between its counterparts on all nodes, and the
+ * node's lanes are gathered within it. One stream of a node's union passes its link, where
+ * flat algorithms send each rank's own, or its partners' unions as often as there are ranks.
+ *
+ * Cost, with L ranks on a node, S lanes and u(r) the union of r ranks: within a node
+ * 2·α + (k + u(P))·(L−1)/S·8β, between M nodes L₁' + Σ u(L·2^t)·8β' over log₂M rounds,
+ * L₁' = log₂M·α', and what is merged on the way. A lane that reaches its δ goes on dense.
+ *
+ * A lane is merged as a tree over the ranks of a node, then as one over the nodes; both
+ * sides of a swap merge the same two streams: all ranks get the same bits. On one node it is
+ * `ssar-split-allgather.ts` with a direct allgather, with one rank on each node it is
+ * `ssar-recursive-doubling.ts`.
+ *
+ * Source: SparCML (Renggli et al., SC 2019), section 5.3, whose algorithms it composes.
+ */
+import {
+  betweenNodes,
+  burstSeconds,
+  messageSeconds,
+} from '../../shared/cost-model/network-cost.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
+import type {
+  CollectiveDefinition,
+  Communicator,
+  ExchangeShape,
+} from './collective.ts';
+import {
+  concatenatedSeconds,
+  entriesPerRank,
+  mergedSeconds,
+  mergedTreeSeconds,
+  splitSeconds,
+  unionBytes,
+  unionOf,
+  unitedPerRound,
+} from './fill-in.ts';
+import { foldedRanks } from './folding.ts';
+import { nodeGroups, nodeSeat, onOneNode } from './node-groups.ts';
+import { partRanges, type ElementRange } from './partition.ts';
+import { rankSubset } from './rank-subset.ts';
+import {
+  concatenated,
+  mergedTree,
+  opened,
+  sealed,
+  streamBytes,
+  streamCapacity,
+  type Stream,
+} from './sparse-stream.ts';
+import { exchangeParts } from './split-exchange.ts';
+import { mergeByDoubling } from './ssar-recursive-doubling.ts';
+
+export const ssarHierarchical: CollectiveDefinition = {
+  id: 'ssar-hierarchical',
+  code: 12,
+  title: 'Sparse hierarchical',
+  summary: 'Streams merged within each node, then one stream a node between nodes.',
+  source: 'SparCML (Renggli et al., SC 2019), section 5.3, composed by nodes',
+  takes: ['sparse'],
+  forNodes: true,
+  cost: (shape, network) => {
+    const { ranks, length } = shape;
+    if (ranks === 1) return 0;
+    const steps = stepsOf(shape);
+    const { lanes, most, unions } = steps;
+    const between = betweenNodes(network);
+    const merging = unions.reduce((sum, united) => {
+      const entries = unionOf(shape, united) / lanes;
+      return sum + mergedSeconds(entries, entries, length / lanes, network);
+    }, 0);
+    // The link is the node's: what passes it is of all lanes.
+    const passing = [...unions, ...steps.folds].reduce(
+      (sum, united) =>
+        sum + messageSeconds(between, lanes * unionBytes(shape, united, lanes)),
+      0,
+    );
+    return (
+      burstSeconds(network, most - 1, steps.contributed) +
+      burstSeconds(network, most - 1, unionBytes(shape, ranks, lanes)) +
+      passing +
+      merging +
+      splitSeconds(shape, network) +
+      mergedTreeSeconds({ ...shape, ranks: most }, lanes, network) +
+      concatenatedSeconds(shape, network)
+    );
+  },
+  wireBytes: (shape) => {
+    const { ranks } = shape;
+    const { contributed, folds, lanes, most, unions } = stepsOf(shape);
+    const swapped = [...unions, ...folds.slice(1)].reduce(
+      (sum, united) => sum + unionBytes(shape, united, lanes),
+      0,
+    );
+    return (most - 1) * (contributed + unionBytes(shape, ranks, lanes)) + swapped;
+  },
+  run: async (communicator: Communicator, payload: Payload): Promise<Combined> => {
+    if (communicator.size === 1 && payload.kind === 'sparse') {
+      return { form: 'sparse', count: payload.count, data: payload.data };
+    }
+    const { lanes, local, place, counterparts } = nodeSeat(communicator);
+    const ranges = partRanges(payload.length, lanes);
+    // Ranks beyond the lanes have an empty range behind the end.
+    const shares = local.map(
+      (_, index) => ranges[index] ?? { start: payload.length, length: 0 },
+    );
+    const node = rankSubset(communicator, local, 'node');
+    const contributions = await exchangeParts(node, payload, shares);
+    let own = communicator.reduce(() => mergedTree(node, contributions));
+    if (place < lanes) {
+      own = await mergeByDoubling(rankSubset(communicator, counterparts, 'lane'), own);
+    }
+    const streams = await gatherLanes(node, own, shares.slice(0, lanes));
+    return communicator.reduce(() => concatenated(communicator, streams));
+  },
+};
+
+/** The lanes of a node on all of its ranks, straight from their owners. */
+async function gatherLanes(
+  node: Communicator,
+  own: Stream,
+  lanes: readonly ElementRange[],
+): Promise<readonly Stream[]> {
+  const { rank, size, valueBytes } = node;
+  const arrivals = lanes.map(async (range, owner): Promise<Stream> => {
+    if (owner === rank) return own;
+    const region = await node.receiveSized(
+      owner,
+      streamCapacity(range.length, valueBytes),
+      (bytes) => node.scratch(`lane of ${owner}`, bytes),
+    );
+    return node.reduce(() => opened(node, region, range, owner));
+  });
+  const sends: Promise<void>[] = [];
+  if (rank < lanes.length) {
+    const region = sealed(node, own);
+    for (let step = 1; step < size; step++) {
+      sends.push(node.send((rank + step) % size, region));
+    }
+  }
+  const [streams] = await Promise.all([Promise.all(arrivals), Promise.all(sends)]);
+  return streams;
+}
+
+/** What a cost is made of. */
+interface Steps {
+  readonly lanes: number;
+  /** L, of the largest node. */
+  readonly most: number;
+  /** Bytes that a rank brings to one lane. */
+  readonly contributed: number;
+  /** Ranks united in the streams that are swapped, by round. */
+  readonly unions: readonly number[];
+  /** The same of what is folded before the rounds and unfolded after them. */
+  readonly folds: readonly number[];
+}
+
+function stepsOf(shape: ExchangeShape): Steps {
+  const { ranks, length, places = onOneNode(ranks), valueBytes } = shape;
+  const { lanes, nodes } = nodeGroups(places);
+  const each = ranks / nodes.length;
+  const count = nodes.length;
+  return {
+    lanes,
+    most: Math.max(...nodes.map((members) => members.length)),
+    contributed: streamBytes(entriesPerRank(shape) / lanes, length / lanes, valueBytes),
+    unions: unitedPerRound({ ...shape, ranks: count }).map((united) => united * each),
+    folds: foldedRanks(count) > 0 ? [each, ranks] : [],
+  };
+}
