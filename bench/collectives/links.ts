@@ -7,7 +7,7 @@ import { inputError } from '../../src/shared/errors.ts';
 import { namespacesMissing, RankNamespaces } from '../../tests/harness/namespaces.ts';
 
 /** Bits per second of each rank's link, in each direction. */
-const SHAPED = { '1gbit': 1e9, '10gbit': 10e9 } as const;
+const SHAPED = { '100mbit': 1e8, '1gbit': 1e9, '10gbit': 10e9 } as const;
 const EMULATED = { 'emulated-1gbit': 1e9, 'emulated-10gbit': 10e9 } as const;
 
 export const LINK_NAMES = ['loopback', ...keysOf(SHAPED), ...keysOf(EMULATED)] as const;

@@ -10,6 +10,7 @@ import { CommandHost } from '../../harness/command-host.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
 import { until } from '../../harness/processes.ts';
 import { collectiveCases } from './collective-cases.ts';
+import { hierarchicalSent, sparseHierarchicalSent } from './node-cases.ts';
 import { floats, integers, sameBits, sumOf } from './run-collective.ts';
 import { TopSumOracle } from './top-sum-oracle.ts';
 
@@ -104,6 +105,25 @@ describe.each(worlds)('P = $ranks', ({ ranks, ids }) => {
     expect(total(report.wireSent)).toBe(total(report.wireReceived));
     expect(ranks > 1 || total(report.wireSent) === 0).toBe(true);
   });
+});
+
+test('sums within the nodes that it is told of, then between them', async () => {
+  const vectors = Array.from({ length: 3 }, (_, rank) => integers(rank, 6000, 0.03));
+  put(vectors);
+  const places = [5, 2, 5];
+  const sent = {
+    hierarchical: hierarchicalSent(vectors, places),
+    'ssar-hierarchical': sparseHierarchicalSent(vectors, places),
+  };
+  for (const [id, bytes] of Object.entries(sent)) {
+    const report = await reduce(3, '--algorithm', id, '--places', places.join(','));
+    expect(report.algorithm).toBe(id);
+    for (const rank of [0, 1, 2]) expect(result(rank)).toEqual(sumOf(vectors));
+    for (const [rank, wire] of report.wireSent.entries()) {
+      expect(wire).toBeGreaterThanOrEqual(bytes[rank]!);
+      expect(wire).toBeLessThan(bytes[rank]! + 1000);
+    }
+  }
 });
 
 test('the same bits on all ranks and in two runs', async () => {
@@ -296,6 +316,12 @@ describe('wrong input is one line, exit code 2, and nothing is written', () => {
       'VECTOR_LENGTHS_DIFFER',
       /rank 2 has 99 .* rank 0 has 100.*in2\.f32/,
     ],
+    [
+      allreduce(2, '--places', '0,1,1'),
+      'PLACES_INVALID',
+      /3 places for 2 ranks.*as 0,0,1,1/,
+    ],
+    [allreduce(2, '--places', '0,x'), 'PLACES_INVALID', /NaN is no place/],
     [allreduce(4), 'VECTOR_SIZE_INVALID', /7 bytes .*in3\.f32/],
     [allreduce(2, '--out', path.join(folder, 'x')), 'PATTERN_INVALID', /\{rank\}/],
     [

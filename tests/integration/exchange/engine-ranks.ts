@@ -41,13 +41,15 @@ export interface Situation {
   readonly tensors?: readonly FlatTensor[];
   /** Default: constants of loopback. */
   readonly network?: NetworkCost;
+  /** The node of each rank; default: all are on one. */
+  readonly places?: readonly number[];
 }
 
 export async function connectRanks(
   exchange: Record<string, unknown>,
   switches: readonly PlanSwitch[] = [],
   world = RANKS,
-  { tensors = TENSORS, network }: Situation = {},
+  { tensors = TENSORS, network, places }: Situation = {},
 ): Promise<readonly Rank[]> {
   const length = tensors.reduce((sum, tensor) => sum + tensor.length, 0);
   const secret = randomBytes(32);
@@ -82,6 +84,7 @@ export async function connectRanks(
         seed: 1,
         plan: resolvePlan(exchange),
         switches,
+        places,
         ...(network === undefined ? {} : { network }),
       });
       return { engine, arena, gradient };

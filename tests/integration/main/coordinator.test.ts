@@ -394,7 +394,11 @@ describe('launching', () => {
     });
     await coordinator.launch(spec);
     const [prepare] = supervisor.requested('prepare');
-    expect(prepare!.body).toMatchObject({ ranks: [0, 1], switches: [] });
+    expect(prepare!.body).toMatchObject({
+      ranks: [0, 1],
+      places: [0, 0],
+      switches: [],
+    });
     expect((prepare!.body as { secret: Uint8Array }).secret).toHaveLength(32);
     expect(supervisor.requested('begin')[0]!.body).toMatchObject({
       addresses: [address(0), address(1)],

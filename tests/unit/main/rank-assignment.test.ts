@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { assignRanks } from '../../../src/main/runs/rank-assignment.ts';
+import { assignRanks, placesOf } from '../../../src/main/runs/rank-assignment.ts';
 
 test('every rank is on one node, in order, and shares differ by one at most', () => {
   fc.assert(
@@ -17,6 +17,11 @@ test('every rank is on one node, in order, and shares differ by one at most', ()
         expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1);
         expect(shares).toHaveLength(Math.min(ranks, count));
         expect(shares[0]![0]).toBe(0);
+        const places = placesOf(shares);
+        for (const [node, share] of shares) {
+          expect(share.map((rank) => places[rank])).toEqual(share.map(() => node));
+        }
+        expect(places).toHaveLength(ranks);
       },
     ),
   );
