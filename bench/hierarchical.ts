@@ -11,7 +11,7 @@ import { reportError } from '../src/cli/text/report-error.ts';
 import { milliseconds } from '../src/cli/text/quantities.ts';
 import { textTable } from '../src/cli/text/text-table.ts';
 import { collectivesFor, findCollective } from '../src/agent/collectives/registry.ts';
-import { LOOPBACK } from '../src/shared/cost-model/network-cost.ts';
+import { BETWEEN_NODES, LOOPBACK } from '../src/shared/cost-model/network-cost.ts';
 import { inputError } from '../src/shared/errors.ts';
 import { BenchWorld } from './collectives/bench-world.ts';
 import { contest, type Outcome, type VectorShape } from './collectives/contest.ts';
@@ -52,6 +52,8 @@ interface Line {
 }
 
 const REPETITIONS = 4;
+/** What Ethernet, IP and TCP leave of a link for messages. */
+const GOODPUT = 0.941;
 const WHAT = { nodes: 'ranks of each node, as 4,4', length: 'a number of elements' };
 
 // What stands when the process exits is taken down then; a signal is an exit, too.
@@ -75,8 +77,12 @@ async function main(options: Options): Promise<void> {
   await using world = await BenchWorld.start({
     ...{ ranks: places.length, links, transport: 'auto', places },
   });
-  // What `auto` goes by where nothing was measured, as in a run on several nodes.
-  const stage = { world, peers: [], network: LOOPBACK };
+  // Within nodes what `auto` goes by where nothing was measured, as in a run on several nodes.
+  const between = {
+    alpha: BETWEEN_NODES.alpha,
+    beta: links.rate === undefined ? LOOPBACK.beta : 8 / (GOODPUT * links.rate),
+  };
+  const stage = { world, peers: [], network: { ...LOOPBACK, between } };
   for (const shape of shapes) {
     const schedule = { rounds, repetitions: REPETITIONS, batch: 1, dataSets: 3 };
     const kind = shape.count === undefined ? 'dense' : 'sparse';

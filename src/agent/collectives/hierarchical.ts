@@ -12,8 +12,8 @@
  * combines the sums of all nodes and sends the result back. Chunks are a pipeline through
  * all steps: while one is on the link the next is summed within the node. On its way from
  * one rank to another every message has its place in a fixed order (what is to be reduced
- * first, results after it), so that all receives can be posted at once, and data lands
- * where it belongs.
+ * first, results after it), so that receives are posted ahead, and data lands where it
+ * belongs.
  *
  * A chunk is reduced in the order of ranks within a node, then in the order of nodes, by
  * one rank alone: all ranks get the same bits, and every run does on the same places. On
@@ -79,6 +79,9 @@ export const hierarchical: CollectiveDefinition = {
   },
 };
 
+/** Results that are awaited ahead: each has the transport's deadline from then on. */
+const WINDOW = 8;
+
 /** A piece of a lane. */
 interface Chunk {
   readonly vector: Vector;
@@ -100,7 +103,7 @@ function chunksOf(lane: Vector, nodes: number, valueBytes: ValueBytes): Chunk[] 
 interface Arrival {
   /** By index of the sender; nothing lies at this rank's own. */
   readonly regions: readonly Region[];
-  readonly received: Promise<unknown>;
+  readonly received: readonly (Promise<void> | undefined)[];
 }
 
 /** One rank's part in one exchange. */
@@ -111,8 +114,7 @@ class HierarchicalAllreduce {
   readonly #lanes: readonly (readonly Chunk[])[];
   /** Of this rank's lane; none where it has no lane. */
   readonly #own: readonly Chunk[];
-  /** Whatever is in flight, to be awaited before the end. */
-  readonly #messages: Promise<void>[] = [];
+  readonly #sends: Promise<void>[] = [];
 
   constructor(communicator: Communicator, vector: Vector) {
     const { valueBytes } = communicator;
@@ -136,28 +138,58 @@ class HierarchicalAllreduce {
     const homed = own.filter(({ home }) => home === node);
     const contributions = this.#arrivals(local, place, own);
     const sums = this.#arrivals(counterparts, node, homed);
-    const results = own.map(({ home, vector }) =>
-      home === node ? undefined : this.#receive(counterparts[home]!, vector),
-    );
-    // Each lands on what this rank has contributed to it: that has left, for it is in it.
-    for (const [lane, chunks] of this.#lanes.entries()) {
-      if (lane === place) continue;
-      for (const { vector } of chunks) void this.#receive(local[lane]!, vector);
-    }
     this.#sendContributions();
+    await Promise.all([
+      this.#reduce(contributions, sums),
+      ...this.#lanes.map((chunks, lane) =>
+        lane === place ? undefined : this.#collect(local[lane]!, chunks),
+      ),
+    ]);
+    await Promise.all(this.#sends);
+  }
+
+  /** This rank's lane: summed within the node, then between nodes, and passed on. */
+  async #reduce(
+    contributions: readonly Arrival[],
+    sums: readonly Arrival[],
+  ): Promise<void> {
+    const { local, place, node, counterparts } = this.#seat;
+    const own = this.#own;
     for (const [index, { vector, home }] of own.entries()) {
       await this.#combine(vector, place, contributions[index]!);
       if (home !== node) this.#send(counterparts[home]!, vector);
     }
-    let next = 0;
+    const results: (Promise<void> | undefined)[] = [];
+    let homed = 0;
     for (const [index, { vector, home }] of own.entries()) {
+      for (const ahead of own.slice(results.length, index + WINDOW)) {
+        const elsewhere = ahead.home !== node;
+        results.push(
+          elsewhere
+            ? this.#receive(counterparts[ahead.home]!, ahead.vector)
+            : undefined,
+        );
+      }
       if (home === node) {
-        await this.#combine(vector, node, sums[next++]!);
+        await this.#combine(vector, node, sums[homed++]!);
         for (const peer of counterparts) this.#send(peer, vector);
       } else await results[index];
       for (const peer of local) this.#send(peer, vector);
     }
-    await Promise.all(this.#messages);
+  }
+
+  /**
+   * The results of another lane from its owner. Each lands on what this rank has contributed
+   * to it: that has left, for it is in it.
+   */
+  async #collect(owner: number, chunks: readonly Chunk[]): Promise<void> {
+    const arrivals: Promise<void>[] = [];
+    for (const index of chunks.keys()) {
+      for (const { vector } of chunks.slice(arrivals.length, index + WINDOW)) {
+        arrivals.push(this.#receive(owner, vector));
+      }
+      await arrivals[index];
+    }
   }
 
   /** This rank's elements of all other lanes to their owners on its node. */
@@ -199,7 +231,7 @@ class HierarchicalAllreduce {
       const received = regions.map(({ offset }, index) =>
         index === own ? undefined : this.#receive(ranks[index]!, { offset, length }),
       );
-      return { regions, received: Promise.all(received) };
+      return { regions, received };
     });
   }
 
@@ -209,7 +241,7 @@ class HierarchicalAllreduce {
     place: number,
     { regions, received }: Arrival,
   ): Promise<void> {
-    await received;
+    await Promise.all(received);
     this.#communicator.reduce(() => {
       combineInOrder(this.#communicator, vector, place, regions);
     });
@@ -219,17 +251,12 @@ class HierarchicalAllreduce {
   #send(peer: number, vector: Vector): void {
     const { rank, valueBytes } = this.#communicator;
     if (peer === rank) return;
-    this.#messages.push(
-      this.#communicator.send(peer, vectorRegion(vector, valueBytes)),
-    );
+    this.#sends.push(this.#communicator.send(peer, vectorRegion(vector, valueBytes)));
   }
 
   #receive(peer: number, vector: Vector): Promise<void> {
     const { valueBytes } = this.#communicator;
-    const region = vectorRegion(vector, valueBytes);
-    const received = this.#communicator.receive(peer, region);
-    this.#messages.push(received);
-    return received;
+    return this.#communicator.receive(peer, vectorRegion(vector, valueBytes));
   }
 }
 

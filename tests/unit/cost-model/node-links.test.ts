@@ -110,8 +110,8 @@ describe('auto', () => {
       const shape = collective.takes.includes('sparse')
         ? sparse(places.one, 1000)
         : dense(places.one);
-      const { places: _, ...flat } = shape;
       const seconds = placedSeconds(collective, shape, LOOPBACK);
+      const flat = { ...shape, places: undefined };
       expect(seconds).toBe(collective.cost(flat, LOOPBACK));
     }
   });
