@@ -20,9 +20,9 @@
  * one node, or with one rank on each, it is the direct algorithm of
  * `scatter-reduce-allgather.ts` in chunks.
  *
- * Source: Thakur, Rabenseifner and Gropp (2005) for the parts; the composition as in
- * NCCL's and Horovod's hierarchical allreduce (Jia et al., "Highly scalable deep learning
- * training system with mixed-precision", 2018, section 3.3); chunks and lanes are ours.
+ * Source: Thakur, Rabenseifner and Gropp (2005) for the parts, composed as in the hierarchical
+ * allreduce of Jia et al., "Highly scalable deep learning training system with
+ * mixed-precision" (2018); lanes and chunks are ours.
  */
 import { betweenNodes, burstSeconds } from '../../shared/cost-model/network-cost.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
