@@ -8,7 +8,13 @@ export const LOCAL_NODE = 'this-computer';
 export const nodeEntrySchema = z.strictObject({
   name: z
     .string()
-    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, 'letters, digits and . _ - only'),
+    .max(63, 'at most 63 characters')
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'letters, digits and . _ - only')
+    // In YAML these stand for something else than a name.
+    .refine(
+      (name) => !/^(\d+(\.\d*)?|true|false|null|yes|no|on|off)$/i.test(name),
+      'YAML reads that as a number or a constant: begin with a letter',
+    ),
   /** `[user@]name[:port]`, the name as in ~/.ssh/config. */
   destination: z.string().min(1).max(300),
   /** Files of private keys that are tried first; `~` and relative paths are the home's. */
@@ -17,7 +23,10 @@ export const nodeEntrySchema = z.strictObject({
   jump: z.string().min(1).optional(),
   /** Absolute path of the file that is read instead of ~/.ssh/config. */
   configFile: z.string().min(1).optional(),
-  labels: z.array(z.string().min(1).max(60)).readonly().default([]),
+  labels: z
+    .array(z.string().min(1).max(60))
+    .transform((labels): readonly string[] => [...new Set(labels)])
+    .default([]),
   /** Where ranks on other machines find its ranks; by default where SSH reached it. */
   address: z.string().min(1).max(255).optional(),
 });

@@ -1,7 +1,6 @@
 /** `gradwire nodes add`: a machine by name. Nothing is connected to. */
 import path from 'node:path';
 import type { Command } from 'commander';
-import { parseNodeEntry } from '../../shared/node-entry.ts';
 import { withWorkspace } from '../session/workspace.ts';
 import { repeated } from '../text/repeated.ts';
 
@@ -30,7 +29,7 @@ export function addNodesAddCommand(nodes: Command): void {
     .action(async (name: string, options: AddOptions) => {
       const { host, port, user, identity, jump, label, address } = options;
       const bracketed = host.includes(':') && port !== undefined ? `[${host}]` : host;
-      const entry = parseNodeEntry({
+      const raw = {
         name,
         destination:
           (user === undefined ? '' : `${user}@`) +
@@ -40,9 +39,9 @@ export function addNodesAddCommand(nodes: Command): void {
         ...(jump.length === 0 ? {} : { jump: jump.join(',') }),
         labels: label,
         ...(address === undefined ? {} : { address }),
-      });
-      await withWorkspace(async ({ store }) => {
-        store.nodes.add(entry);
+      };
+      await withWorkspace(async ({ store, inventory }) => {
+        store.nodes.add(inventory.parse(raw));
         process.stdout.write(
           `added ${name}; see what it is like: gradwire nodes check ${name}\n`,
         );

@@ -1,9 +1,9 @@
 /** `gradwire nodes import`: hosts of ~/.ssh/config as nodes, all of them or those named. */
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { inputError } from '../../shared/errors.ts';
 import { nearest } from '../../shared/nearest.ts';
-import { parseNodeEntry } from '../../shared/node-entry.ts';
 import { importableHosts } from '../../main/ssh/config/resolve-target.ts';
 import { withWorkspace } from '../session/workspace.ts';
 
@@ -17,6 +17,12 @@ export function addNodesImportCommand(nodes: Command): void {
       async (names: readonly string[], { config }: { readonly config?: string }) => {
         // Absolute: later commands read it too, from wherever they run.
         const configFile = config === undefined ? undefined : path.resolve(config);
+        if (configFile !== undefined && !existsSync(configFile)) {
+          throw inputError('FILE_NOT_FOUND', 'there is no such file', {
+            place: configFile,
+            next: 'Give the path of a file in the format of ssh_config(5).',
+          });
+        }
         const hosts = importableHosts({ configFile });
         if (names.length === 0) {
           for (const host of hosts) process.stdout.write(`${host}\n`);
@@ -29,13 +35,14 @@ export function addNodesImportCommand(nodes: Command): void {
             place: configFile ?? '~/.ssh/config',
             next:
               suggestion === undefined
-                ? 'List them with: gradwire nodes import.'
+                ? 'List them: the same command without names.'
                 : `Did you mean "${suggestion}"?`,
           });
         }
-        await withWorkspace(async ({ store }) => {
+        await withWorkspace(async ({ store, inventory }) => {
           for (const name of names) {
-            store.nodes.add(parseNodeEntry({ name, destination: name, configFile }));
+            const entry = { name, destination: name, configFile };
+            store.nodes.add(inventory.parse(entry));
             process.stdout.write(`added ${name}\n`);
           }
         });

@@ -10,7 +10,7 @@ export function addNodesRemoveCommand(nodes: Command): void {
     .argument('<name>', 'its name')
     .option('--force', 'also where runs have ranks there: they end as failed', false)
     .action(async (name: string, { force }: { readonly force: boolean }) => {
-      await withWorkspace(async ({ store }) => {
+      await withWorkspace(async ({ store, coordinator }) => {
         store.nodes.named(name);
         for (const { id, nodes: of } of store.unended()) {
           if (!of.includes(name)) continue;
@@ -24,7 +24,7 @@ export function addNodesRemoveCommand(nodes: Command): void {
           const error = failure('NODE_REMOVED', `${name} was removed during the run`, {
             next: 'What was stored until then is kept.',
           });
-          store.fail(id, error.toData(), Date.now());
+          await coordinator.abandon(id, error.toData());
           process.stdout.write(`run ${id}: failed\n`);
         }
         store.nodes.remove(name);

@@ -4,6 +4,7 @@
  */
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
+import { failure, inputError } from '../../shared/errors.ts';
 import type { SshQuestions } from '../../shared/ssh-question.ts';
 
 const WHY = {
@@ -40,14 +41,33 @@ export function terminalQuestions(): SshQuestions | undefined {
   };
 }
 
-/** One answer for every prompt of a password, read from the first line of stdin. */
+/**
+ * One answer for every prompt of a password, read from the first line of stdin. A prompt
+ * that comes again means that it was refused: more attempts might lock the account.
+ */
 export function passwordFromStdin(): SshQuestions {
   let line: Promise<string> | undefined;
+  const answered = new Set<string>();
   return {
     hostKey: () => Promise.resolve('refuse'),
-    secrets: async ({ prompts }) => {
+    secrets: async ({ user, host, prompts }) => {
+      const place = `${user}@${host}`;
+      const question = [place, ...prompts.map(({ text }) => text)].join(' ');
+      if (answered.has(question)) {
+        throw failure('SSH_PASSWORD_REFUSED', 'the password from stdin was refused', {
+          place,
+          next: 'Give the right one; or leave --password-stdin out to be asked.',
+        });
+      }
+      answered.add(question);
       line ??= firstLine();
       const answer = await line;
+      if (answer === '') {
+        throw inputError('PASSWORD_MISSING', 'stdin has no password', {
+          place,
+          next: 'Write it to stdin, as one line.',
+        });
+      }
       return prompts.map(() => answer);
     },
   };
@@ -75,12 +95,18 @@ function ask(prompt: string, echo: boolean, signal?: AbortSignal): Promise<strin
   const lines = createInterface({ input: process.stdin, output, terminal: true });
   return new Promise((resolve, reject) => {
     const end = (): void => {
+      lines.removeAllListeners('close');
       lines.close();
       if (!echo) process.stderr.write('\n');
     };
     lines.once('line', (line) => {
       end();
       resolve(line);
+    });
+    // Ctrl-D, or a terminal that went away.
+    lines.once('close', () => {
+      if (!echo) process.stderr.write('\n');
+      reject(failure('ABORTED', 'no answer was given'));
     });
     lines.once('SIGINT', () => {
       end();

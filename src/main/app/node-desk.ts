@@ -3,7 +3,7 @@
  * deploy, uninstall, one at a time on each machine, each to be cancelled.
  */
 import { failure, inputError, toErrorData } from '../../shared/errors.ts';
-import { LOCAL_NODE, parseNodeEntry, type NodeEntry } from '../../shared/node-entry.ts';
+import { LOCAL_NODE, type NodeEntry } from '../../shared/node-entry.ts';
 import type {
   DeployProgress,
   NodeActivity,
@@ -21,6 +21,8 @@ export interface NodeDeskOptions {
   readonly inventory: Inventory;
   /** How the connection that runs need stands. */
   readonly connection: (node: string) => NodeConnection;
+  /** Closes that connection. */
+  readonly release: (node: string) => Promise<void>;
   /** Something that `list` answers is another. */
   readonly changed: () => void;
 }
@@ -62,7 +64,7 @@ export class NodeDesk {
 
   /** @throws GradwireError `NODE_INVALID`, `NODE_EXISTS` */
   add(raw: unknown): void {
-    this.#options.store.nodes.add(parseNodeEntry(raw));
+    this.#options.store.nodes.add(this.#options.inventory.parse(raw));
     this.#options.changed();
   }
 
@@ -98,6 +100,8 @@ export class NodeDesk {
 
   async uninstall(name: string): Promise<void> {
     await this.#act(name, 'uninstall', async (node) => {
+      // A supervisor stays while somebody is connected to it.
+      await this.#options.release(name);
       await node.uninstall();
       return { agent: undefined };
     });

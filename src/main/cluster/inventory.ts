@@ -2,8 +2,9 @@
  * This computer and the machines of the inventory, as nodes. All of them share one pool of
  * SSH connections: a machine is asked for a password once.
  */
-import { LOCAL_NODE, type NodeEntry } from '../../shared/node-entry.ts';
+import { LOCAL_NODE, parseNodeEntry, type NodeEntry } from '../../shared/node-entry.ts';
 import type { Home } from '../home/home.ts';
+import { parseDestination, parseJumps } from '../ssh/config/destination.ts';
 import { importableHosts } from '../ssh/config/resolve-target.ts';
 import { SshPool } from '../ssh/pool.ts';
 import type { SshQuestions } from '../../shared/ssh-question.ts';
@@ -54,6 +55,17 @@ export class Inventory implements NodeDirectory, AsyncDisposable {
   remote(entry: NodeEntry): RemoteNode {
     const { home, questions, progress } = this.#options;
     return new RemoteNode(entry, { home, pool: this.#pool, questions, progress });
+  }
+
+  /**
+   * A machine as a user wrote it, checked as far as that goes without connecting.
+   * @throws GradwireError `NODE_INVALID`, `SSH_TARGET_INVALID`
+   */
+  parse(raw: unknown): NodeEntry {
+    const entry = parseNodeEntry(raw);
+    parseDestination(entry.destination);
+    if (entry.jump !== undefined && entry.jump !== 'none') parseJumps(entry.jump);
+    return entry;
   }
 
   /** Hosts of ~/.ssh/config that can be added by their names. */

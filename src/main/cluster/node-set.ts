@@ -58,6 +58,13 @@ export class NodeSet {
     return link;
   }
 
+  /** Closes the link to a node; it is made anew when it is asked for. */
+  async drop(name: string): Promise<void> {
+    const link = this.#links.get(name);
+    this.#links.delete(name);
+    await link?.close();
+  }
+
   async close(): Promise<void> {
     await Promise.all([...this.#links.values()].map((link) => link.close()));
   }

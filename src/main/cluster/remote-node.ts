@@ -69,10 +69,10 @@ export class RemoteNode implements NodeAccess {
     );
   }
 
-  /** Brings the agent there without starting anything. */
+  /** Brings the agent there, or repairs it, without starting anything. */
   async deploy(options: Pick<DeployOptions, 'signal'> = {}): Promise<Deployment> {
     return await this.#withConnection(
-      (connection) => this.#bring(connection, options),
+      (connection) => this.#bring(connection, { verify: true, ...options }),
       options.signal,
     );
   }
@@ -155,12 +155,12 @@ export class RemoteNode implements NodeAccess {
 
   async #bring(
     connection: SshConnection,
-    { signal }: Pick<DeployOptions, 'signal'> = {},
+    options: Pick<DeployOptions, 'signal' | 'verify'> = {},
   ): Promise<Deployment> {
     const { home, progress } = this.#options;
     try {
       return await deploy(connection, home, {
-        signal,
+        ...options,
         progress: (step) => progress?.(this.name, step),
       });
     } finally {
@@ -274,6 +274,8 @@ function readUpTo(
 function attachFailed(node: string, reason: string): GradwireError {
   return failure('ATTACH_FAILED', `the agent did not answer: ${reason}`, {
     place: node,
-    next: `Look at ~/${BASE}/nodes/…/supervisor.log there; then try again.`,
+    next:
+      `Look at ~/${BASE}/nodes/…/supervisor.log there. If the agent is damaged, deploy ` +
+      `it anew: gradwire nodes deploy ${node}.`,
   });
 }

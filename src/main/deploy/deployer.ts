@@ -30,10 +30,17 @@ import {
   type Agent,
 } from './installed.ts';
 import type { PackageArchive } from './package-archive.ts';
-import { agentFiles, runtimeFiles, type PackageFile } from './package-files.ts';
+import {
+  agentFiles,
+  runtimeFiles,
+  sha256Of,
+  type PackageFile,
+} from './package-files.ts';
 import { platformOf, platformUnsupported, preflight } from './preflight.ts';
 
 export interface DeployOptions {
+  /** Read what is there, every file of it, and bring what is damaged anew. */
+  readonly verify?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly progress?: ((progress: DeployProgress) => void) | undefined;
 }
@@ -56,7 +63,7 @@ const UPLOAD_MS = 3_600_000;
 export async function deploy(
   connection: SshConnection,
   home: Home,
-  { signal, progress = () => undefined }: DeployOptions = {},
+  { signal, verify = false, progress = () => undefined }: DeployOptions = {},
 ): Promise<Deployment> {
   progress({ step: 'check' });
   const installed = await findInstalled(connection, signal);
@@ -75,16 +82,23 @@ export async function deploy(
   const runtime = isNodeFit(installed.node)
     ? undefined
     : await pack('runtime', runtimeFiles(platform));
-  const missing = [
-    ...(installed.agents.includes(agent.hash) ? [] : [agent]),
-    ...(runtime === undefined || installed.runtimes.includes(runtime.hash)
-      ? []
-      : [runtime]),
-  ];
+  const isThere = async (archive: PackageArchive): Promise<boolean> => {
+    const { kind, hash } = archive;
+    const found = kind === 'agent' ? installed.agents : installed.runtimes;
+    if (!found.includes(hash)) return false;
+    const files = kind === 'agent' ? agentFiles(platform) : runtimeFiles(platform);
+    return !verify || (await isWhole(connection, archive, files, signal));
+  };
+  const isNamed = ({ hash }: PackageArchive): boolean =>
+    [...installed.agents, ...installed.runtimes].includes(hash);
+  const missing: PackageArchive[] = [];
+  for (const archive of runtime === undefined ? [agent] : [agent, runtime]) {
+    if (!(await isThere(archive))) missing.push(archive);
+  }
   if (missing.length > 0) {
     assertFit(connection, await preflight(connection, signal));
     for (const archive of missing) {
-      await upload(connection, archive, { signal, progress });
+      await upload(connection, archive, isNamed(archive), { signal, progress });
     }
     await prune(connection, agent, signal);
   }
@@ -109,6 +123,25 @@ function notFit({ target }: SshConnection, { code, message, next }: Finding): Er
   });
 }
 
+/** Whether every file of a package that is there is the one that was sent. */
+async function isWhole(
+  connection: SshConnection,
+  archive: PackageArchive,
+  files: readonly PackageFile[],
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const sums = await Promise.all(
+    files.map(async ({ name, source }) => `${await sha256Of(source)}  ${name}`),
+  );
+  const script = `cd "$HOME/$directory" && printf '%s\\n' "$sums" | sha256sum -c`;
+  const { code } = await runScript(connection, `${script} >/dev/null 2>&1`, {
+    variables: { directory: directoryOf(archive), sums: sums.join('\n') },
+    name: 'the look at the agent',
+    signal,
+  });
+  return code === 0;
+}
+
 const VERIFY = `
 cd "$HOME" || exit 1
 set -- $(sha256sum "$file")
@@ -117,16 +150,22 @@ set -- $(sha256sum "$file")
 
 const UNPACK = `
 cd "$HOME" || exit 1
-trap 'rm -rf "$beside" "$file"' EXIT
+trap 'rm -rf "$beside" "$beside.old" "$file"' EXIT
 mkdir -p "$beside" || exit 1
 gzip -dc "$file" | tar -xf - -C "$beside" || exit 1
 mkdir -p "$(dirname "$directory")" || exit 1
+# What is damaged gives way; what somebody else has just brought stays.
+if [ "$damaged" = 1 ] || [ ! -e "$directory/$entry" ]; then
+  [ ! -d "$directory" ] || mv "$directory" "$beside.old" || exit 1
+fi
 mv -T "$beside" "$directory" 2>/dev/null || [ -d "$directory" ] || mv "$beside" "$directory"
 `;
 
+/** @param damaged whether one of that name is there, and is not what it should be */
 async function upload(
   connection: SshConnection,
   archive: PackageArchive,
+  damaged: boolean,
   { signal, progress }: DeployOptions,
 ): Promise<void> {
   const name = `${archive.kind}-${archive.hash}.${randomBytes(6).toString('hex')}`;
@@ -136,6 +175,8 @@ async function upload(
     sha256: archive.sha256,
     beside: `${BASE}/incoming/${name}`,
     directory: directoryOf(archive),
+    damaged: damaged ? '1' : '0',
+    entry: archive.kind === 'agent' ? 'attach.js' : 'bin/node',
   };
   const about = { package: archive.kind };
   progress?.({ step: 'upload', ...about, doneBytes: 0, totalBytes: archive.bytes });

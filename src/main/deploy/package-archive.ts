@@ -19,7 +19,7 @@ import { createGzip } from 'node:zlib';
 import { pack } from 'tar-stream';
 import { z } from 'zod';
 import { fileNotWritable } from '../../shared/file-error.ts';
-import { hashOf, type PackageFile } from './package-files.ts';
+import { hashOf, sha256Of, type PackageFile } from './package-files.ts';
 
 export interface PackageArchive {
   readonly kind: 'agent' | 'runtime';
@@ -134,12 +134,6 @@ async function fill(
     await pipeline(createReadStream(source), entry);
   }
   archive.finalize();
-}
-
-async function sha256Of(file: string): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(file), hash);
-  return hash.digest('hex');
 }
 
 async function forgetOld(kind: string, directory: string): Promise<void> {

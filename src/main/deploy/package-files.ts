@@ -58,11 +58,16 @@ export function runtimeFiles({ os, architecture }: Platform): readonly PackageFi
 export async function hashOf(files: readonly PackageFile[]): Promise<string> {
   const all = createHash('sha256');
   for (const { name, source, executable } of files) {
-    const one = createHash('sha256');
-    await pipeline(createReadStream(source), one);
-    all.update(`${executable ? 'x' : '-'} ${one.digest('hex')} ${name}\n`);
+    all.update(`${executable ? 'x' : '-'} ${await sha256Of(source)} ${name}\n`);
   }
   return all.digest('hex').slice(0, 32);
+}
+
+/** Of a file, hexadecimal. */
+export async function sha256Of(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(file), hash);
+  return hash.digest('hex');
 }
 
 function koffiFiles(platform: string, build: string): readonly PackageFile[] {

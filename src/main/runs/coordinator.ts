@@ -236,6 +236,30 @@ export class RunCoordinator {
     }
   }
 
+  /**
+   * Ends a run at once on every node that can be reached, and stores it as failed. Others
+   * have gone, or end it when they miss their peers.
+   */
+  async abandon(id: string, error: ErrorData): Promise<void> {
+    await Promise.all(
+      this.#linksOf(id).map(async (link) => {
+        try {
+          // Without deploying or starting anything there.
+          const found = await link.find({ interactive: false });
+          await found?.request('abort', { run: id, error });
+        } catch (failed) {
+          if (!(failed instanceof GradwireError)) throw failed;
+        }
+      }),
+    );
+    this.#changed(this.#store.fail(id, error, Date.now()));
+  }
+
+  /** Lets go of a node: what it has of runs is read when they are followed again. */
+  async release(node: string): Promise<void> {
+    await this.#nodes.drop(node);
+  }
+
   /** Follows a run that is going on, until it ends. */
   async follow(id: string): Promise<void> {
     if (hasEnded(this.#store.summary(id).state)) return;

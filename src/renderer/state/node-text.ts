@@ -98,6 +98,6 @@ const sizeOf = (mebibytes: number | undefined): string | undefined =>
 /** A name for a host that is added: the first part of its own, or the whole address. */
 export function nameOf(host: string): string {
   if (/^[\d.]+$/.test(host)) return host;
-  if (host.includes(':')) return host.replaceAll(':', '-').replace(/^-+|-+$/g, '');
+  if (host.includes(':')) return `ip${host.replaceAll(':', '-')}`.replace(/-+$/, '');
   return host.split('.')[0] ?? '';
 }

@@ -178,6 +178,31 @@ describe('deploying', () => {
     expect((await node.deploy()).uploaded).toBe(0);
   });
 
+  test.each([
+    ['has lost a file', 'attach.js', undefined],
+    ['has an empty one', 'supervisor.js', ''],
+  ])('an agent that %s is replaced', async (_, name, content) => {
+    await using machine = await Machine.start();
+    const { agent } = await machine.node.deploy();
+    const file = path.join(machine.base, 'agents', agent, name);
+    if (content === undefined) rmSync(file);
+    else await writeFile(file, content);
+    expect((await machine.node.deploy()).uploaded).toBeGreaterThan(0);
+    expect(statSync(file).size).toBeGreaterThan(0);
+    expect(readdirSync(path.join(machine.base, 'incoming'))).toEqual([]);
+    expect((await machine.node.deploy()).uploaded).toBe(0);
+    await useAndLeave(machine);
+  });
+
+  test('what somebody is connected to is not uninstalled', async () => {
+    await using machine = await Machine.start();
+    const control = await machine.another().ensure(handlers);
+    await expect(machine.node.uninstall()).rejects.toMatchObject({ code: 'NODE_BUSY' });
+    expect(existsSync(machine.base)).toBe(true);
+    await control.close();
+    expect(await machine.node.uninstall()).toEqual([]);
+  });
+
   test('two at once both succeed', async () => {
     await using machine = await Machine.start();
     const { node, base } = machine;

@@ -132,6 +132,51 @@ describe('a machine reached by SSH', () => {
     for (const { pid } of places) expect(existsSync(`/proc/${pid}`)).toBe(false);
   });
 
+  test('that is removed by force takes its runs along, on every machine', async () => {
+    const command = home.startQuickstart([
+      ...['world.nodes=[this-computer, box]', 'iterations=1000000'],
+    ]);
+    const { processes } = await command.record(
+      (record): record is StartedRecord => record.type === 'started',
+    );
+    await command.record(
+      (record): record is IterationRecord => record.type === 'iteration',
+    );
+    expect((await nodes('remove', 'box')).stderr).toMatch(/NODE_IN_USE.*--force/);
+    const removed = await nodes('remove', 'box', '--force');
+    expect(removed).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^run \w+: failed\nremoved box\n$/),
+    });
+    const { code, stderr } = await command.finished;
+    expect({ code, stderr }).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('NODE_REMOVED'),
+    });
+    for (const { pid } of processes) {
+      await until(
+        () => existsSync(`/proc/${pid}`),
+        (there) => !there,
+        'the ranks to end',
+      );
+    }
+    const again = ['--host', '127.0.0.1', '--port', String(server.port)];
+    const added = await nodes('add', 'box', ...again, '--identity', server.key);
+    expect(added.code).toBe(0);
+  });
+
+  test.each([
+    [['--host=-oProxyCommand=x'], 'SSH_TARGET_INVALID'],
+    [['--host', 'a b'], 'SSH_TARGET_INVALID'],
+    [['--host', 'h', '--port', '22abc'], 'SSH_TARGET_INVALID'],
+    [['--host', 'h', '--port', '70000'], 'SSH_TARGET_INVALID'],
+    [['--host', 'h', '--jump', 'j;x'], 'SSH_TARGET_INVALID'],
+  ])('is not added as %j', async (options, code) => {
+    const { code: exit, stderr } = await nodes('add', 'odd', ...options);
+    expect(exit).toBe(2);
+    expect(stderr).toContain(code);
+  });
+
   test('is left as it was', async () => {
     const { code, stdout, stderr } = await nodes('uninstall', 'box');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -77,8 +77,8 @@ describe('a machine in words', () => {
     ['gpu1.lab.example', 'gpu1'],
     ['gpu1', 'gpu1'],
     ['10.0.0.7', '10.0.0.7'],
-    ['fd00::7', 'fd00--7'],
-    ['::1', '1'],
+    ['fd00::7', 'ipfd00--7'],
+    ['::1', 'ip--1'],
     ['', ''],
   ])('%s is called %s', (host, name) => {
     expect(nameOf(host)).toBe(name);
