@@ -2,6 +2,7 @@
  * A run whose supervisor died: found again by its journal. It has ended, for workers die
  * with their supervisor; if its journal does not say how, it failed.
  */
+import { hostname } from 'node:os';
 import { failure, GradwireError } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { SupervisedRun as SupervisedRunState } from '../../shared/protocol/supervisor.ts';
@@ -60,7 +61,10 @@ function lossOf({ damage, file }: Journal): GradwireError {
     return failure(
       'SUPERVISOR_LOST',
       'the supervisor of this run died, and its workers with it',
-      { next: 'Everything up to its last record is stored. Launch it again.' },
+      {
+        place: hostname(),
+        next: 'Everything up to its last record is stored. Launch it again.',
+      },
     );
   }
   return failure('JOURNAL_DAMAGED', `the journal of this run is damaged: ${damage}`, {

@@ -18,9 +18,14 @@ export function addNodesDeployCommand(nodes: Command): void {
     await withWorkspace(
       async ({ store, inventory }) => {
         const began = performance.now();
+        // Ctrl-C leaves nothing half uploaded.
+        const controller = new AbortController();
+        process.once('SIGINT', () => {
+          controller.abort();
+        });
         const { uploaded, agent } = await inventory
           .remote(store.nodes.named(name))
-          .deploy();
+          .deploy({ signal: controller.signal });
         const seconds = ((performance.now() - began) / 1000).toFixed(1);
         const mebibytes = (uploaded / 2 ** 20).toFixed(1);
         process.stdout.write(

@@ -5,6 +5,7 @@ import { formatError } from '../../shared/errors.ts';
 import { describePlan } from '../../shared/exchange-plan.ts';
 import type { RunDetail } from '../../shared/rpc.ts';
 import { specToYaml } from '../../main/spec/spec-text.ts';
+import { missingRecords } from '../text/missing-records.ts';
 import { PhaseBreakdown } from '../text/phase-breakdown.ts';
 import { date, loss, milliseconds, percent } from '../text/quantities.ts';
 import { describePlaces } from '../text/rank-places.ts';
@@ -28,12 +29,17 @@ export function addRunsShowCommand(runs: Command): void {
         }
         const breakdown = new PhaseBreakdown();
         for (const record of store.allIterations(id)) breakdown.add(record);
-        process.stdout.write(`${describe(detail, breakdown.table())}\n`);
+        const missing = missingRecords(store.missingJournals(), id);
+        process.stdout.write(`${describe(detail, breakdown.table(), missing)}\n`);
       });
     });
 }
 
-function describe(run: RunDetail, table: string | undefined): string {
+function describe(
+  run: RunDetail,
+  table: string | undefined,
+  missing: string | undefined,
+): string {
   const lines = [
     `run ${run.id}: ${run.name}`,
     `${run.state}, ${run.iterations} of ${run.iterationsPlanned} iterations, ` +
@@ -51,6 +57,7 @@ function describe(run: RunDetail, table: string | undefined): string {
   if (run.loss !== undefined) lines.push(`loss ${loss(run.loss)}`);
   if (run.metric !== undefined) lines.push(`accuracy ${percent(run.metric)}`);
   if (run.error !== undefined) lines.push(formatError(run.error));
+  if (missing !== undefined) lines.push(missing);
   for (const event of run.events) {
     if (event.type === 'switch') {
       lines.push(

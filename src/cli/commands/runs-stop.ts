@@ -18,7 +18,9 @@ export function addRunsStopCommand(runs: Command): void {
         const id = resolveRun(store, name);
         await coordinator.follow(id);
         await coordinator.stop(id);
-        const { state, iterations } = await coordinator.ended(id);
+        const { state, ...summary } = await coordinator.ended(id);
+        const done = store.detail(id).events.find((event) => event.type === 'done');
+        const iterations = done?.iterations ?? summary.iterations;
         process.stdout.write(`run ${id}: ${state} after ${iterations} iterations\n`);
       }, connectOptions(flags));
     });

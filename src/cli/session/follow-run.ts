@@ -6,6 +6,7 @@
 import type { JournalEntry } from '../../shared/records.ts';
 import type { RunSummary } from '../../shared/rpc.ts';
 import { exitCodeOf, reportError } from '../text/report-error.ts';
+import { missingRecords } from '../text/missing-records.ts';
 import {
   HumanPrinter,
   JsonPrinter,
@@ -97,7 +98,11 @@ export async function followRun(
       return interruption.exitCode ?? 0;
     }
     if (options.mode === 'attach') printStored();
-    if (!interruption.quiet) printer.end(result);
+    if (!interruption.quiet) {
+      printer.end(result);
+      const missing = missingRecords(store.missingJournals(), id);
+      if (missing !== undefined) process.stderr.write(`gradwire: ${missing}\n`);
+    }
     return exitCode(result, interruption);
   } finally {
     interruption.close();

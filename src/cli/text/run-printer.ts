@@ -113,7 +113,8 @@ export class HumanPrinter implements RunPrinter {
       this.#startedAt === undefined || summary.endedAt === undefined
         ? ''
         : ` in ${milliseconds(summary.endedAt - this.#startedAt)}`;
-    const result = [`${summary.state} after ${summary.iterations} iterations${took}`];
+    const iterations = last?.type === 'done' ? last.iterations : summary.iterations;
+    const result = [`${summary.state} after ${iterations} iterations${took}`];
     if (last?.type === 'done') {
       result.push(`loss ${loss(last.loss)}`);
       if (last.metric !== undefined) result.push(`accuracy ${percent(last.metric)}`);

@@ -98,6 +98,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
   const desk = new NodeDesk({
     ...{ store, inventory, changed: showNodes },
     connection: (node) => coordinator.nodeConnection(node),
+    collect: (node) => coordinator.collect(node),
     release: (node) => coordinator.release(node),
   });
   // Commands share the database: what they launch is found, and shown, as it happens.

@@ -21,6 +21,8 @@ export interface NodeDeskOptions {
   readonly inventory: Inventory;
   /** How the connection that runs need stands. */
   readonly connection: (node: string) => NodeConnection;
+  /** Reads what the node has of runs that ended while it was out of reach. */
+  readonly collect: (node: string) => Promise<void>;
   /** Closes that connection. */
   readonly release: (node: string) => Promise<void>;
   /** Something that `list` answers is another. */
@@ -100,6 +102,7 @@ export class NodeDesk {
 
   async uninstall(name: string): Promise<void> {
     await this.#act(name, 'uninstall', async (node) => {
+      await this.#options.collect(name);
       // A supervisor stays while somebody is connected to it.
       await this.#options.release(name);
       await node.uninstall();

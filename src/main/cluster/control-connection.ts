@@ -78,11 +78,13 @@ export class ControlConnection {
 
   /**
    * Waits for the hello on a fresh stream, which this owns from now on.
+   * @param place the machine, for errors
    * @throws GradwireError `PROTOCOL_MISMATCH`, `SUPERVISOR_LOST`, `SUPERVISOR_TIMEOUT`
    */
   static open(
     stream: Duplex,
     handlers: ConnectionHandlers,
+    place?: string,
   ): Promise<ControlConnection> {
     return new Promise((resolve, reject) => {
       const decoder = new FrameDecoder();
@@ -96,6 +98,7 @@ export class ControlConnection {
       const deadline = setTimeout(() => {
         fail(
           failure('SUPERVISOR_TIMEOUT', `no hello within ${HELLO_DEADLINE_MS} ms`, {
+            ...(place === undefined ? {} : { place }),
             next: 'Try again; if it stays so, end the "gradwire supervisor" process.',
           }),
         );

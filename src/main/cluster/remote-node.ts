@@ -80,9 +80,10 @@ export class RemoteNode implements NodeAccess {
   /**
    * Removes all that was brought there or written since, where no run goes on.
    * @returns other machines that share its home and keep theirs
-   * @throws GradwireError `NODE_BUSY`
+   * @param force remove records too that no app has stored
+   * @throws GradwireError `NODE_BUSY`, `RECORDS_WAITING`
    */
-  async uninstall(): Promise<readonly string[]> {
+  async uninstall(force = false): Promise<readonly string[]> {
     const supervisor = await this.find({
       push: () => undefined,
       lost: () => undefined,
@@ -98,7 +99,10 @@ export class RemoteNode implements NodeAccess {
         });
       }
     }
-    return await this.#withConnection(uninstall);
+    const served = supervisor !== undefined;
+    return await this.#withConnection((connection) =>
+      uninstall(connection, { served, force }),
+    );
   }
 
   async find(
@@ -147,7 +151,7 @@ export class RemoteNode implements NodeAccess {
       stream.once('close', () => {
         lease[Symbol.dispose]();
       });
-      return await ControlConnection.open(stream, handlers);
+      return await ControlConnection.open(stream, handlers, this.name);
     } finally {
       if (!used) lease[Symbol.dispose]();
     }

@@ -225,6 +225,7 @@ async function send(
   });
   const { code, stderr } = await connection.run(`cd; cat > ${file}`, {
     input: count,
+    title: 'the upload',
     signal,
     deadlineMs: UPLOAD_MS,
   });

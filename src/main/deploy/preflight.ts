@@ -193,7 +193,13 @@ function findingsOf(
       'Use another machine.',
     );
   }
-  if (readOnly) error('HOME_READ_ONLY', `${seen.home} cannot be written`);
+  if (readOnly) {
+    error(
+      'HOME_READ_ONLY',
+      `${seen.home} cannot be written`,
+      'Use an account whose home can be written.',
+    );
+  }
   if (seen.noexec) {
     error('HOME_NOEXEC', `${seen.home} is mounted noexec: nothing can run from it`);
   }

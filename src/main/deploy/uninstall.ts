@@ -4,29 +4,54 @@ import type { SshConnection } from '../ssh/connection.ts';
 import { runScript } from '../ssh/remote-script.ts';
 import { placeOf } from '../ssh/target.ts';
 
-/** The supervisor ends by itself when nobody needs it; its directory shows that it has. */
+/**
+ * A supervisor ends by itself when nobody needs it, and removes its socket. One that was
+ * killed leaves it behind: where none answered there is nothing to wait for.
+ */
 const SCRIPT = `
 [ -e "$HOME/.gradwire" ] || exit 0
 cd "$HOME/.gradwire" || exit 1
 own="nodes/$(uname -n)"
-waited=0
-while [ -S "$own/supervisor.sock" ] && [ "$waited" -lt 50 ]; do
-  sleep 0.2; waited=$((waited + 1))
-done
-[ ! -S "$own/supervisor.sock" ] || exit 3
+if [ "$served" = 1 ]; then
+  waited=0
+  while [ -S "$own/supervisor.sock" ] && [ "$waited" -lt 50 ]; do
+    sleep 0.2; waited=$((waited + 1))
+  done
+  [ ! -S "$own/supervisor.sock" ] || exit 3
+fi
+if [ "$force" != 1 ] && [ -n "$(ls "$own/runs" 2>/dev/null)" ]; then ls "$own/runs"; exit 5; fi
 rm -rf "$own" || exit 1
 rmdir nodes 2>/dev/null
 if [ -d nodes ]; then ls nodes; else cd "$HOME" && rm -rf .gradwire; fi
 `;
 
 /**
+ * @param served whether a supervisor has answered there just now
+ * @param force remove records too that no app has stored
  * @returns other machines whose supervisors have their files in the same home
- * @throws GradwireError `UNINSTALL_FAILED`, `NODE_BUSY`
+ * @throws GradwireError `UNINSTALL_FAILED`, `NODE_BUSY`, `RECORDS_WAITING`
  */
-export async function uninstall(connection: SshConnection): Promise<readonly string[]> {
+export async function uninstall(
+  connection: SshConnection,
+  { served, force }: { readonly served: boolean; readonly force: boolean },
+): Promise<readonly string[]> {
   const { code, stdout, stderr } = await runScript(connection, SCRIPT, {
+    variables: { served: served ? '1' : '0', force: force ? '1' : '0' },
     name: 'removing the agent',
   });
+  if (code === 5) {
+    const [run = ''] = stdout.trim().split('\n');
+    throw failure(
+      'RECORDS_WAITING',
+      `records of run ${run} there are stored nowhere else`,
+      {
+        place: placeOf(connection.target),
+        next:
+          `Fetch them with: gradwire runs attach ${run} (on the computer that launched it). ` +
+          'Or give them up: gradwire nodes uninstall --force.',
+      },
+    );
+  }
   if (code === 3) {
     throw failure('NODE_BUSY', 'another app is connected to the supervisor there', {
       place: placeOf(connection.target),

@@ -153,6 +153,14 @@ export class RunCoordinator {
   ): Promise<ExperimentSpec> {
     const spec = parseExperimentSpec(raw, place);
     for (const name of spec.world.nodes) this.#nodes.named(name);
+    const { nodes, ranks } = spec.world;
+    if (nodes.length > ranks) {
+      throw inputError(
+        'NODES_IDLE',
+        `${nodes.length} machines for ${ranks === 1 ? 'one rank' : `${ranks} ranks`}`,
+        { place: 'world.nodes', next: 'Name fewer machines, or raise world.ranks.' },
+      );
+    }
     const [lead] = this.#nodes.of(spec);
     return (await lead.request('validate', { spec, switches })).spec;
   }
@@ -214,7 +222,10 @@ export class RunCoordinator {
     const [lead, ...others] = this.#linksOf(id);
     try {
       const { switch: planned } = await lead.request('switch', { run: id, ...request });
-      await relaySwitch(others, id, planned);
+      // Until they are back and hear of it, it waits.
+      for (const [link, error] of await relaySwitch(others, id, planned)) {
+        this.#linkTrouble(link, error.toData());
+      }
       return planned;
     } catch (error) {
       // It may have ended, and been stored to its end, while this was under way.
@@ -260,9 +271,28 @@ export class RunCoordinator {
     await this.#nodes.drop(node);
   }
 
-  /** Follows a run that is going on, until it ends. */
+  /**
+   * Reads what a node still has of runs that have ended without it, where that is so.
+   * @throws GradwireError where it cannot be reached
+   */
+  async collect(node: string): Promise<void> {
+    if (!this.#store.missingJournals().some((missing) => missing.node === node)) return;
+    const link = this.#nodes.named(node);
+    await link.connect();
+    await this.#recovery.synchronise(link, true);
+    await this.#followers.caughtUp();
+  }
+
+  /**
+   * Follows a run that is going on, until it ends; of one that has ended, reads what is
+   * missing.
+   */
   async follow(id: string): Promise<void> {
-    if (hasEnded(this.#store.summary(id).state)) return;
+    if (hasEnded(this.#store.summary(id).state)) {
+      const missing = this.#store.missingJournals().filter(({ run }) => run === id);
+      for (const { node } of missing) await this.collect(node);
+      return;
+    }
     const { open } = this.#store.openJournals(id);
     const links = this.#linksOf(id).filter(({ name }) => open.includes(name));
     const errors = new Map<NodeLink, GradwireError>();

@@ -7,14 +7,28 @@ import { GradwireError, type ErrorData } from '../../shared/errors.ts';
 import type { PlanSwitch } from '../../shared/exchange-plan.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 
-/** Tells a switch to nodes; one that does not hear of it now does by `relayMissed`. */
+/**
+ * Tells a switch to nodes; one that does not hear of it now does by `relayMissed`.
+ * @returns those that did not, and why
+ */
 export async function relaySwitch(
   links: readonly NodeLink[],
   run: string,
   planned: PlanSwitch,
-): Promise<void> {
+): Promise<ReadonlyMap<NodeLink, GradwireError>> {
   const body = { run, switches: [planned] };
-  await Promise.allSettled(links.map((link) => link.request('adopt', body)));
+  const missed = new Map<NodeLink, GradwireError>();
+  await Promise.all(
+    links.map(async (link) => {
+      try {
+        await link.request('adopt', body);
+      } catch (error) {
+        if (!(error instanceof GradwireError)) throw error;
+        missed.set(link, error);
+      }
+    }),
+  );
+  return missed;
 }
 
 /** What one of the nodes that are connected knows of a run's switches all of them learn. */

@@ -63,6 +63,9 @@ export class RunRecovery {
     const unended = this.#store.unended();
     await this.#recoverNode(this.#nodes.lead, unended.length > 0);
     const elsewhere = new Set(unended.flatMap(({ nodes }) => nodes));
+    if (this.#options.scope === 'all') {
+      for (const { node } of this.#store.missingJournals()) elsewhere.add(node);
+    }
     elsewhere.delete(this.#nodes.lead.name);
     // Nodes that cannot be reached now must not keep what is here from being shown.
     await Promise.all(
@@ -122,8 +125,8 @@ export class RunRecovery {
       await this.#followers.follow(link, run);
       if (phase !== 'ended')
         await relayMissed(this.#nodes.of(this.#store.spec(run)), run);
-    } else if (phase === 'ended' && stored >= lastSequence) {
-      // Its acknowledgement was lost: without it the journal would stay for ever.
+    } else if (phase === 'ended' && (isOver || stored >= lastSequence)) {
+      // Without an acknowledgement the journal would stay for ever.
       this.#followers.acknowledge(link, run, lastSequence);
     }
   }
@@ -160,6 +163,11 @@ export class RunRecovery {
         this.#store.openJournals(run.id).open.includes(link.name);
       // One that another process is about to start is not lost.
       if (relevant && !isBeingLaunched(run) && !known.has(run.id)) this.lose(run.id);
+    }
+    if (everything) {
+      for (const { run, node } of this.#store.missingJournals()) {
+        if (node === link.name && !known.has(run)) this.#store.closeJournal(run, node);
+      }
     }
     followed.clear();
   }

@@ -8,6 +8,8 @@ import { placeOf, type SshTarget } from './target.ts';
 export interface CommandOptions {
   /** Its stdin, which is closed after it. */
   readonly input?: Uint8Array | string | Readable | undefined;
+  /** What it is called in errors; default: the command itself. */
+  readonly title?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly deadlineMs?: number | undefined;
   /** Bytes of stdout that are taken; more is an error. */
@@ -24,15 +26,21 @@ const MAX_BYTES = 2 ** 20;
 const DEADLINE_MS = 60_000;
 
 /**
- * @param name what the command is called in errors
+ * @param command the command line
  * @throws GradwireError `SSH_TIMEOUT`, `SSH_OUTPUT_TOO_LARGE`, `SSH_CONNECTION_LOST`,
  * `ABORTED`. How the command exits is no error.
  */
 export async function finishCommand(
   stream: RemoteStream,
-  name: string,
+  command: string,
   target: SshTarget,
-  { input, signal, deadlineMs = DEADLINE_MS, maxBytes = MAX_BYTES }: CommandOptions,
+  {
+    input,
+    title: name = command,
+    signal,
+    deadlineMs = DEADLINE_MS,
+    maxBytes = MAX_BYTES,
+  }: CommandOptions,
 ): Promise<CommandResult> {
   const stop = (error: Error): void => {
     stream.signal('TERM');

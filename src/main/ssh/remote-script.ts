@@ -36,7 +36,7 @@ export async function runScript(
     `) </dev/null; printf '\\n%s %s\\n' ${mark} $?`,
     '',
   ].join('\n');
-  const result = await connection.run('sh -s', { ...options, input });
+  const result = await connection.run('sh -s', { ...options, title: name, input });
   const start = result.stdout.indexOf(`\n${mark}\n`);
   const end = new RegExp(`\\n${mark} (\\d+)\\n`).exec(result.stdout);
   if (start < 0 || end === null) {

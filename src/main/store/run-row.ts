@@ -38,6 +38,12 @@ export interface JournalRow {
   readonly ending: string | null;
 }
 
+/** A journal of a run that has ended without it: its machine was out of reach. */
+export interface MissingJournal {
+  readonly run: string;
+  readonly node: string;
+}
+
 export function summaryOf(row: RunRow): RunSummary {
   return {
     id: row.id,

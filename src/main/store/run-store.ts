@@ -16,7 +16,12 @@ import { databaseError } from './database-error.ts';
 import { openDatabase } from './database.ts';
 import { NodeTable } from './node-table.ts';
 import { endingOf, writeEnd, writeRecords, type EventRecord } from './record-writer.ts';
-import { summaryOf, type JournalRow, type RunRow } from './run-row.ts';
+import {
+  summaryOf,
+  type JournalRow,
+  type MissingJournal,
+  type RunRow,
+} from './run-row.ts';
 import { prepareStatements, type Statements } from './statements.ts';
 
 export interface NewRun {
@@ -182,6 +187,24 @@ export class RunStore {
         open: open.map(({ node }) => node),
         failure: end?.type === 'failed' ? end.error : undefined,
       };
+    });
+  }
+
+  /**
+   * Journals that runs have ended without. Of a run that failed before it began on a node
+   * there may be none.
+   */
+  missingJournals(): readonly MissingJournal[] {
+    return this.#guard(() => this.#statements.missingJournals.all());
+  }
+
+  /** The node has no more of a run's journal than is stored: nobody asks for it again. */
+  closeJournal(id: string, node: string): void {
+    const ending: RunRecord = { type: 'finished', at: Date.now(), node };
+    this.#guard(() => {
+      const run = this.#row(id).number;
+      const { last_sequence: last } = this.#journal(this.#row(id), node);
+      this.#statements.setJournal.run(last, JSON.stringify(ending), run, node);
     });
   }
 

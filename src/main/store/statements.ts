@@ -1,6 +1,6 @@
 /** The store's SQL, prepared once for a connection. */
 import type Database from 'better-sqlite3';
-import type { JournalRow, RunRow } from './run-row.ts';
+import type { JournalRow, RunRow, MissingJournal } from './run-row.ts';
 
 const PAGE = 1000;
 
@@ -80,6 +80,12 @@ export function prepareStatements(database: Database.Database) {
     setJournal: database.prepare<[number, string | null, number, string]>(`
       UPDATE journals SET last_sequence = ?, ending = coalesce(?, ending)
       WHERE run = ? AND node = ?`),
+    missingJournals: database.prepare<[], MissingJournal>(`
+      SELECT runs.id AS run, node FROM journals JOIN runs ON runs.number = journals.run
+      WHERE ending IS NULL AND state NOT IN ('starting', 'running')
+        AND (state <> 'failed' OR journals.last_sequence > 0)
+        AND (SELECT count(*) FROM journals AS others WHERE others.run = journals.run) > 1
+      ORDER BY runs.number`),
     endingEvent: database.prepare<[number], { sequence: number }>(`
       SELECT sequence FROM events
       WHERE run = ? AND record ->> '$.type' IN ('done', 'failed') LIMIT 1`),

@@ -113,6 +113,14 @@ test('a run is followed on the nodes that can be reached, and ends by what they 
   const ranks = (): Set<number> =>
     new Set([...world.store.allIterations(id)].map(({ rank }) => rank));
   expect(ranks()).toEqual(new Set([0, 1]));
+  expect(world.store.missingJournals()).toEqual([{ run: id, node: 'box' }]);
+  // What the other one has is read when somebody asks for the run again.
+  await world.leave();
+  world.outOfReach.clear();
+  await world.coordinator.follow(id);
+  expect(ranks()).toEqual(new Set([0, 1, 2]));
+  expect([...world.store.allIterations(id)]).toHaveLength(3 * 150);
+  expect(world.store.missingJournals()).toEqual([]);
 });
 
 test('a supervisor that dies takes its ranks along, and the run ends', async () => {

@@ -1,0 +1,18 @@
+/** What a user should know of a run that ended while a machine was out of reach. */
+
+/**
+ * One line; undefined where all records are stored.
+ * @param journals those that the store misses, of all runs
+ */
+export function missingRecords(
+  journals: readonly { readonly run: string; readonly node: string }[],
+  run: string,
+): string | undefined {
+  const nodes = journals
+    .filter((missing) => missing.run === run)
+    .map(({ node }) => node);
+  return nodes.length === 0
+    ? undefined
+    : `records of ${nodes.join(' and ')} are missing, which was out of reach; ` +
+        `fetch them with: gradwire runs attach ${run}`;
+}
