@@ -77,7 +77,7 @@ async function main(options: Options): Promise<void> {
   await using world = await BenchWorld.start({
     ...{ ranks: places.length, links, transport: 'auto', places },
   });
-  // Within nodes what `auto` goes by where nothing was measured, as in a run on several nodes.
+  // Within nodes what `auto` assumes where nothing was measured, as in a run on several nodes.
   const between = {
     alpha: BETWEEN_NODES.alpha,
     beta: links.rate === undefined ? LOOPBACK.beta : 8 / (GOODPUT * links.rate),

@@ -24,7 +24,7 @@ export interface NodeSeat extends NodeGroups {
   readonly node: number;
   /** The ranks of this node, this one included. */
   readonly local: readonly number[];
-  /** Index of this rank among them: that of its lane, where there are so many. */
+  /** Index of this rank among them: that of its lane, if it has one. */
   readonly place: number;
   /** This lane's ranks by node, this one included; none where it has no lane. */
   readonly counterparts: readonly number[];

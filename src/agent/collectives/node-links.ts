@@ -38,7 +38,7 @@ export function placedSeconds(
 const isSpread = (places: readonly number[]): boolean =>
   places.some((place) => place !== places[0]);
 
-/** What leaves the busiest node if every rank sends so many bytes, evenly, to all others. */
+/** Bytes that leave the busiest node if every rank sends this many, evenly, to all others. */
 function evenlySpread(bytes: number, places: readonly number[]): number {
   const ranks = places.length;
   const leaving = nodeGroups(places).nodes.map(

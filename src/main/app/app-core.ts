@@ -5,7 +5,7 @@
  */
 import os from 'node:os';
 import { toErrorData, type ErrorData } from '../../shared/errors.ts';
-import type { AppApi, AppInfo } from '../../shared/rpc.ts';
+import { hasEnded, type AppApi, type AppInfo } from '../../shared/rpc.ts';
 import { openHome, type Home } from '../home/home.ts';
 import { appVersion } from '../home/installation.ts';
 import { loadNetworkProfile } from '../home/network-profile-file.ts';
@@ -68,6 +68,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
       desk.progress(node, progress);
     },
   });
+  const live = new Set<string>();
   const coordinator = new RunCoordinator({
     store,
     nodes: inventory,
@@ -76,6 +77,10 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     events: {
       changed: (summary) => {
         outbox.changed(summary);
+        // Machines show which runs go on there, not how far they are.
+        if (live.has(summary.id) === !hasEnded(summary.state)) return;
+        if (hasEnded(summary.state)) live.delete(summary.id);
+        else live.add(summary.id);
         showNodes();
       },
       records: (run, entries) => {

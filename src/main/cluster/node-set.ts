@@ -41,6 +41,10 @@ export class NodeSet {
     return [first!, ...others];
   }
 
+  has(name: string): boolean {
+    return this.#directory.names().includes(name);
+  }
+
   /** @throws GradwireError `NODE_UNKNOWN` */
   named(name: string): NodeLink {
     const known = this.#links.get(name);

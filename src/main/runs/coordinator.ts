@@ -290,7 +290,15 @@ export class RunCoordinator {
   async follow(id: string): Promise<void> {
     if (hasEnded(this.#store.summary(id).state)) {
       const missing = this.#store.missingJournals().filter(({ run }) => run === id);
-      for (const { node } of missing) await this.collect(node);
+      for (const { node } of missing) {
+        try {
+          await this.collect(node);
+        } catch (error) {
+          if (!(error instanceof GradwireError)) throw error;
+          // What is stored of it can be shown all the same.
+          this.#events.outOfReach(node, error.toData());
+        }
+      }
       return;
     }
     const { open } = this.#store.openJournals(id);

@@ -64,7 +64,10 @@ export class RunRecovery {
     await this.#recoverNode(this.#nodes.lead, unended.length > 0);
     const elsewhere = new Set(unended.flatMap(({ nodes }) => nodes));
     if (this.#options.scope === 'all') {
-      for (const { node } of this.#store.missingJournals()) elsewhere.add(node);
+      for (const { node } of this.#store.missingJournals()) {
+        // Of a machine that was removed nothing more is to be had.
+        if (this.#nodes.has(node)) elsewhere.add(node);
+      }
     }
     elsewhere.delete(this.#nodes.lead.name);
     // Nodes that cannot be reached now must not keep what is here from being shown.

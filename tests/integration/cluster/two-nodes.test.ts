@@ -114,6 +114,10 @@ test('a run is followed on the nodes that can be reached, and ends by what they 
     new Set([...world.store.allIterations(id)].map(({ rank }) => rank));
   expect(ranks()).toEqual(new Set([0, 1]));
   expect(world.store.missingJournals()).toEqual([{ run: id, node: 'box' }]);
+  // While it stays away, what is stored can be shown all the same.
+  await world.leave();
+  await world.coordinator.follow(id);
+  expect(world.notices.at(-1)).toMatchObject({ code: 'SSH_UNREACHABLE', place: 'box' });
   // What the other one has is read when somebody asks for the run again.
   await world.leave();
   world.outOfReach.clear();
