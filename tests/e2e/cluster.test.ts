@@ -5,12 +5,12 @@
 import { existsSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchChromium } from '../harness/browser.ts';
 import { GradwireHome } from '../harness/gradwire.ts';
 import { until } from '../harness/processes.ts';
+import { obstacles, watchErrors } from '../harness/page.ts';
 import { openServer, type Server } from '../harness/server.ts';
 import { makeKey, SshServer } from '../harness/sshd.ts';
 
@@ -23,7 +23,7 @@ let home: GradwireHome;
 let server: Server;
 let machine: SshServer;
 let page: Page;
-const pageErrors: string[] = [];
+let pageErrors: readonly string[];
 
 beforeAll(async () => {
   browser = await launchChromium();
@@ -33,10 +33,7 @@ beforeAll(async () => {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   context.setDefaultTimeout(PATIENCE_MS);
   page = await context.newPage();
-  page.on('pageerror', (error) => pageErrors.push(error.message));
-  page.on('console', (message) => {
-    if (message.type() === 'error') pageErrors.push(message.text());
-  });
+  pageErrors = watchErrors(page);
   await page.goto(server.url);
 });
 
@@ -49,14 +46,6 @@ afterAll(async () => {
 
 const part = (testId: string) => page.getByTestId(testId);
 const box = () => part('node-box');
-
-/** What of the page is a serious obstacle to who sees or hears it otherwise. */
-const serious = async (): Promise<readonly string[]> => {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
-};
 
 test('a machine is added by hand; what is wrong with an entry is said there', async () => {
   const key = makeKey(path.join(machine.directory, 'locked'), {
@@ -76,13 +65,13 @@ test('a machine is added by hand; what is wrong with an entry is said there', as
   await part('node-labels').fill('loopback, spare');
   await part('add-node-confirm').click();
   await box().getByText('spare').waitFor();
-  expect(await serious()).toEqual([]);
+  expect(await obstacles(page)).toEqual([]);
 });
 
 test('its key is asked about, and refused until somebody has compared it', async () => {
   await box().getByTestId('node-check').click();
   expect(await part('fingerprint').innerText()).toBe(machine.fingerprint());
-  expect(await serious()).toEqual([]);
+  expect(await obstacles(page)).toEqual([]);
   await part('question-refuse').click();
   await box()
     .getByTestId('node-error')
@@ -102,7 +91,7 @@ test('its key is asked about, and refused until somebody has compared it', async
     undefined,
     { polling: 100 },
   );
-  expect(await serious()).toEqual([]);
+  expect(await obstacles(page)).toEqual([]);
   await part('secret-0').fill(PASSPHRASE);
   await part('question-accept').click();
   await box().getByTestId('node-ready').waitFor();
@@ -137,7 +126,7 @@ test('a run has ranks on both machines, live, and is switched in the middle', as
   await part('switch-method').selectOption('topk');
   await part('switch-apply').click();
   await part('events').filter({ hasText: 'topk' }).waitFor();
-  expect(await serious()).toEqual([]);
+  expect(await obstacles(page)).toEqual([]);
 
   await page.keyboard.press('c');
   await box().getByTestId('node-state').filter({ hasText: 'connected' }).waitFor();

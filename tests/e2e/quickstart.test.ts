@@ -2,13 +2,13 @@
  * The app as a stranger meets it: `gradwire serve`, a real Chromium, one click. What is
  * asserted is read from the page: its texts and the charts' table twins.
  */
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { IterationRecord } from '../../src/shared/records.ts';
 import { launchChromium } from '../harness/browser.ts';
 import { GradwireHome } from '../harness/gradwire.ts';
 import { untilAsync } from '../harness/processes.ts';
+import { obstacles, watchErrors } from '../harness/page.ts';
 import { openServer, type Server } from '../harness/server.ts';
 
 /** Limits are there for what hangs. */
@@ -18,7 +18,7 @@ let browser: Browser;
 let home: GradwireHome;
 let server: Server;
 let page: Page;
-const pageErrors: string[] = [];
+let pageErrors: readonly string[];
 
 beforeAll(async () => {
   browser = await launchChromium();
@@ -26,10 +26,7 @@ beforeAll(async () => {
   server = await openServer(home);
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   page = await context.newPage();
-  page.on('pageerror', (error) => pageErrors.push(error.message));
-  page.on('console', (message) => {
-    if (message.type() === 'error') pageErrors.push(message.text());
-  });
+  pageErrors = watchErrors(page);
   await page.goto(server.url);
 });
 
@@ -116,14 +113,6 @@ const sumOfPhases = (cells: BarRow['cells']): number =>
     .filter(([column]) => !/^(iteration|wall|overlapped)/.test(column))
     .reduce((sum, [, value]) => sum + Number(value), 0);
 
-/** What of the page is a serious obstacle to who sees or hears it otherwise. */
-const serious = async (): Promise<readonly string[]> => {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-};
-
 const goTo = async (hash: string): Promise<void> => {
   await page.goto(`${new URL(page.url()).origin}/#/${hash}`);
 };
@@ -134,7 +123,7 @@ describe('the quickstart, after one click', () => {
     expect(await text('try-button')).toBe('Try on this computer');
     const network = page.getByTestId('try-network').locator('option:checked');
     expect(await network.innerText()).toBe('1 Gbit/s (emulated)');
-    expect(await serious()).toEqual([]);
+    expect(await obstacles(page)).toEqual([]);
   });
 
   it('trains four workers', async () => {
@@ -157,7 +146,7 @@ describe('the quickstart, after one click', () => {
     await untilShown('run-state', /stopped/i);
     await goTo('runs');
     await untilShown('runs-table', /Quickstart/);
-    expect(await serious()).toEqual([]);
+    expect(await obstacles(page)).toEqual([]);
   });
 });
 
@@ -168,7 +157,7 @@ describe('an experiment', () => {
     await yaml.waitFor();
     const value = (): Promise<string> => yaml.inputValue();
     await untilAsync(value, (seen) => seen.includes('fnn3'), 'the YAML');
-    expect(await serious()).toEqual([]);
+    expect(await obstacles(page)).toEqual([]);
     await yaml.fill(
       (await value())
         .replace(/iterations: \d+/, 'iterations: 25')
@@ -257,7 +246,7 @@ describe('a run that the command line started, as it goes on', () => {
       expect(await text('wire-bytes')).toMatch(/^(79|80)\d(\.\d)? kB/);
       expect(Number(/[\d.]+/.exec(await text('loss'))?.[0])).toBeGreaterThan(0);
       expect(await text('accuracy')).toMatch(/%/);
-      expect(await serious()).toEqual([]);
+      expect(await obstacles(page)).toEqual([]);
     });
   });
 
