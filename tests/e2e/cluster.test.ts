@@ -81,6 +81,11 @@ test('its key is asked about, and refused until somebody has compared it', async
   await box().getByTestId('node-check').click();
   await part('question-accept').click();
   // The wrong passphrase first: it is asked for again.
+  await page.waitForFunction(
+    () => document.activeElement?.id === 'secret-0',
+    undefined,
+    { polling: 100 },
+  );
   await part('secret-0').fill('wrong');
   await part('question-accept').click();
   await page.waitForFunction(
@@ -164,4 +169,7 @@ test('nothing is left when it is uninstalled', async () => {
 });
 
 /** Of the page, where functions of `waitForFunction` run. */
-declare const document: { querySelector(selector: string): object | null };
+declare const document: {
+  readonly activeElement: { readonly id: string } | null;
+  querySelector(selector: string): object | null;
+};
