@@ -104,8 +104,10 @@ export const rooms = {
   ],
   'agent/launch': ['agent/plan', 'agent/training', SHARED],
   'agent/world': ['agent/bundle', SHARED],
+  'agent/checkpoint': ['agent/exchange', SHARED],
   'agent/worker': [
     'agent/bundle',
+    'agent/checkpoint',
     'agent/collectives',
     'agent/compression',
     'agent/exchange',
@@ -157,6 +159,7 @@ export const rooms = {
   ],
   'agent/supervisor': [
     'agent/bundle',
+    'agent/checkpoint',
     'agent/collectives',
     'agent/compression',
     'agent/launch',

@@ -31,7 +31,7 @@ export async function measureDashboard(): Promise<readonly Measurement[]> {
       path.join(import.meta.dirname, '../../dist/agent/supervisor.js'),
       ...['--home', home.directory, '--socket', home.socket],
     ],
-    { stdio: 'ignore' },
+    { stdio: 'ignore', env: { ...process.env, GRADWIRE_HOME: home.directory } },
   );
   await until(
     () => home.supervisors(),

@@ -72,6 +72,20 @@ export const experimentSpecSchema = z.strictObject({
     .describe(
       'Encrypt what ranks send one another (AES-256-GCM); default: when they are on several machines',
     ),
+  onFailure: z
+    .enum(['stop', 'restart'])
+    .default('stop')
+    .describe(
+      'When a rank or a machine is lost; restart: the run goes on from its last checkpoint',
+    ),
+  checkpointEvery: z
+    .int()
+    .min(0)
+    .max(1_000_000_000)
+    .optional()
+    .describe(
+      'Iterations between checkpoints; default: 100 where onFailure is restart, else none',
+    ),
   timeoutSeconds: positive
     .max(3600)
     .default(3)
@@ -83,6 +97,15 @@ export const experimentSpecSchema = z.strictObject({
 });
 
 export type ExperimentSpec = z.infer<typeof experimentSpecSchema>;
+
+const CHECKPOINT_EVERY = 100;
+
+/** Iterations between checkpoints; 0: none are kept. */
+export const checkpointInterval = ({
+  checkpointEvery,
+  onFailure,
+}: Pick<ExperimentSpec, 'checkpointEvery' | 'onFailure'>): number =>
+  checkpointEvery ?? (onFailure === 'restart' ? CHECKPOINT_EVERY : 0);
 
 /** The machines that get ranks: the first ones, where there are more machines than ranks. */
 export const nodesOf = ({ world }: Pick<ExperimentSpec, 'world'>): readonly string[] =>

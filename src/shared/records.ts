@@ -166,6 +166,19 @@ export type Notice = Pick<
   'level' | 'code' | 'message'
 >;
 
+const errorDataSchema = z.strictObject({
+  code: z.string(),
+  kind: z.enum(['input', 'failure']),
+  message: z.string(),
+  place: z.string().optional(),
+  next: z.string().optional(),
+  rank: count.optional(),
+}) satisfies z.ZodType<ErrorData>;
+
+const processesSchema = z.array(
+  z.strictObject({ rank: count, pid: count, node: z.string() }),
+);
+
 /** The workers are up and the first iteration begins. Made by the supervisor. */
 export const startedRecordSchema = z.strictObject({
   type: z.literal('started'),
@@ -184,9 +197,46 @@ export const startedRecordSchema = z.strictObject({
       latency: time,
     })
     .optional(),
-  processes: z.array(z.strictObject({ rank: count, pid: count, node: z.string() })),
+  processes: processesSchema,
 });
 export type StartedRecord = z.infer<typeof startedRecordSchema>;
+
+/** All ranks of a node have written a checkpoint. Made by its supervisor. */
+export const checkpointRecordSchema = z.strictObject({
+  type: z.literal('checkpoint'),
+  at: z.number(),
+  node: z.string(),
+  /** The iteration that comes next. */
+  iteration: count,
+  /** Of all of the node's ranks. */
+  bytes: count,
+  /** How long the slowest rank did nothing else. */
+  wall: time,
+});
+export type CheckpointRecord = z.infer<typeof checkpointRecordSchema>;
+
+/** The ranks of a node are gone; the run is to go on from a checkpoint. */
+export const interruptedRecordSchema = z.strictObject({
+  type: z.literal('interrupted'),
+  at: z.number(),
+  node: z.string(),
+  error: errorDataSchema,
+});
+export type InterruptedRecord = z.infer<typeof interruptedRecordSchema>;
+
+/**
+ * The ranks of a node go on. What comes until the last iteration that is recorded is
+ * repeated, and not recorded again.
+ */
+export const restartedRecordSchema = z.strictObject({
+  type: z.literal('restarted'),
+  at: z.number(),
+  node: z.string(),
+  /** The first iteration that they do. */
+  iteration: count,
+  processes: processesSchema,
+});
+export type RestartedRecord = z.infer<typeof restartedRecordSchema>;
 
 /** The last record of a run that ended as asked: all iterations done, or stopped. */
 export const doneRecordSchema = z.strictObject({
@@ -204,15 +254,6 @@ export const doneRecordSchema = z.strictObject({
   divergence: z.number().optional(),
 });
 export type DoneRecord = z.infer<typeof doneRecordSchema>;
-
-const errorDataSchema = z.strictObject({
-  code: z.string(),
-  kind: z.enum(['input', 'failure']),
-  message: z.string(),
-  place: z.string().optional(),
-  next: z.string().optional(),
-  rank: count.optional(),
-}) satisfies z.ZodType<ErrorData>;
 
 /** The last record of a run that ended otherwise. */
 export const failedRecordSchema = z.strictObject({
@@ -241,6 +282,9 @@ export const runRecordSchema = z.discriminatedUnion('type', [
   similarityRecordSchema,
   noticeRecordSchema,
   startedRecordSchema,
+  checkpointRecordSchema,
+  interruptedRecordSchema,
+  restartedRecordSchema,
   doneRecordSchema,
   failedRecordSchema,
   finishedRecordSchema,

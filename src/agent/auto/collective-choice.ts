@@ -31,6 +31,13 @@ export interface CarrierChange {
   readonly to: Prediction;
 }
 
+/** Plain data. */
+export interface SavedCarrier {
+  readonly shapes: readonly ExchangeShape[];
+  readonly estimated: boolean;
+  readonly collective: string | undefined;
+}
+
 /** What travels: its kind, and of what size. */
 export type Carried = Pick<ExpectedMessage, 'kind' | 'length' | 'bytes'>;
 
@@ -156,6 +163,24 @@ export class BucketCarrier {
     const change = this.advice(network);
     if (change !== undefined) this.#collective = findCollective(change.to.collective);
     return change;
+  }
+
+  /** What was learned of this bucket, for a process that goes on with it. */
+  save(): SavedCarrier {
+    return {
+      shapes: this.#shapes,
+      estimated: this.#estimated,
+      collective: this.#collective?.id,
+    };
+  }
+
+  /** @param network by which it chooses from now on */
+  restore({ shapes, estimated, collective }: SavedCarrier, network: NetworkCost): void {
+    this.#shapes = shapes;
+    this.#estimated = estimated;
+    this.#network = network;
+    this.#collective =
+      collective === undefined ? undefined : findCollective(collective);
   }
 
   #predictions(network: NetworkCost): readonly Prediction[] {

@@ -50,6 +50,15 @@ export class ExchangeRecorder {
     this.#sums = new Array<undefined>(watched).fill(undefined);
   }
 
+  /** Between two exchanges: what `report` is about. */
+  save(): Observation | undefined {
+    return this.#finished;
+  }
+
+  restore(finished: Observation | undefined): void {
+    this.#finished = finished;
+  }
+
   /** How the numbers of `report` combine over ranks. */
   get operations(): readonly SmallOperation[] {
     return [...FIXED, ...new Array<'max'>(2 * this.#watched).fill('max')];

@@ -47,6 +47,18 @@ export interface ReviewOptions {
   readonly label: string;
 }
 
+/** How far a review has come. Plain data. */
+export interface ReviewState {
+  readonly window: readonly Observation[];
+  readonly settling: number;
+  readonly windows: number;
+  /** Windows to let pass, and how many it was the last time. */
+  readonly pause: number;
+  readonly lastPause: number;
+  readonly judged: boolean;
+  readonly advised: boolean;
+}
+
 export class ExchangeReview {
   readonly #options: ReviewOptions;
   /** Positions of the buckets whose sums are watched. */
@@ -54,7 +66,6 @@ export class ExchangeReview {
   #window: Observation[] = [];
   #settling = SETTLING;
   #windows = 0;
-  /** Windows to let pass, and how many it was the last time. */
   #pause = 0;
   #lastPause = 0;
   #judged: boolean;
@@ -66,6 +77,28 @@ export class ExchangeReview {
       automatic ? [index] : [],
     );
     this.#judged = !options.compresses;
+  }
+
+  save(): ReviewState {
+    return {
+      window: this.#window,
+      settling: this.#settling,
+      windows: this.#windows,
+      pause: this.#pause,
+      lastPause: this.#lastPause,
+      judged: this.#judged,
+      advised: this.#advised,
+    };
+  }
+
+  restore(state: ReviewState): void {
+    this.#window = [...state.window];
+    this.#settling = state.settling;
+    this.#windows = state.windows;
+    this.#pause = state.pause;
+    this.#lastPause = state.lastPause;
+    this.#judged = state.judged;
+    this.#advised = state.advised;
   }
 
   /** What was chosen to begin with, and why. */

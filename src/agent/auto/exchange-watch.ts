@@ -21,10 +21,18 @@ import type { Combined, Payload } from '../memory/payload.ts';
 import type { CommunicationRequest } from '../compression/method.ts';
 import type { Arena } from '../memory/arena.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
-import { quantizationOf, type BucketCarrier } from './collective-choice.ts';
-import { ExchangeRecorder, observationOf } from './exchange-observation.ts';
-import { ExchangeReview } from './exchange-review.ts';
-import type { NetworkKnowledge } from './network-knowledge.ts';
+import {
+  quantizationOf,
+  type BucketCarrier,
+  type SavedCarrier,
+} from './collective-choice.ts';
+import {
+  ExchangeRecorder,
+  observationOf,
+  type Observation,
+} from './exchange-observation.ts';
+import { ExchangeReview, type ReviewState } from './exchange-review.ts';
+import type { NetworkKnowledge, SavedKnowledge } from './network-knowledge.ts';
 import { shapeOf } from './reduction-shapes.ts';
 
 export interface WatchOptions {
@@ -35,6 +43,15 @@ export interface WatchOptions {
   readonly places?: readonly number[] | undefined;
   readonly arena: Arena;
   readonly knowledge: NetworkKnowledge;
+}
+
+/** Plain data, the same on all ranks but for what `finished` says. */
+export interface WatchState {
+  readonly knowledge: SavedKnowledge;
+  readonly carriers: readonly SavedCarrier[];
+  readonly review: ReviewState;
+  /** The last exchange, on which the ranks have not agreed yet. */
+  readonly finished: Observation | undefined;
 }
 
 /** Elements of a dense result that are looked at: K to within a few per cent. */
@@ -70,6 +87,30 @@ export class ExchangeWatch {
     this.#foreseen = carriers.map(() => []);
     this.#messages = carriers.map(() => 0);
     this.#notices = ranks === 1 ? [] : [...this.#review.opening()];
+  }
+
+  /** What it has learned, between two exchanges. */
+  save(): WatchState {
+    const { carriers, knowledge } = this.#options;
+    return {
+      knowledge: knowledge.save(),
+      carriers: carriers.map((carrier) => carrier.save()),
+      review: this.#review.save(),
+      finished: this.#recorder.save(),
+    };
+  }
+
+  /** Goes on with what a watch of the same plan has saved; its opening was told then. */
+  restore(state: WatchState): void {
+    const { carriers, knowledge, plan } = this.#options;
+    knowledge.restore(state.knowledge);
+    const network = knowledge.costBy(heedsTimes(plan.collective));
+    for (const [index, carrier] of carriers.entries()) {
+      carrier.restore(state.carriers[index]!, network);
+    }
+    this.#review.restore(state.review);
+    this.#recorder.restore(state.finished);
+    this.#notices = [];
   }
 
   /** What is to be agreed on with the next control message, and how. */

@@ -9,6 +9,12 @@ import {
 } from '../../shared/cost-model/network-correction.ts';
 import { LOOPBACK, type NetworkCost } from '../../shared/cost-model/network-cost.ts';
 
+/** Plain data. */
+export interface SavedKnowledge {
+  readonly correction: Correction;
+  readonly denseSeconds: number | undefined;
+}
+
 export class NetworkKnowledge {
   readonly constants: NetworkCost;
   /** For a person: where the constants come from. */
@@ -29,6 +35,16 @@ export class NetworkKnowledge {
         ? `by constants of loopback${new Set(places).size > 1 ? ', and of Gigabit Ethernet between nodes' : ''}, ` +
           'as no network profile was measured'
         : 'by the measured network profile';
+  }
+
+  /** What was learned since the launch. */
+  save(): SavedKnowledge {
+    return { correction: this.correction, denseSeconds: this.denseSeconds };
+  }
+
+  restore({ correction, denseSeconds }: SavedKnowledge): void {
+    this.correction = correction;
+    this.denseSeconds = denseSeconds;
   }
 
   /** What collectives are chosen by: as launched with, or as far as times correct it. */

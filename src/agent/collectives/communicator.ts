@@ -96,6 +96,16 @@ export class TransportCommunicator implements Communicator, Disposable {
     assertPlaces(this.places, this.size);
   }
 
+  /** The number of the next exchange: random rounding goes on from it. */
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  /** Before the first exchange, the same on all ranks. */
+  goOnFrom(sequence: number): void {
+    this.#sequence = sequence;
+  }
+
   get rank(): number {
     return this.#transport.rank;
   }

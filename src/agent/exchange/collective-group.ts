@@ -34,6 +34,14 @@ export interface GroupOptions {
   readonly seed: number;
 }
 
+/** Of one stream. Plain data. */
+export interface SavedStream {
+  readonly stream: number;
+  /** The number of its next exchange. */
+  readonly sequence: number;
+  readonly memory: SavedMemory;
+}
+
 /** A payload's kind in the headers; never renumbered. */
 const KIND_CODES = { dense: 1, sparse: 2, quantized: 3, scalars: 4 } as const;
 
@@ -87,6 +95,24 @@ export class CollectiveGroup {
   /** The same for a stream that goes on with it. */
   remember(stream: number, memory: SavedMemory): void {
     this.#communicator(stream).kept.restore(memory);
+  }
+
+  /** Where every stream is, between two exchanges, and what collectives keep there. */
+  save(): readonly SavedStream[] {
+    return [...this.#communicators].map(([stream, communicator]) => ({
+      stream,
+      sequence: communicator.sequence,
+      memory: communicator.kept.save(),
+    }));
+  }
+
+  /** Before the first exchange of a group that goes on with it. */
+  restore(streams: readonly SavedStream[]): void {
+    for (const { stream, sequence, memory } of streams) {
+      const communicator = this.#communicator(stream);
+      communicator.goOnFrom(sequence);
+      communicator.kept.restore(memory);
+    }
   }
 
   /** Gives back what collectives keep for their next exchange on a stream, and forgets. */

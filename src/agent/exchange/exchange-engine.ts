@@ -19,6 +19,7 @@ import type { ExchangeProfile, PhaseClock } from '../profile/phase-clock.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { FlatTensor } from '../plan/buckets.ts';
 import type { StateTransition } from './carried-state.ts';
+import type { EngineState } from './engine-state.ts';
 import { CollectiveGroup } from './collective-group.ts';
 import type { ExchangeSummary } from './exchange-statistics.ts';
 import type { GradientSite } from '../sites/gradient-site.ts';
@@ -50,6 +51,8 @@ export interface EngineOptions {
   readonly places?: readonly number[] | undefined;
   /** Whether that network is emulated. */
   readonly emulated?: boolean | undefined;
+  /** What an engine of this rank has saved; default: the run begins. */
+  readonly resume?: EngineState | undefined;
 }
 
 export interface ExchangeResult {
@@ -101,7 +104,30 @@ export class ExchangeEngine implements Disposable {
       ledger: this.#ledger,
       epoch: () => this.#schedule.epoch,
     });
-    this.#execution = this.#execute(options.plan);
+    const { resume } = options;
+    if (resume !== undefined) this.#schedule.restore(resume.schedule);
+    this.#execution = this.#execute(this.#schedule.plan);
+    if (resume !== undefined) this.#restore(resume);
+  }
+
+  /**
+   * All that an engine must have to go on as this one, between two exchanges where no fence
+   * has been passed since the last. Valid until the next exchange.
+   */
+  async save(): Promise<EngineState> {
+    return {
+      schedule: this.#schedule.save(),
+      watch: this.#execution.watch.save(),
+      streams: this.#group.save(),
+      buckets: await this.#execution.save(),
+      residual: await this.#options.site.residual.save(),
+    };
+  }
+
+  #restore({ buckets, residual, streams, watch }: EngineState): void {
+    this.#execution.restore(buckets, watch);
+    this.#group.restore(streams);
+    if (residual !== undefined) this.#options.site.residual.restore(residual);
   }
 
   get plan(): ExchangePlan {

@@ -35,7 +35,7 @@ import {
 import { BucketCarrier, quantizationOf } from '../auto/collective-choice.ts';
 import type { CollectiveGroup } from './collective-group.ts';
 import { addStatistics, type ExchangeSummary } from './exchange-statistics.ts';
-import { ExchangeWatch } from '../auto/exchange-watch.ts';
+import { ExchangeWatch, type WatchState } from '../auto/exchange-watch.ts';
 import type {
   Answer,
   GradientBucket,
@@ -132,6 +132,21 @@ export class PlanExecution implements Disposable {
       return [own];
     });
     return stateTransition(left, carried);
+  }
+
+  /** What its methods keep beside the residual, by bucket. */
+  async save(): Promise<readonly Uint8Array[]> {
+    return await Promise.all(
+      this.#exchanges.map(async ({ part }) => await part.saveState()),
+    );
+  }
+
+  /** Goes on with what an execution of the same plan has saved. */
+  restore(buckets: readonly Uint8Array[], watch: WatchState): void {
+    for (const [index, { part }] of this.#exchanges.entries()) {
+      part.restoreState(buckets[index]!);
+    }
+    this.watch.restore(watch);
   }
 
   /** Payload bytes of this rank in the last exchange. */

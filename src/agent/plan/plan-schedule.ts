@@ -8,6 +8,14 @@
 import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
 import { settledPlan } from './settled-plan.ts';
 
+/** Plain data, the same on all ranks. */
+export interface SavedSchedule {
+  readonly plan: ExchangePlan;
+  readonly epoch: number;
+  /** Epochs that have taken effect, with their iterations. */
+  readonly fences: readonly (readonly [epoch: number, iteration: number])[];
+}
+
 export class PlanSchedule {
   /** Known switches by epoch − 1. */
   readonly #known: (PlanSwitch | undefined)[] = [];
@@ -22,6 +30,18 @@ export class PlanSchedule {
     this.#plan = plan;
     for (const planSwitch of launched) this.learn(planSwitch);
     this.#agreed = this.knownEpoch;
+  }
+
+  /** A schedule that has come as far as this one, for a process that goes on. */
+  save(): SavedSchedule {
+    return { plan: this.#plan, epoch: this.#epoch, fences: [...this.#fences] };
+  }
+
+  /** The switches that are known stay to be learned. */
+  restore({ plan, epoch, fences }: SavedSchedule): void {
+    this.#plan = plan;
+    this.#epoch = epoch;
+    for (const [passed, iteration] of fences) this.#fences.set(passed, iteration);
   }
 
   get plan(): ExchangePlan {

@@ -121,6 +121,10 @@ function memoryBeside(options: ArenaSiteOptions): VectorMemory<Region & Vector> 
       }
     },
     norm: (x) => Math.sqrt(kernels.squaredNorm(x)),
+    values: (vector) => arena.f32(vector),
+    set: (vector, values) => {
+      arena.f32(vector).set(values);
+    },
     inArena: (vector, work) => work(vector),
     addToGradient: (x) => {
       clock.measure('apply', () => {

@@ -153,6 +153,14 @@ function memoryBeside(options: DeviceSiteOptions): VectorMemory<GpuVector> {
       const { mean, variance } = await sums.moments(x);
       return Math.sqrt(x.length * (variance + mean ** 2));
     },
+    values: async (vector) => {
+      const values = new Float32Array(vector.length);
+      await gpu.read(vector, values);
+      return values;
+    },
+    set: (vector, values) => {
+      gpu.write(vector, values);
+    },
     inArena: async (vector, work) => {
       const region = arena.allocateVector(vector.length);
       try {

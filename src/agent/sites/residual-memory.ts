@@ -17,6 +17,10 @@ export interface VectorMemory<V> {
   move(out: V | undefined, x: V, ranges: readonly FlatRange[]): void;
   /** ‖x‖ */
   norm(x: V): number | Promise<number>;
+  /** Its values, valid until it changes. */
+  values(vector: V): Float32Array | Promise<Float32Array>;
+  /** vector ← values */
+  set(vector: V, values: Float32Array): void;
   /** Work on the vector's values in the arena, which become the vector's. */
   inArena(vector: V, work: (vector: Vector) => Promise<void>): Promise<void>;
   /** gradient ← gradient + x */
@@ -24,7 +28,10 @@ export interface VectorMemory<V> {
 }
 
 /** What the engine does with a residual, wherever it lies. */
-export type Residual = Pick<ResidualMemory<unknown>, 'retire' | 'flush' | 'norm'>;
+export type Residual = Pick<
+  ResidualMemory<unknown>,
+  'retire' | 'flush' | 'norm' | 'save' | 'restore'
+>;
 
 export class ResidualMemory<V> implements Disposable {
   readonly #memory: VectorMemory<V>;
@@ -44,6 +51,19 @@ export class ResidualMemory<V> implements Disposable {
   /** Of the residual of the method in force; undefined where it keeps none. */
   norm(): number | Promise<number> | undefined {
     return this.#vector === undefined ? undefined : this.#memory.norm(this.#vector);
+  }
+
+  /**
+   * The values of the residual there is, valid until the next exchange; undefined where no
+   * method keeps one. Nothing may be left over to be flushed.
+   */
+  save(): Float32Array | Promise<Float32Array> | undefined {
+    if (this.#leftover !== undefined) throw new Error('internal: a residual to flush');
+    return this.#vector === undefined ? undefined : this.#memory.values(this.#vector);
+  }
+
+  restore(values: Float32Array): void {
+    this.#memory.set(this.keep(), values);
   }
 
   /** The method that kept it ends. */

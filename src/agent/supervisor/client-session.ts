@@ -107,7 +107,8 @@ export class ClientSession {
         return { spec: launch.spec, switches: launch.switches };
       },
       prepare: async (request) => {
-        const run = runs.create(request);
+        const run =
+          request.resume === undefined ? runs.create(request) : runs.resume(request);
         this.#unbegun.add(run);
         try {
           const addresses = await run.prepared;

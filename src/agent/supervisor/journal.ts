@@ -39,12 +39,13 @@ export class Journal {
    * The journal of a supervisor that is gone, all whole entries of it; what a crash cut
    * short is removed, so that the next entry follows the last whole one. Entries up to a
    * damage are there, and what follows it stays in the file (`damage`).
+   * @param each told of every record there is, in order
    * @throws GradwireError where not even the first entry can be read
    */
-  static reopen(file: string): Journal {
+  static reopen(file: string, each?: (record: RunRecord) => void): Journal {
     const journal = new Journal(file, 'r+');
     try {
-      journal.#readEntries();
+      journal.#readEntries(each);
     } catch (error) {
       if (journal.#lastSequence === 0) {
         journal.close();
@@ -56,7 +57,7 @@ export class Journal {
   }
 
   /** Takes note of the entries in the file, a piece of it at a time. */
-  #readEntries(): void {
+  #readEntries(each?: (record: RunRecord) => void): void {
     const decoder = new FrameDecoder();
     const piece = Buffer.allocUnsafe(READ_BYTES);
     let position = 0;
@@ -74,6 +75,7 @@ export class Journal {
         this.#bytes = decoder.decodedBytes;
         this.#lastSequence = entry.sequence;
         this.#lastRecord = entry.record;
+        each?.(entry.record);
       }
     }
     ftruncateSync(this.#descriptor!, this.#bytes);

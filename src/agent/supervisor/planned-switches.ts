@@ -19,6 +19,8 @@ export class PlannedSwitches {
   readonly #forecast: PlanForecast;
   /** By epoch: asked for here since the run began, or planned on another node. */
   readonly #later = new Map<number, PlanSwitch>();
+  /** By epoch, as far as rank 0 is here and says so. */
+  readonly #fences = new Map<number, number>();
   #epoch: number;
 
   constructor(options: PlannedSwitchesOptions) {
@@ -47,10 +49,18 @@ export class PlannedSwitches {
     return planned;
   }
 
+  /** All of them; one that has taken effect is not before its fence. */
+  get passedAt(): readonly PlanSwitch[] {
+    return [...this.#options.switches, ...this.later].map((planned) => ({
+      ...planned,
+      notBefore: this.#fences.get(planned.epoch) ?? planned.notBefore,
+    }));
+  }
+
   /** Takes in what another node has planned. @returns those that are new here, in order */
   adopt(switches: readonly PlanSwitch[]): readonly PlanSwitch[] {
     const fresh = switches
-      .filter(({ epoch }) => !this.#later.has(epoch))
+      .filter(({ epoch }) => !this.#isKnown(epoch))
       .toSorted((a, b) => a.epoch - b.epoch);
     for (const planned of fresh) this.#learn(planned);
     return fresh;
@@ -61,7 +71,12 @@ export class PlannedSwitches {
   }
 
   passed(epoch: number, fence: number): void {
+    this.#fences.set(epoch, fence);
     this.#forecast.passed(epoch, fence);
+  }
+
+  #isKnown(epoch: number): boolean {
+    return epoch <= this.#options.switches.length || this.#later.has(epoch);
   }
 
   #learn(planned: PlanSwitch): void {

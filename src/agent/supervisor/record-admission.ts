@@ -2,6 +2,9 @@
  * Where records of workers enter a run: each must fit its schema, be of the rank that sends
  * it, and iterations must follow one another. What is admitted the journal may keep and
  * every store can take; what is not ends the run before anybody is told of it.
+ *
+ * A run that goes on from a checkpoint repeats what came after it. What is recorded already
+ * stays as it was recorded first: every rank has one record of an iteration.
  */
 import {
   failure,
@@ -12,14 +15,48 @@ import {
 import { parseRecord } from '../../shared/parse-record.ts';
 import type { RunRecord } from '../../shared/records.ts';
 
-export class RecordAdmission {
-  /** The iteration that each rank records next. */
-  readonly #next = new Map<number, number>();
+/** Made by rank 0, now and then: the iteration of the last one. */
+interface LastTold {
+  evaluation: number;
+  divergence: number;
+  similarity: number;
+}
 
-  /** @throws GradwireError `RECORD_INVALID`, which names the rank that sends it */
-  admit(rank: number, raw: unknown): RunRecord {
+const NONE: LastTold = { evaluation: -1, divergence: -1, similarity: -1 };
+
+export class RecordAdmission {
+  /** By rank: the first iteration that is not recorded. */
+  readonly #unrecorded = new Map<number, number>();
+  /** By rank: the iteration that it says next. */
+  readonly #next = new Map<number, number>();
+  /** Where the ranks began that are there now. */
+  #from = 0;
+  #told: LastTold = { ...NONE };
+  /** What was told when they began. */
+  #toldBefore: LastTold = NONE;
+
+  /** The ranks go on from this iteration. */
+  restart(iteration: number): void {
+    this.#from = iteration;
+    this.#next.clear();
+    this.#toldBefore = { ...this.#told };
+  }
+
+  /** A record that a journal has. */
+  recall(record: RunRecord): void {
+    if (record.type === 'iteration') {
+      this.#unrecorded.set(record.rank, record.iteration + 1);
+    } else this.#tell(record);
+  }
+
+  /**
+   * @returns the record; undefined where it repeats one
+   * @throws GradwireError `RECORD_INVALID`, which names the rank that sends it
+   */
+  admit(rank: number, raw: unknown): RunRecord | undefined {
     try {
-      return this.#check(rank, raw);
+      const record = this.#check(rank, raw);
+      return this.#isRepeated(rank, record) ? undefined : record;
     } catch (error) {
       throw refusal(rank, error);
     }
@@ -31,12 +68,43 @@ export class RecordAdmission {
       throw invalid(`${record.type} record: rank is ${record.rank}, not ${rank}`);
     }
     if (record.type !== 'iteration') return record;
-    const next = this.#next.get(rank) ?? 0;
+    const next = this.#nextOf(rank);
     if (record.iteration !== next) {
       throw invalid(`iteration record: iteration is ${record.iteration}, not ${next}`);
     }
     this.#next.set(rank, next + 1);
     return record;
+  }
+
+  #isRepeated(rank: number, record: RunRecord): boolean {
+    const unrecorded = this.#unrecorded.get(rank) ?? 0;
+    if (record.type === 'iteration') {
+      if (record.iteration < unrecorded) return true;
+      this.#unrecorded.set(rank, record.iteration + 1);
+      return false;
+    }
+    if (record.type === 'done' || record.type === 'failed') return false;
+    if (this.#nextOf(rank) < unrecorded) return true;
+    return this.#tell(record);
+  }
+
+  /** @returns whether it was told before the ranks began that are there now */
+  #tell(record: RunRecord): boolean {
+    switch (record.type) {
+      case 'evaluation':
+      case 'divergence':
+      case 'similarity': {
+        const { iteration, type } = record;
+        this.#told[type] = Math.max(this.#told[type], iteration);
+        return iteration <= this.#toldBefore[type];
+      }
+      default:
+        return false;
+    }
+  }
+
+  #nextOf(rank: number): number {
+    return this.#next.get(rank) ?? this.#from;
   }
 }
 

@@ -30,6 +30,10 @@ export class RestoredRun {
     };
   }
 
+  get isLive(): boolean {
+    return false;
+  }
+
   begin(): never {
     throw ended();
   }
@@ -56,7 +60,8 @@ export class RestoredRun {
   }
 }
 
-function lossOf({ damage, file }: Journal): GradwireError {
+/** Why a run ended whose supervisor is gone. */
+export function lossOf({ damage, file }: Journal): GradwireError {
   if (damage === undefined) {
     return failure(
       'SUPERVISOR_LOST',

@@ -7,13 +7,16 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  renameSync,
   rmSync,
   writeFileSync,
   readFileSync,
 } from 'node:fs';
+import { randomBytes } from 'node:crypto';
 import { availableParallelism, hostname } from 'node:os';
 import path from 'node:path';
 import { failure, inputError } from '../../shared/errors.ts';
+import type { PlanSwitch } from '../../shared/exchange-plan.ts';
 import {
   parseExperimentSpec,
   type ExperimentSpec,
@@ -23,16 +26,31 @@ import type {
   SupervisorRequests,
 } from '../../shared/protocol/supervisor.ts';
 import { Journal } from './journal.ts';
-import { RestoredRun } from './restored-run.ts';
-import { SupervisedRun } from './supervised-run.ts';
+import { lossOf, RestoredRun } from './restored-run.ts';
+import { SeenProgress } from './seen-progress.ts';
+import { SupervisedRun, type RestoredProgress } from './supervised-run.ts';
 import { validateLaunch } from '../launch/validate-launch.ts';
 
 const JOURNAL = 'journal.gwj';
 const META = 'run.json';
+const CHECKPOINTS = 'checkpoints';
+const SECRET_BYTES = 32;
+const LOOPBACK = '127.0.0.1';
+
+type PrepareRequest = SupervisorRequests['prepare']['request'];
+
+/** What is kept of a launch, so that a supervisor after this one can go on. Secrets are not. */
+type LaunchMeta = Pick<
+  PrepareRequest,
+  'switches' | 'ranks' | 'network' | 'places' | 'node' | 'listen'
+>;
 
 interface RunMeta {
   readonly spec: ExperimentSpec;
   readonly createdAt: number;
+  readonly launch?: LaunchMeta | undefined;
+  /** Switches that it was not launched with. */
+  readonly later?: readonly PlanSwitch[] | undefined;
 }
 
 type Run = SupervisedRun | RestoredRun;
@@ -65,12 +83,7 @@ export class RunTable {
         continue;
       }
       try {
-        const { spec, createdAt } = JSON.parse(readFileSync(meta, 'utf8')) as RunMeta;
-        const parsed = parseExperimentSpec(spec, meta);
-        this.#runs.set(
-          id,
-          new RestoredRun(id, parsed, createdAt, Journal.reopen(journal)),
-        );
+        this.#runs.set(id, this.#restoreRun(id, meta, journal));
       } catch (error) {
         // One damaged run must not keep all others from being found. Its files stay.
         this.#warn(
@@ -80,9 +93,28 @@ export class RunTable {
     }
   }
 
+  #restoreRun(id: string, metaFile: string, journalFile: string): Run {
+    const meta = JSON.parse(readFileSync(metaFile, 'utf8')) as RunMeta;
+    const { createdAt } = meta;
+    const spec = parseExperimentSpec(meta.spec, metaFile);
+    const seen = new SeenProgress();
+    const journal = Journal.reopen(journalFile, (record) => {
+      seen.note(record);
+    });
+    if (!seen.mayGoOn || journal.damage !== undefined || meta.launch === undefined) {
+      return new RestoredRun(id, spec, createdAt, journal);
+    }
+    const secret = randomBytes(SECRET_BYTES);
+    const request = { run: id, spec, secret, ...meta.launch };
+    return this.#make(request, meta, journal, {
+      ...{ createdAt, later: meta.later ?? [], error: lossOf(journal).toData() },
+      ...seen.progress,
+    });
+  }
+
+  /** Runs that need this process. */
   get live(): number {
-    return [...this.#runs.values()].filter(({ state }) => state.phase !== 'ended')
-      .length;
+    return [...this.#runs.values()].filter(({ isLive }) => isLive).length;
   }
 
   list(): readonly SupervisedRunState[] {
@@ -99,18 +131,52 @@ export class RunTable {
     return run;
   }
 
-  create(request: SupervisorRequests['prepare']['request']): SupervisedRun {
+  create(request: PrepareRequest): SupervisedRun {
     if (this.#runs.has(request.run)) {
       throw inputError('RUN_EXISTS', `run "${request.run}" exists already`);
     }
+    const { spec } = validateLaunch(request.spec, request.switches);
+    const { switches, ranks, network, places, node, listen } = request;
+    const launch = { switches, ranks, network, places, node, listen };
+    const meta = { spec, createdAt: Date.now(), launch };
+    const journal = this.#makeJournal(request.run, meta);
+    const run = this.#make(request, meta, journal);
+    this.#runs.set(request.run, run);
+    return run;
+  }
+
+  /** Has the ranks here go on. @throws GradwireError `RUN_STATE`: the run is not interrupted */
+  resume(request: PrepareRequest): SupervisedRun {
+    const { run: id, secret, network, places, resume } = request;
+    const run = this.find(id);
+    if (!(run instanceof SupervisedRun))
+      throw failure('RUN_STATE', 'the run has ended');
+    const listen = request.listen ?? LOOPBACK;
+    const { iteration, schedule } = resume!;
+    run.resume(iteration, schedule, { secret, network, places, listen });
+    return run;
+  }
+
+  #make(
+    request: PrepareRequest,
+    meta: RunMeta,
+    journal: Journal,
+    restored?: RestoredProgress,
+  ): SupervisedRun {
     const { spec, plan, switches, setting, notice } = validateLaunch(
       request.spec,
       request.switches,
     );
-    const journal = this.#makeJournal(request.run, spec);
+    const folder = this.#folder(request.run);
     const cores = availableParallelism();
     const run = new SupervisedRun({
       run: request.run,
+      checkpoints: path.join(folder, CHECKPOINTS),
+      restored,
+      switched: (later) => {
+        if (spec.onFailure === 'restart')
+          this.#writeMeta(request.run, { ...meta, later });
+      },
       spec,
       plan,
       switches,
@@ -124,9 +190,8 @@ export class RunTable {
       network: request.network,
       places: request.places,
       node: request.node ?? hostname(),
-      listen: request.listen ?? '127.0.0.1',
+      listen: request.listen ?? LOOPBACK,
     });
-    this.#runs.set(request.run, run);
     void run.ended.then(() => {
       this.#onEnd();
     });
@@ -165,12 +230,19 @@ export class RunTable {
     return path.join(this.#directory, id);
   }
 
-  #makeJournal(id: string, spec: ExperimentSpec): Journal {
+  #makeJournal(id: string, meta: RunMeta): Journal {
+    this.#writeMeta(id, meta);
+    return Journal.create(path.join(this.#folder(id), JOURNAL));
+  }
+
+  /** Whole or not at all. @throws GradwireError `JOURNAL_WRITE_FAILED` */
+  #writeMeta(id: string, meta: RunMeta): void {
     const folder = this.#folder(id);
-    const meta: RunMeta = { spec, createdAt: Date.now() };
+    const draft = path.join(folder, `${META}.draft`);
     try {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
-      writeFileSync(path.join(folder, META), JSON.stringify(meta), { mode: 0o600 });
+      writeFileSync(draft, JSON.stringify(meta), { mode: 0o600 });
+      renameSync(draft, path.join(folder, META));
     } catch (cause) {
       throw failure(
         'JOURNAL_WRITE_FAILED',
@@ -180,7 +252,6 @@ export class RunTable {
         },
       );
     }
-    return Journal.create(path.join(folder, JOURNAL));
   }
 }
 

@@ -1,14 +1,17 @@
 /**
- * A run on this node: its workers, its journal and whoever follows it. States only move
- * forward: preparing → running → ended. However it ends, all its workers are gone before
- * its last record is journalled.
+ * A run on this node: its ranks, its journal and whoever follows it. States move forward:
+ * preparing → running → ended. Where the spec says so, a run that has lost something it
+ * needs is interrupted instead of ended, and goes on from a checkpoint. However it ends, all
+ * its processes are gone before its last record is journalled.
  */
+import { randomBytes } from 'node:crypto';
 import { emulatedNetwork } from '../../shared/emulated-network.ts';
 import {
   failure,
   inputError,
   toErrorData,
   type ErrorData,
+  type GradwireError,
 } from '../../shared/errors.ts';
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
@@ -24,31 +27,29 @@ import {
   type DoneRecord,
   type JournalEntry,
   type RunRecord,
+  type StartedRecord,
 } from '../../shared/records.ts';
+import { isRestartable } from '../../shared/restartable.ts';
 import type { PlanSetting } from '../plan/resolve-plan.ts';
 import type { Journal } from './journal.ts';
 import { PlannedSwitches } from './planned-switches.ts';
-import { deathOf, silenceOf } from './rank-failures.ts';
-import { admitError, RecordAdmission } from './record-admission.ts';
-import {
-  rootCause,
-  isConsequence,
-  type FailureReport,
-} from '../../shared/root-cause.ts';
-import {
-  RankProcess,
-  type ProcessBroken,
-  type ProcessExit,
-} from '../world/rank-process.ts';
-import { bundledFile } from '../bundle/bundled-file.ts';
-import type { FromWorker, ToWorker } from '../../shared/protocol/worker.ts';
+import { RankTeam } from './rank-team.ts';
+import { RecordAdmission } from './record-admission.ts';
+import { MOST_RESTARTS, Restarts } from './restarts.ts';
+import { RunCheckpoints } from './run-checkpoints.ts';
 
-type WorkerEvent = FromWorker | ProcessExit | ProcessBroken;
-type WorkerProcess = RankProcess<ToWorker, FromWorker>;
+/** What the ranks of a run are started with; of ranks that go on, anew. */
+export interface RankSetting {
+  /** 32 random bytes: peers prove that they know it before a payload is read. */
+  readonly secret: Uint8Array;
+  readonly network?: NetworkCost | undefined;
+  /** The node of each rank of the run; default: all are on one. */
+  readonly places?: readonly number[] | undefined;
+  /** Address where the ranks listen. */
+  readonly listen: string;
+}
 
-const WORKER = { bundle: 'worker.js', source: '../worker/main.ts' };
-
-export interface RunOptions {
+export interface RunOptions extends RankSetting {
   readonly run: string;
   readonly spec: ExperimentSpec;
   readonly plan: ExchangePlan;
@@ -56,19 +57,36 @@ export interface RunOptions {
   readonly setting: PlanSetting;
   readonly switches: readonly PlanSwitch[];
   readonly ranks: readonly number[];
-  readonly secret: Uint8Array;
   /** Told at the start of the run. */
   readonly notice?: string | undefined;
   readonly journal: Journal;
+  /** Where checkpoints of the ranks here are kept. */
+  readonly checkpoints: string;
   readonly threads: number;
   readonly engine: 'thread' | 'inline';
-  readonly network?: NetworkCost | undefined;
-  /** The node of each rank of the run; default: all are on one. */
-  readonly places?: readonly number[] | undefined;
   /** This node's name in records. */
   readonly node: string;
-  /** Address where the ranks listen. */
-  readonly listen: string;
+  /** Of a run whose supervisor died: where it is. Default: it begins. */
+  readonly restored?: RestoredProgress | undefined;
+  /** Called when a switch was planned or adopted: a supervisor after this one needs it. */
+  readonly switched?: ((later: readonly PlanSwitch[]) => void) | undefined;
+}
+
+/** What a journal says of a run that has not ended. */
+export interface RestoredProgress {
+  /** Which knows what is recorded. */
+  readonly admission: RecordAdmission;
+  /** Iterations that are recorded of some rank. */
+  readonly iterations: number;
+  /** Switches that have taken effect, with their fences. */
+  readonly fences: readonly (readonly [epoch: number, fence: number])[];
+  /** Whether its last record says already that it is interrupted. */
+  readonly interrupted: boolean;
+  /** Switches that it was not launched with. */
+  readonly later: readonly PlanSwitch[];
+  readonly createdAt: number;
+  /** Why it does not go on. */
+  readonly error: ErrorData;
 }
 
 export interface RunListener {
@@ -76,61 +94,37 @@ export interface RunListener {
   changed(): void;
 }
 
-/** How long to wait for the report that explains the loss of a peer. */
-const EXPLANATION_MS = 400;
-const PREPARE_MS = 60_000;
-
 export class SupervisedRun {
   readonly #options: RunOptions;
-  readonly #workers = new Map<number, WorkerProcess>();
   readonly #listeners = new Set<RunListener>();
-  readonly #addresses = new Map<number, RankAddress>();
-  readonly #ready = new Map<number, { backend: string; parameters: number }>();
-  /** Ranks whose exit is expected: they have finished, or have said why they cannot. */
-  readonly #leaving = new Set<number>();
-  readonly #admission = new RecordAdmission();
-  readonly #reports: FailureReport[] = [];
-  readonly #createdAt = Date.now();
-  readonly #prepared = Promise.withResolvers<ReadonlyMap<number, RankAddress>>();
+  readonly #admission: RecordAdmission;
+  readonly #checkpoints: RunCheckpoints;
+  readonly #createdAt: number;
   readonly #ended = Promise.withResolvers<ErrorData | undefined>();
-  #timer: NodeJS.Timeout | undefined;
-  #phase: RunPhase = 'preparing';
   readonly #switches: PlannedSwitches;
+  readonly #restarts: Restarts;
+  #setting: RankSetting;
+  #team: RankTeam | undefined;
+  /** The iteration from which the ranks go on that are there now. */
+  #resumed: number | undefined;
+  #phase: RunPhase = 'preparing';
   #done: DoneRecord | undefined;
-  #failing = false;
+  #finished = false;
   #stopping = false;
 
   constructor(options: RunOptions) {
+    const { checkpoints, node, ranks, restored } = options;
     this.#options = options;
+    this.#setting = options;
     this.#switches = new PlannedSwitches(options);
-    this.#prepared.promise.catch(() => undefined);
-    this.#deadline(PREPARE_MS, () =>
-      failure('RUN_NOT_BEGUN', 'the run was prepared but never begun', {
-        next: 'Launch it again.',
-      }),
-    );
-    const entry = bundledFile(WORKER, import.meta.dirname);
-    for (const rank of options.ranks) {
-      const command = { entry, args: [options.run, String(rank)] };
-      const worker: WorkerProcess = new RankProcess(rank, command, (event) => {
-        this.#receive(rank, event);
-      });
-      this.#workers.set(rank, worker);
-      worker.send({
-        type: 'configure',
-        run: options.run,
-        rank,
-        spec: options.spec,
-        plan: options.plan,
-        switches: options.switches,
-        secret: options.secret,
-        listen: options.listen,
-        threads: options.threads,
-        engine: options.engine,
-        network: options.network,
-        places: options.places,
-      });
-    }
+    this.#checkpoints = new RunCheckpoints(checkpoints, ranks, node);
+    this.#admission = restored?.admission ?? new RecordAdmission();
+    this.#createdAt = restored?.createdAt ?? Date.now();
+    this.#restarts = new Restarts(() => {
+      this.#restartHere();
+    });
+    if (restored === undefined) this.#team = this.#start();
+    else this.#restore(restored);
   }
 
   get state(): SupervisedRunState {
@@ -141,6 +135,9 @@ export class SupervisedRun {
       lastSequence: this.#options.journal.lastSequence,
       createdAt: this.#createdAt,
       switches: this.#switches.later,
+      ...(this.#phase === 'interrupted'
+        ? { resumable: this.#checkpoints.iterations, schedule: this.#switches.passedAt }
+        : {}),
     };
   }
 
@@ -148,9 +145,16 @@ export class SupervisedRun {
     return this.#options.journal;
   }
 
+  /** Whether it needs this process: it runs, or will without being asked. */
+  get isLive(): boolean {
+    if (this.#phase === 'interrupted')
+      return this.#isAllHere || this.#team !== undefined;
+    return this.#phase !== 'ended';
+  }
+
   /** All ranks listen. @throws (rejects) what went wrong first */
   get prepared(): Promise<ReadonlyMap<number, RankAddress>> {
-    return this.#prepared.promise;
+    return this.#team?.prepared ?? Promise.reject(runEnded());
   }
 
   /** Resolves when the run has ended, with the error it ended with, if any. */
@@ -159,80 +163,75 @@ export class SupervisedRun {
   }
 
   begin(addresses: readonly RankAddress[]): void {
-    if (this.#phase !== 'preparing') {
+    const waits = this.#phase === 'preparing' || this.#phase === 'interrupted';
+    if (!waits || this.#team === undefined) {
       throw failure('RUN_STATE', `the run is ${this.#phase}, not preparing`);
     }
-    clearTimeout(this.#timer);
-    this.#phase = 'running';
-    for (const worker of this.#workers.values()) {
-      worker.send({ type: 'begin', addresses });
-    }
+    if (this.#phase === 'preparing') this.#phase = 'running';
+    this.#team.begin(addresses);
     this.#changed();
+  }
+
+  /**
+   * Starts ranks that go on from an iteration of which there is a checkpoint on every node.
+   * @param switches of the whole run, those that have taken effect with their fences
+   * @throws GradwireError `RUN_STATE`: it is not interrupted
+   */
+  resume(
+    iteration: number,
+    switches: readonly PlanSwitch[],
+    setting: RankSetting,
+  ): void {
+    if (this.#phase !== 'interrupted' || this.#team !== undefined || this.#stopping) {
+      throw failure('RUN_STATE', `the run is ${this.#phase}, not interrupted`);
+    }
+    this.#setting = setting;
+    this.#switches.adopt(switches);
+    this.#admission.restart(iteration);
+    this.#team = this.#start({ iteration, switches });
   }
 
   /** Validate a switch, give it its epoch and tell every rank. */
   switch(request: SwitchRequest): PlanSwitch {
-    if (this.#phase === 'ended' || this.#failing || this.#done !== undefined) {
+    if (
+      this.#phase === 'ended' ||
+      this.#team?.failing === true ||
+      this.#done !== undefined
+    ) {
       throw inputError('RUN_ENDED', 'the run has ended: there is nothing to switch', {
         next: 'Launch it again.',
       });
     }
     const planned = this.#switches.plan(request);
-    this.#announce(planned);
+    this.#announce([planned]);
     return planned;
   }
 
   /** Switches that another node has planned: the ranks here need them for the same fence. */
   adopt(switches: readonly PlanSwitch[]): void {
-    if (this.#phase === 'ended') return;
-    for (const planned of this.#switches.adopt(switches)) this.#announce(planned);
+    if (this.#phase !== 'ended') this.#announce(this.#switches.adopt(switches));
   }
 
-  #announce(planned: PlanSwitch): void {
-    for (const worker of this.#workers.values()) {
-      worker.send({ type: 'switch', switch: planned });
+  #announce(switches: readonly PlanSwitch[]): void {
+    if (switches.length === 0) return;
+    this.#options.switched?.(this.#switches.later);
+    for (const planned of switches) {
+      this.#team?.tell({ type: 'switch', switch: planned });
     }
   }
 
   /** End after the current iteration. Resolves when the run has ended. */
   async stop(): Promise<void> {
-    if (this.#phase === 'preparing') {
-      this.#report({
-        kind: 'report',
-        error: failure('RUN_STOPPED', 'the run was stopped before it began').toData(),
-      });
-    } else if (this.#phase === 'running') {
-      for (const worker of this.#workers.values()) worker.send({ type: 'stop' });
-      this.#stopping = true;
-      this.#awaitStop();
-    }
+    this.#stopping = true;
+    if (this.#phase === 'interrupted') this.abort(stoppedInterrupted());
+    else this.#team?.stop();
     await this.ended;
-  }
-
-  /**
-   * The iteration under way and the closing evaluation take what they take: a stop has
-   * failed when no rank reports for as long as ranks wait for one another.
-   */
-  #awaitStop(): void {
-    // A report of failure has a deadline of its own.
-    if (!this.#stopping || this.#failing || this.#reports.length > 0) return;
-    const { patienceSeconds } = this.#options.spec;
-    this.#deadline(patienceSeconds * 1000, () =>
-      failure(
-        'STOP_TIMEOUT',
-        `asked to stop, the ranks reported nothing for ${patienceSeconds} s`,
-        {
-          next:
-            'They were killed; what was recorded until then is stored. If they are only ' +
-            'slow, raise patienceSeconds.',
-        },
-      ),
-    );
   }
 
   /** End at once, because of this error. */
   abort(error: ErrorData): void {
-    this.#report({ kind: 'report', error });
+    if (this.#team !== undefined) this.#team.abort(error);
+    else if (!isRestartable(error)) this.#end(error);
   }
 
   follow(listener: RunListener): () => void {
@@ -240,60 +239,67 @@ export class SupervisedRun {
     return () => this.#listeners.delete(listener);
   }
 
-  #receive(rank: number, event: WorkerEvent): void {
-    switch (event.type) {
-      case 'listening':
-        this.#addresses.set(rank, event.address);
-        if (this.#addresses.size === this.#options.ranks.length) {
-          this.#prepared.resolve(this.#addresses);
-        }
-        return;
-      case 'ready':
-        this.#ready.set(rank, event);
-        if (this.#ready.size === this.#options.ranks.length) this.#started();
-        return;
-      case 'records':
-        this.#admit(rank, event.records);
-        this.#awaitStop();
-        return;
-      case 'finished':
-        this.#leaving.add(rank);
-        this.#awaitStop();
-        return;
-      case 'failed':
-        this.#leaving.add(rank);
-        this.#report({ kind: 'report', error: admitError(rank, event.error) });
-        return;
-      case 'broken':
-        this.#report({ kind: 'report', error: { ...event.error, rank } });
-        return;
-      case 'exit':
-        this.#exited(rank, event);
-        return;
-      default:
-        event satisfies never;
-    }
+  #start(from?: {
+    readonly iteration: number;
+    readonly switches: readonly PlanSwitch[];
+  }): RankTeam {
+    const { run, spec, plan, ranks, threads, engine, node } = this.#options;
+    const { secret, listen, network, places } = this.#setting;
+    this.#resumed = from?.iteration;
+    return new RankTeam(
+      {
+        ...{ ranks, node, patienceSeconds: spec.patienceSeconds },
+        configuration: {
+          ...{ run, spec, plan, secret, listen, threads, engine, network, places },
+          switches: from?.switches ?? this.#options.switches,
+          checkpoints: this.#checkpoints.directory,
+          resume: from?.iteration,
+        },
+      },
+      {
+        started: (started) => {
+          this.#started(started);
+        },
+        records: (rank, records) => {
+          this.#admit(rank, records);
+        },
+        checkpoint: (rank, written) => {
+          const record = this.#checkpoints.add(rank, written);
+          if (record === undefined) return;
+          this.#restarts.progressed();
+          this.#store([record]);
+        },
+        ended: (error) => {
+          this.#teamEnded(error);
+        },
+      },
+    );
   }
 
-  #started(): void {
-    const [first] = this.#ready.values();
-    const { network } = this.#options.spec;
+  #started({
+    backend,
+    parameters,
+    processes,
+  }: Pick<StartedRecord, 'backend' | 'parameters' | 'processes'>): void {
+    const { node, notice, plan, spec } = this.#options;
+    const at = Date.now();
+    if (this.#resumed !== undefined) {
+      this.#phase = 'running';
+      const iteration = this.#resumed;
+      this.#store([{ type: 'restarted', at, node, iteration, processes }]);
+      this.#changed();
+      return;
+    }
+    const { network } = spec;
     this.#store([
       {
         type: 'started',
-        at: Date.now(),
-        ranks: this.#options.spec.world.ranks,
-        backend: first!.backend,
-        parameters: first!.parameters,
-        plan: { ...this.#options.plan },
+        at,
+        ranks: spec.world.ranks,
+        ...{ backend, parameters, plan: { ...plan }, processes },
         ...(network === undefined ? {} : { emulated: emulatedNetwork(network) }),
-        processes: [...this.#workers.values()].map(({ rank, pid }) => ({
-          rank,
-          pid,
-          node: this.#options.node,
-        })),
       },
-      ...(this.#options.notice === undefined ? [] : [dataNotice(this.#options.notice)]),
+      ...(notice === undefined ? [] : [dataNotice(notice)]),
     ]);
   }
 
@@ -302,12 +308,15 @@ export class SupervisedRun {
     const admitted: RunRecord[] = [];
     let refusal: ErrorData | undefined;
     try {
-      for (const raw of records) admitted.push(this.#admission.admit(rank, raw));
+      for (const raw of records) {
+        const record = this.#admission.admit(rank, raw);
+        if (record !== undefined) admitted.push(record);
+      }
     } catch (error) {
       refusal = toErrorData(error);
     }
     this.#store(admitted);
-    if (refusal !== undefined) this.#report({ kind: 'report', error: refusal });
+    if (refusal !== undefined) this.#team?.abort(refusal);
   }
 
   #store(records: readonly RunRecord[]): void {
@@ -320,75 +329,88 @@ export class SupervisedRun {
       if (record.type === 'switch') this.#switches.passed(record.epoch, record.fence);
     }
     const rest = records.filter((record) => !endsJournal(record));
-    if (rest.length === 0 || this.#failing) return;
+    if (rest.length === 0 || this.#team?.failing === true) return;
     try {
       this.#tell(this.#options.journal.append(rest));
     } catch (error) {
-      this.#report({ kind: 'report', error: toErrorData(error) });
+      this.#team?.abort(toErrorData(error));
     }
   }
 
-  #exited(rank: number, exit: ProcessExit): void {
-    if (!this.#leaving.has(rank) && !this.#failing) {
-      this.#report({ kind: 'death', error: deathOf(rank, exit, this.#options.node) });
-    }
-    if ([...this.#workers.values()].every((worker) => worker.exited)) this.#end();
-  }
-
-  #report(report: FailureReport): void {
-    if (this.#phase === 'ended') return;
-    this.#reports.push(report);
-    if (this.#failing) return;
-    if (!isConsequence(report)) this.#kill();
-    else if (this.#reports.length === 1) {
-      // Give the rank that caused it a moment to say why.
-      this.#deadline(EXPLANATION_MS, () => this.#silence());
-    }
-  }
-
-  /**
-   * When ranks gave up on one that hangs they may have waited for one another: the first
-   * report blames a neighbour. Those that live and have not said a word are the cause.
-   */
-  #silence(): ReturnType<typeof failure> | undefined {
-    if (this.#reports.some(({ error }) => error.code !== 'PEER_TIMEOUT')) return;
-    const silent = [...this.#workers.values()]
-      .filter(({ rank, exited }) => !exited && !this.#leaving.has(rank))
-      .map(({ rank }) => rank);
-    if (silent.length === 0 || silent.length === this.#workers.size) return undefined;
-    return silenceOf(silent, this.#options.node);
-  }
-
-  /** A timer of the run; when it fires the run fails with this error, if any. */
-  #deadline(ms: number, reason: () => ReturnType<typeof failure> | undefined): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      const error = reason()?.toData();
-      if (error !== undefined) this.#reports.push({ kind: 'report', error });
-      this.#kill();
-    }, ms);
-  }
-
-  #kill(): void {
-    this.#failing = true;
-    for (const worker of this.#workers.values()) {
-      if (!worker.exited) worker.kill();
-    }
-    if ([...this.#workers.values()].every((worker) => worker.exited)) this.#end();
-  }
-
-  #end(): void {
-    if (this.#phase === 'ended') return;
-    clearTimeout(this.#timer);
+  /** The processes are gone. */
+  #teamEnded(lost: ErrorData | undefined): void {
+    this.#finished = this.#team!.finished;
+    this.#team = undefined;
     const error =
-      rootCause(this.#reports) ??
+      lost ??
       (this.#result === undefined
         ? failure('RUN_INCOMPLETE', 'all ranks ended without a result').toData()
         : undefined);
+    if (error === undefined || !this.#mayRestart(error)) this.#end(error);
+    else this.#interrupt(error);
+  }
+
+  #mayRestart(error: ErrorData): boolean {
+    if (this.#options.spec.onFailure !== 'restart' || this.#stopping) return false;
+    // What never began has nothing to go on from.
+    return this.#phase !== 'preparing' && isRestartable(error);
+  }
+
+  #interrupt(error: ErrorData): void {
+    if (!this.#restarts.interrupted()) {
+      this.#end(inVain(error));
+      return;
+    }
+    const resumed = this.#resumed;
+    if (error.code === 'CHECKPOINT_INVALID' && resumed !== undefined) {
+      this.#checkpoints.discard(resumed);
+    }
+    this.#checkpoints.forgetUnfinished();
+    this.#phase = 'interrupted';
+    this.#done = undefined;
+    const { node } = this.#options;
+    this.#store([{ type: 'interrupted', at: Date.now(), node, error }]);
+    this.#changed();
+    if (this.#isAllHere && error.code !== 'SUPERVISOR_STOPPED') this.#restarts.soon();
+  }
+
+  /** Ranks of other nodes must be started by who reaches those. */
+  get #isAllHere(): boolean {
+    return this.#options.ranks.length === this.#options.spec.world.ranks;
+  }
+
+  #restartHere(): void {
+    if (this.#phase !== 'interrupted' || this.#team !== undefined) return;
+    const secret = randomBytes(this.#setting.secret.length);
+    this.resume(this.#checkpoints.newest, this.#switches.passedAt, {
+      ...this.#setting,
+      secret,
+    });
+    const team = this.#team!;
+    void team.prepared.then(
+      (addresses) => {
+        const ranks = [...addresses].toSorted(([a], [b]) => a - b);
+        if (this.#team === team) team.begin(ranks.map(([, address]) => address));
+      },
+      () => undefined, // The team has ended, and says why.
+    );
+  }
+
+  #restore(progress: RestoredProgress): void {
+    this.#phase = 'interrupted';
+    this.#switches.adopt(progress.later);
+    this.#switches.reached(progress.iterations - 1);
+    for (const [epoch, fence] of progress.fences) this.#switches.passed(epoch, fence);
+    if (!progress.interrupted) this.#interrupt(progress.error);
+    else if (this.#isAllHere) this.#restarts.soon();
+  }
+
+  #end(error: ErrorData | undefined): void {
+    if (this.#phase === 'ended') return;
+    this.#restarts.close();
     const last: RunRecord =
       error === undefined ? this.#result! : { type: 'failed', at: Date.now(), error };
     this.#phase = 'ended';
-    this.#prepared.reject(failure('RUN_ENDED', 'the run ended', error));
     try {
       this.#tell(this.#options.journal.append([last]));
       this.#options.journal.close();
@@ -405,9 +427,9 @@ export class SupervisedRun {
 
   /** Of this node: the run's where rank 0 is here, else that all ranks have finished. */
   get #result(): RunRecord | undefined {
-    if (this.#options.ranks.includes(0)) return this.#done;
     const { node, ranks } = this.#options;
-    if (this.#leaving.size < ranks.length) return undefined;
+    if (ranks.includes(0)) return this.#done;
+    if (!this.#finished) return undefined;
     return { type: 'finished', at: Date.now(), node };
   }
 
@@ -422,4 +444,20 @@ export class SupervisedRun {
 
 function dataNotice(message: string): RunRecord {
   return { type: 'notice', at: Date.now(), level: 'info', code: 'DATA', message };
+}
+
+function runEnded(): GradwireError {
+  return failure('RUN_ENDED', 'the run ended');
+}
+
+function stoppedInterrupted(): ErrorData {
+  return failure('RUN_STOPPED', 'the run was stopped while it was interrupted', {
+    next: 'What was recorded until then is stored.',
+  }).toData();
+}
+
+/** It was tried often enough. */
+function inVain(error: ErrorData): ErrorData {
+  const message = `${error.message} (after ${MOST_RESTARTS} restarts without a new checkpoint)`;
+  return { ...error, message };
 }

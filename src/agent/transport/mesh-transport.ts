@@ -215,6 +215,11 @@ export class MeshTransport implements Transport {
     return this.#post(new PendingReceive(from, header, undefined, maximum, place));
   }
 
+  /** Ranks that give no sign of life now. */
+  get silent(): ReadonlySet<number> {
+    return this.#silent;
+  }
+
   /**
    * A rank gives no sign of life any more, or does again. As long as nothing is expected
    * of it, it may be as silent as one that has left.

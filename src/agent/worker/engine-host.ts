@@ -116,8 +116,9 @@ export class EngineHost {
         network: request.network,
         places: request.places,
         emulated: request.emulated !== undefined,
+        resume: request.resume?.state,
       });
-      const fences = await this.#engine.fence(0);
+      const fences = await this.#engine.fence(request.resume?.iteration ?? 0);
       const notices = [...this.#engine.takeNotices()];
       if (fallback !== undefined) {
         const message = `messages go over tcp: ${fallback}`;
@@ -131,6 +132,7 @@ export class EngineHost {
       const fences = await engine.fence(iteration + 1);
       return { result, fences, notices: engine.takeNotices() };
     },
+    save: async () => ({ state: await this.#connected().save() }),
     allocate: ({ length }) => {
       const { offset } = this.#arena.allocateVector(length);
       return Promise.resolve({ vector: { offset, length } });

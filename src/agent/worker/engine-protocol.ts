@@ -12,6 +12,7 @@ import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type { SmallOperation } from '../collectives/small-allreduce.ts';
 import type { FlatTensor } from '../plan/buckets.ts';
+import type { EngineState } from '../exchange/engine-state.ts';
 import type { ExchangeResult, Fence } from '../exchange/exchange-engine.ts';
 import type { Vector } from '../memory/arena.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
@@ -22,7 +23,7 @@ export interface EngineCalls {
     request: { host: string };
     reply: { memory: WebAssembly.Memory; address: RankAddress };
   };
-  /** Connect to all peers and take up the plan; the fences before iteration 0. */
+  /** Connect to all peers and take up the plan; the fences before the first iteration. */
   connect: {
     request: {
       run: string;
@@ -46,6 +47,8 @@ export interface EngineCalls {
       network?: NetworkCost | undefined;
       /** The node of each rank; default: all are on one. */
       places?: readonly number[] | undefined;
+      /** Where to go on; default: the run begins. */
+      resume?: { iteration: number; state: EngineState } | undefined;
     };
     reply: {
       /** Where in the arena the flat gradient is expected, unless it is on a GPU. */
@@ -63,6 +66,8 @@ export interface EngineCalls {
       notices: readonly Notice[];
     };
   };
+  /** Between two exchanges. Valid until the next. */
+  save: { request: Record<string, never>; reply: { state: EngineState } };
   allocate: { request: { length: number }; reply: { vector: Vector } };
   average: { request: { vector: Vector }; reply: { profile: ExchangeProfile } };
   divergence: { request: { vector: Vector }; reply: { value: number } };

@@ -6,13 +6,24 @@
 import { emulatedNetwork } from '../../shared/emulated-network.ts';
 import type { Notice } from '../../shared/records.ts';
 import { toErrorData, type ErrorData } from '../../shared/errors.ts';
-import { isEncrypted } from '../../shared/experiment-spec.ts';
+import { checkpointInterval, isEncrypted } from '../../shared/experiment-spec.ts';
 import type { PlanSwitch } from '../../shared/exchange-plan.ts';
-import type { FromWorker, ToWorker } from '../../shared/protocol/worker.ts';
+import type {
+  FromWorker,
+  ToWorker,
+  WrittenCheckpoint,
+} from '../../shared/protocol/worker.ts';
+import {
+  checkpointFile,
+  loadRank,
+  type CheckpointOwner,
+  type RankCheckpoint,
+} from '../checkpoint/rank-checkpoint.ts';
 import type { GpuGradient } from '../sites/gpu-gradient.ts';
 import { Arena } from '../memory/arena.ts';
 import { createTrainer, mayHaveGpu } from '../training/create-trainer.ts';
 import type { Trainer } from '../training/trainer.ts';
+import { CheckpointKeeper } from './checkpoint-keeper.ts';
 import { EngineClient } from './engine-client.ts';
 import { gpuLink, threadLink } from './engine-link.ts';
 import { besideGpu, enginePlace, type EnginePlace } from './engine-place.ts';
@@ -142,6 +153,34 @@ export class WorkerSession {
     return this.#engine.call('listen', { host });
   }
 
+  /** What to go on from; undefined at the beginning of a run. */
+  async #resume(): Promise<RankCheckpoint | undefined> {
+    const { checkpoints, resume } = this.#configuration!;
+    if (checkpoints === undefined || resume === undefined || resume === 0) {
+      return undefined;
+    }
+    const file = checkpointFile(checkpoints, resume, this.#owner.rank);
+    return await loadRank(file, this.#owner);
+  }
+
+  #checkpoints(from: number): CheckpointKeeper | undefined {
+    const { checkpoints: directory, spec } = this.#configuration!;
+    const every = checkpointInterval(spec);
+    if (directory === undefined || every === 0) return undefined;
+    const written = (checkpoint: WrittenCheckpoint): void => {
+      this.#options.reports.send({ type: 'checkpoint', ...checkpoint });
+    };
+    return new CheckpointKeeper(
+      { owner: this.#owner, directory, every, written },
+      from,
+    );
+  }
+
+  get #owner(): CheckpointOwner {
+    const { run, rank, spec } = this.#configuration!;
+    return { run, rank, world: spec.world.ranks };
+  }
+
   async #begin({ addresses }: Extract<ToWorker, { type: 'begin' }>): Promise<void> {
     const configuration = this.#configuration;
     const engine = this.#engine;
@@ -150,6 +189,7 @@ export class WorkerSession {
     }
     const trainer = await this.#trainer!;
     const { spec, rank } = configuration;
+    const resume = await this.#resume();
     if (this.#engineIsInline) this.#gpuGradient = trainer.openGpuGradient();
     const { gradient, fences, notices } = await engine.call('connect', {
       run: configuration.run,
@@ -168,6 +208,7 @@ export class WorkerSession {
       switches: configuration.switches,
       network: configuration.network,
       places: configuration.places,
+      resume: resume && { iteration: resume.iteration, state: resume.engine },
     });
     this.#connected = true;
     for (const planSwitch of this.#early) engine.learn(planSwitch);
@@ -192,8 +233,10 @@ export class WorkerSession {
         this.#records.push(record);
       },
       room: () => this.#options.reports.room(),
+      checkpoints: this.#checkpoints(resume?.iteration ?? 0),
+      resume,
     });
-    await loop.run(configuration.plan);
+    await loop.run(resume?.engine.schedule.plan ?? configuration.plan);
     this.#records.flush();
     await engine.close();
     this.#gpuGradient?.[Symbol.dispose]();

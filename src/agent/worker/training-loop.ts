@@ -14,9 +14,11 @@ import {
   withMomentumReplaced,
   type Drift,
 } from '../plan/tensor-policy.ts';
+import type { RankCheckpoint } from '../checkpoint/rank-checkpoint.ts';
 import type { Arena, Vector } from '../memory/arena.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
 import type { GradientMemory, StepResult, Trainer } from '../training/trainer.ts';
+import type { CheckpointKeeper } from './checkpoint-keeper.ts';
 import type { EngineClient } from './engine-client.ts';
 import { FiniteMeasures, requireFiniteStep } from './finite-measures.ts';
 import { makeIterationRecord } from './iteration-record.ts';
@@ -35,6 +37,10 @@ export interface LoopOptions {
   readonly report: (record: RunRecord) => void;
   /** Undefined while more may be reported at once; otherwise resolves when it may. */
   readonly room: () => Promise<void> | undefined;
+  /** Keeps checkpoints; undefined: none are kept. */
+  readonly checkpoints?: CheckpointKeeper | undefined;
+  /** Where to go on; default: at the beginning. */
+  readonly resume?: RankCheckpoint | undefined;
 }
 
 export class TrainingLoop {
@@ -60,13 +66,14 @@ export class TrainingLoop {
     this.#options = options;
   }
 
-  /** @param plan the plan before the first fence */
+  /** @param plan the plan before the first fence; where it goes on, the checkpoint's */
   async run(plan: ExchangePlan): Promise<void> {
-    const { spec, trainer, engine, gradient, rank } = this.#options;
+    const { spec, trainer, engine, gradient, rank, resume } = this.#options;
     this.#drift = driftOf(plan, trainer.tensors);
     this.#replaceMomentum(plan);
+    if (resume !== undefined) await this.#restore(resume);
     let { fences, notices } = this.#options;
-    for (let iteration = 0; ; iteration++) {
+    for (let iteration = resume?.iteration ?? 0; ; iteration++) {
       const at = Date.now();
       const start = performance.now();
       for (const notice of notices) this.#notice(notice);
@@ -124,7 +131,37 @@ export class TrainingLoop {
         await this.#finish(iteration, step, result.stop);
         return;
       }
+      // What a fence does is not done yet: the checkpoint waits until it is.
+      if (fences.length === 0) await this.#keep(iteration + 1);
     }
+  }
+
+  /** Keeps a checkpoint before this iteration, where one is due. */
+  async #keep(iteration: number): Promise<void> {
+    const { checkpoints, trainer, engine } = this.#options;
+    if (checkpoints?.isDue(iteration) !== true) return;
+    const notice = await checkpoints.keep(iteration, async () => {
+      const weights = new Float32Array(trainer.length);
+      const state = new Float32Array(trainer.stateLength);
+      await trainer.readWeights(weights);
+      await trainer.readState(state);
+      const saved = await engine.call('save', {});
+      return {
+        ...{ iteration, weights, state },
+        engine: saved.state,
+        metric: this.#lastMetric,
+      };
+    });
+    if (notice !== undefined) this.#notice(notice);
+  }
+
+  async #restore({ weights, state, metric }: RankCheckpoint): Promise<void> {
+    const { trainer } = this.#options;
+    // Before the velocities come, which would begin anew by it.
+    trainer.takePlainSteps(this.#replaced);
+    await trainer.writeWeights(weights);
+    await trainer.writeState(state);
+    this.#lastMetric = metric;
   }
 
   async #passFences(

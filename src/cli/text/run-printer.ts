@@ -170,6 +170,16 @@ export class HumanPrinter implements RunPrinter {
       case 'failed':
         this.#last = record;
         return;
+      case 'interrupted':
+        this.#line(`interrupted at ${record.node}: ${record.error.message}`);
+        return;
+      case 'restarted':
+        this.#line(
+          `── iteration ${record.iteration}: ${ranksOf(record)} ` +
+            `${record.processes.length === 1 ? 'goes' : 'go'} on from a checkpoint`,
+        );
+        return;
+      case 'checkpoint':
       case 'finished':
         return;
       case 'evaluation':
@@ -205,7 +215,7 @@ export class HumanPrinter implements RunPrinter {
 }
 
 /** `ranks 2, 3 on box` */
-function ranksOf({ processes }: StartedRecord): string {
+function ranksOf({ processes }: Pick<StartedRecord, 'processes'>): string {
   const nodes = new Set(processes.map(({ node }) => node));
   const ranks = processes.map(({ rank }) => rank).join(', ');
   return `${processes.length === 1 ? 'rank' : 'ranks'} ${ranks} on ${[...nodes].join(', ')}`;

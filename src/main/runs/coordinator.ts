@@ -30,6 +30,7 @@ import { RunFollowers } from './run-followers.ts';
 import { LateJournals } from './late-journals.ts';
 import { newRunId } from './run-id.ts';
 import { isBeingLaunched, RunRecovery } from './run-recovery.ts';
+import { RunRestarts, type ResumePoint } from './run-restarts.ts';
 import { settleFailedStart, startRanks, stopDeadline } from './run-start.ts';
 import { abortRanks, relaySwitch } from './other-nodes.ts';
 import { scheduleAsItHappened } from './switch-schedule.ts';
@@ -66,6 +67,7 @@ export class RunCoordinator {
   readonly #followers: RunFollowers;
   readonly #networkProfile: () => Promise<NetworkProfile | undefined>;
   readonly #recovery: RunRecovery;
+  readonly #restarts: RunRestarts;
   readonly #endings = new Map<string, PromiseWithResolvers<RunSummary>>();
   readonly #lateJournals: LateJournals;
   #closed = false;
@@ -123,6 +125,16 @@ export class RunCoordinator {
       },
       linkTrouble: (link, error) => {
         this.#linkTrouble(link, error);
+      },
+      interrupted: (run) => {
+        this.#restarts.consider(run, this.#store.spec(run));
+      },
+    });
+    this.#restarts = new RunRestarts({
+      linksOf: (run) => this.#linksOf(run),
+      start: (run, resume) => this.#start(run, resume),
+      trouble: (error) => {
+        this.#trouble(error);
       },
     });
   }
@@ -199,14 +211,19 @@ export class RunCoordinator {
   async begin(id: string): Promise<RunSummary> {
     const links = this.#linksOf(id);
     try {
-      const profile = await this.#networkProfile();
-      await startRanks(this.#store, this.#followers, links, id, profile);
+      await this.#start(id);
       return this.#store.summary(id);
     } catch (thrown) {
       await settleFailedStart(this.#followers, links, id, this.ended(id));
       this.#changed(this.#store.fail(id, toErrorData(thrown), Date.now()));
       throw thrown;
     }
+  }
+
+  async #start(id: string, resume?: ResumePoint): Promise<void> {
+    const links = this.#linksOf(id);
+    const profile = await this.#networkProfile();
+    await startRanks(this.#store, this.#followers, links, id, profile, resume);
   }
 
   /** The same spec and the same switches, as they happened. */
@@ -377,6 +394,7 @@ export class RunCoordinator {
   async close(): Promise<void> {
     this.#closed = true;
     this.#lateJournals.close();
+    this.#restarts.close();
     this.#followers.close();
     await this.#nodes.close();
   }
@@ -400,6 +418,9 @@ export class RunCoordinator {
       return;
     }
     const { run } = message;
+    if (run.phase === 'interrupted' && this.#followers.has(run.run, link)) {
+      this.#restarts.consider(run.run, run.spec);
+    }
     if (this.#scope !== 'all' || run.phase === 'ended') return;
     void this.#recovery.takeIn(link, run).catch((error: unknown) => {
       this.#trouble(error);

@@ -28,6 +28,8 @@ export interface RecoveryOptions {
   changed(summary: RunSummary): void;
   trouble(error: unknown): void;
   linkTrouble(link: NodeLink, error: ErrorData): void;
+  /** A followed run is to go on from a checkpoint. */
+  interrupted(run: string): void;
 }
 
 export class RunRecovery {
@@ -128,6 +130,7 @@ export class RunRecovery {
       await this.#followers.follow(link, run);
       if (phase !== 'ended')
         await relayMissed(this.#nodes.of(this.#store.spec(run)), run);
+      if (phase === 'interrupted') this.#options.interrupted(run);
     } else if (phase === 'ended' && (isOver || stored >= lastSequence)) {
       // Without an acknowledgement the journal would stay for ever.
       this.#followers.acknowledge(link, run, lastSequence);

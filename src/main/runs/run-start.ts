@@ -12,11 +12,13 @@ import {
 import { emulatedNetwork } from '../../shared/emulated-network.ts';
 import { GradwireError } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import type { SupervisorRequests } from '../../shared/protocol/supervisor.ts';
 import type { RunSummary } from '../../shared/rpc.ts';
 import type { RunStore } from '../store/run-store.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import { assignRanks, placesOf } from './rank-assignment.ts';
 import type { RunFollowers } from './run-followers.ts';
+import type { ResumePoint } from './run-restarts.ts';
 
 /** Building models, loading data, listening: the supervisor gives up before. */
 const START_MS = 90_000;
@@ -36,6 +38,7 @@ export function stopDeadline({ patienceSeconds }: ExperimentSpec): number {
 /**
  * Resolves when the first iteration begins.
  * @param profile what was measured of the network, if anything: all ranks get the same
+ * @param resume where the ranks of an interrupted run go on; default: it begins
  * @throws whatever kept it from beginning
  */
 export async function startRanks(
@@ -44,6 +47,7 @@ export async function startRanks(
   links: readonly [NodeLink, ...NodeLink[]],
   id: string,
   profile: NetworkProfile | undefined,
+  resume?: ResumePoint,
 ): Promise<void> {
   const spec = store.spec(id);
   const switches = store.switches(id);
@@ -57,19 +61,21 @@ export async function startRanks(
   const shares = assignRanks(spec.world.ranks, links);
   const places = placesOf(shares);
   await Promise.all(links.map((link) => link.connect()));
-  const prepared = await Promise.all(
-    shares.map(([link, ranks]) =>
-      link.request(
-        'prepare',
-        {
-          ...{ run: id, spec, switches, ranks, secret, network, places },
-          ...(isHere(link) ? {} : { node: link.name }),
-          listen: listenAddress(link, links),
-        },
-        START_MS,
-      ),
-    ),
-  );
+  const prepare = ([link, ranks]: (typeof shares)[number]): Prepared =>
+    link.request(
+      'prepare',
+      {
+        ...{ run: id, spec, switches, ranks, secret, network, places, resume },
+        ...(isHere(link) ? {} : { node: link.name }),
+        listen: listenAddress(link, links),
+      },
+      START_MS,
+    );
+  const [lead, ...others] = shares.map((share) => () => prepare(share));
+  // Of two apps that restart a run at once, the one that gets the first node does it.
+  const first = lead!();
+  if (resume !== undefined) await first;
+  const prepared = await Promise.all([first, ...others.map((ask) => ask())]);
   // Before it begins: a run that fails at once is seen to fail.
   await Promise.all(links.map((link) => followers.follow(link, id)));
   const addresses = prepared
@@ -80,6 +86,8 @@ export async function startRanks(
     shares.map(([link]) => link.request('begin', { run: id, addresses }, START_MS)),
   );
 }
+
+type Prepared = Promise<SupervisorRequests['prepare']['reply']>;
 
 const isHere = ({ addresses }: NodeLink): boolean => addresses.here === undefined;
 

@@ -236,6 +236,9 @@ function applyEvent(statements: Statements, run: RunRow, record: EventRecord): v
     case 'divergence':
     case 'similarity':
     case 'notice':
+    case 'checkpoint':
+    case 'interrupted':
+    case 'restarted':
     case 'finished':
       return;
     default:

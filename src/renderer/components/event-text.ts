@@ -2,6 +2,7 @@
 import { describeEmulated } from '../../shared/emulated-network.ts';
 import { describePlan, describeSwitch } from '../../shared/exchange-plan.ts';
 import {
+  formatBytes,
   formatCount,
   formatDuration,
   formatPercent,
@@ -71,6 +72,26 @@ export function eventText(event: RunEvent): EventText {
         tone: event.level === 'warning' ? 'warn' : 'plain',
         title: event.rank === undefined ? 'Notice' : `Notice of rank ${event.rank}`,
         text: event.message,
+      };
+    case 'checkpoint':
+      return {
+        tone: 'plain',
+        title: 'Checkpoint',
+        iteration: event.iteration,
+        text: `${formatBytes(event.bytes)} at ${event.node} in ${formatDuration(event.wall)}`,
+      };
+    case 'interrupted':
+      return {
+        tone: 'bad',
+        title: 'Interrupted',
+        text: `at ${event.node}: ${event.error.message}. It goes on from its last checkpoint.`,
+      };
+    case 'restarted':
+      return {
+        tone: 'good',
+        title: 'Restarted',
+        iteration: event.iteration,
+        text: `the ranks at ${event.node} go on from iteration ${event.iteration}`,
       };
     case 'finished':
       return {

@@ -17,6 +17,7 @@ const FOLDED: ReadonlySet<RunEvent['type']> = new Set([
   'evaluation',
   'divergence',
   'similarity',
+  'checkpoint',
 ]);
 
 /** @returns newest first */

@@ -43,7 +43,8 @@ export interface RankAddress {
   readonly pulse?: number | undefined;
 }
 
-export type RunPhase = 'preparing' | 'running' | 'ended';
+/** `interrupted`: something was lost; it goes on from a checkpoint when it can. */
+export type RunPhase = 'preparing' | 'running' | 'interrupted' | 'ended';
 
 export interface SupervisedRun {
   readonly run: string;
@@ -53,6 +54,13 @@ export interface SupervisedRun {
   readonly createdAt: number;
   /** Switches asked for since it began; missing from versions that knew one node. */
   readonly switches?: readonly PlanSwitch[] | undefined;
+  /** Of an interrupted run: iterations from which the ranks here can go on, ascending. */
+  readonly resumable?: readonly number[] | undefined;
+  /**
+   * Of an interrupted run: all of its switches, those that have taken effect not before
+   * their fence, which the node of rank 0 knows.
+   */
+  readonly schedule?: readonly PlanSwitch[] | undefined;
 }
 
 /** Requests and what answers them. */
@@ -79,6 +87,11 @@ export interface SupervisorRequests {
       node?: string | undefined;
       /** Address where its ranks listen and peers find them; default: 127.0.0.1. */
       listen?: string | undefined;
+      /**
+       * Where an interrupted run goes on, which every node must be able to; default: the run
+       * begins. `switches` counts for nothing then.
+       */
+      resume?: { iteration: number; schedule: readonly PlanSwitch[] } | undefined;
     };
     reply: { addresses: readonly { rank: number; address: RankAddress }[] };
   };

@@ -10,6 +10,15 @@ import type { ExperimentSpec } from '../experiment-spec.ts';
 import type { RunRecord } from '../records.ts';
 import type { RankAddress } from './supervisor.ts';
 
+/** What a rank has written, so that the run can go on from there. */
+export interface WrittenCheckpoint {
+  /** The iteration that comes next. */
+  readonly iteration: number;
+  readonly bytes: number;
+  /** Milliseconds that the rank did nothing else. */
+  readonly wall: number;
+}
+
 export type ToWorker =
   | {
       readonly type: 'configure';
@@ -29,6 +38,10 @@ export type ToWorker =
       readonly network?: NetworkCost | undefined;
       /** The node of each rank of the run, by rank; default: all are on one. */
       readonly places?: readonly number[] | undefined;
+      /** The directory of the run's checkpoints on this node; default: it makes none. */
+      readonly checkpoints?: string | undefined;
+      /** The iteration of the checkpoint to go on from; default: the run begins. */
+      readonly resume?: number | undefined;
     }
   | { readonly type: 'begin'; readonly addresses: readonly RankAddress[] }
   | { readonly type: 'switch'; readonly switch: PlanSwitch }
@@ -39,5 +52,7 @@ export type FromWorker =
   /** Model built, data loaded, peers connected. */
   | { readonly type: 'ready'; readonly backend: string; readonly parameters: number }
   | { readonly type: 'records'; readonly records: readonly RunRecord[] }
+  /** This rank's checkpoint is on the disk. */
+  | ({ readonly type: 'checkpoint' } & WrittenCheckpoint)
   | { readonly type: 'finished' }
   | { readonly type: 'failed'; readonly error: ErrorData };

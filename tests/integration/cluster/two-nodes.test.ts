@@ -1,5 +1,5 @@
 /** Runs whose ranks are on two nodes: each supervisor has the journal of its own ranks. */
-import { expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { RunRecord } from '../../../src/shared/records.ts';
 import { until } from '../../harness/processes.ts';
 import { NODES, TwoHomes } from './two-homes.ts';
@@ -135,4 +135,91 @@ test('a supervisor that dies takes its ranks along, and the run ends', async () 
   const { state, error } = await coordinator.ended(id);
   expect(state).toBe('failed');
   expect(error?.code).toMatch(/^(SUPERVISOR_LOST|PEER_LOST)$/);
+});
+
+describe('a run that goes on from a checkpoint', () => {
+  const restarting = (more: Record<string, unknown> = {}): Record<string, unknown> =>
+    spec({
+      ...{ onFailure: 'restart', checkpointEvery: 20, backend: 'wasm', ...more },
+      exchange: { method: 'topk', ratio: 0.05 },
+    });
+  const result = (records: readonly RunRecord[]) =>
+    ofType(records, 'done').map(({ loss, weights, iterations }) => ({
+      ...{ loss, weights, iterations },
+    }));
+  let whole: ReturnType<typeof result>;
+  beforeAll(async () => {
+    await using world = await TwoHomes.open();
+    const { id } = await world.coordinator.launch(restarting({ iterations: 80 }));
+    await world.coordinator.ended(id);
+    whole = result(world.records);
+  });
+
+  const reach = (world: TwoHomes, iteration: number): Promise<unknown> =>
+    until(
+      () => ofType(world.records, 'iteration').at(-1)?.iteration ?? 0,
+      (reached) => reached >= iteration,
+      `iteration ${iteration}`,
+    );
+
+  const expectTheSame = (world: TwoHomes, id: string): void => {
+    expect(result(world.records)).toEqual(whole);
+    const stored = [...world.store.allIterations(id)];
+    expect(stored).toHaveLength(3 * 80);
+    const restarts = ofType(world.records, 'restarted');
+    expect(restarts.map(({ node }) => node)).toContain('box');
+    expect(new Set(restarts.map(({ iteration }) => iteration)).size).toBe(1);
+  };
+
+  test('a rank is killed on one node: both go on, with the same bits', async () => {
+    await using world = await TwoHomes.open();
+    const { id } = await world.coordinator.launch(restarting({ iterations: 80 }));
+    await reach(world, 45);
+    process.kill(world.workers(id, 'box')[0]!.pid, 'SIGKILL');
+    expect((await world.coordinator.ended(id)).state).toBe('completed');
+    expectTheSame(world, id);
+    expect(
+      ofType(world.records, 'interrupted').map(({ error }) => error.code),
+    ).toContain('WORKER_DIED');
+  });
+
+  test('a node is lost and comes back: the run waits for it', async () => {
+    await using world = await TwoHomes.open();
+    const { id } = await world.coordinator.launch(restarting({ iterations: 80 }));
+    await reach(world, 45);
+    world.outOfReach.add('box');
+    process.kill(world.supervisors.box.at(-1)!, 'SIGKILL');
+    await until(
+      () => ofType(world.records, 'interrupted').map(({ node }) => node),
+      (nodes) => nodes.some((node) => node !== 'box'),
+      'the ranks here to miss the others',
+    );
+    expect(world.store.summary(id).state).toBe('running');
+    // The app is closed meanwhile, too.
+    await world.leave();
+    world.outOfReach.clear();
+    await world.coordinator.follow(id);
+    expect((await world.coordinator.ended(id)).state).toBe('completed');
+    expectTheSame(world, id);
+  });
+
+  test('that is interrupted can be stopped, without the node that is lost', async () => {
+    await using world = await TwoHomes.open();
+    const { id } = await world.coordinator.launch(
+      restarting({ iterations: 1_000_000 }),
+    );
+    await reach(world, 5);
+    world.outOfReach.add('box');
+    process.kill(world.supervisors.box.at(-1)!, 'SIGKILL');
+    await until(
+      () => ofType(world.records, 'interrupted'),
+      (seen) => seen.length > 0,
+      'the ranks here to miss the others',
+    );
+    await world.coordinator.stop(id);
+    expect(await world.coordinator.ended(id)).toMatchObject({
+      state: 'failed',
+      error: { code: 'RUN_STOPPED' },
+    });
+  });
 });

@@ -3,6 +3,7 @@
  * order, then does as it is told by its parent, one thing at a time, and says what came of
  * it. How it is started is its parent's: in a network namespace, for instance.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { TransportCommunicator } from '../../../src/agent/collectives/communicator.ts';
 import { findCollective } from '../../../src/agent/collectives/registry.ts';
 import { Arena } from '../../../src/agent/memory/arena.ts';
@@ -32,6 +33,8 @@ export type ToLively =
     }
   /** Keep this thread from everything else, as a computation would. */
   | { readonly do: 'compute'; readonly ms: number }
+  /** Until a rank gives no sign of life, or gives some again. */
+  | { readonly do: 'await signs'; readonly of: number; readonly silent: boolean }
   | { readonly do: 'reduce'; readonly collective: string; readonly length: number }
   /** Small allreduces until one fails; answered after the first. */
   | { readonly do: 'reduce for ever' }
@@ -41,7 +44,7 @@ export type ToLively =
 
 export type FromLively =
   | { readonly did: 'listen'; readonly address: RankAddress }
-  | { readonly did: 'join' | 'compute' | 'leave' | 'begin' }
+  | { readonly did: 'join' | 'compute' | 'await signs' | 'leave' | 'begin' }
   | { readonly did: 'reduce'; readonly sum: number[] }
   | { readonly did: 'fail'; readonly error: ErrorData };
 
@@ -109,6 +112,9 @@ async function obey(order: ToLively): Promise<FromLively> {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, order.ms);
       return { did: 'compute' };
     }
+    case 'await signs':
+      while (transport.silent.has(order.of) !== order.silent) await sleep(10);
+      return { did: 'await signs' };
     case 'reduce':
       return { did: 'reduce', sum: await reduce(order.collective, order.length) };
     case 'reduce for ever':

@@ -97,9 +97,9 @@ describe('of two ranks', () => {
   test('one that was stopped while nobody expected anything is forgiven', async () => {
     await world.join({ transport: 'tcp', silenceMs: SILENCE_MS });
     world.ranks[1]!.kill('SIGSTOP');
-    await world.order(0, { do: 'compute', ms: BEYOND_MS });
+    await world.order(0, { do: 'await signs', of: 1, silent: true });
     world.ranks[1]!.kill('SIGCONT');
-    await world.order(0, { do: 'compute', ms: SILENCE_MS / 4 });
+    await world.order(0, { do: 'await signs', of: 1, silent: false });
     const sums = await world.all(() => ({
       do: 'reduce',
       collective: 'ring',

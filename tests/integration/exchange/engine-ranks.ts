@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import { ArenaSite } from '../../../src/agent/sites/arena-site.ts';
 import type { FlatTensor } from '../../../src/agent/plan/buckets.ts';
+import type { EngineState } from '../../../src/agent/exchange/engine-state.ts';
 import { ExchangeEngine } from '../../../src/agent/exchange/exchange-engine.ts';
 import { resolvePlan } from '../../../src/agent/plan/resolve-plan.ts';
 import { Arena, type Vector } from '../../../src/agent/memory/arena.ts';
@@ -43,13 +44,15 @@ export interface Situation {
   readonly network?: NetworkCost;
   /** The node of each rank; default: all are on one. */
   readonly places?: readonly number[];
+  /** What each rank goes on with; default: it begins. */
+  readonly resume?: readonly EngineState[];
 }
 
 export async function connectRanks(
   exchange: Record<string, unknown>,
   switches: readonly PlanSwitch[] = [],
   world = RANKS,
-  { tensors = TENSORS, network, places }: Situation = {},
+  { tensors = TENSORS, network, places, resume }: Situation = {},
 ): Promise<readonly Rank[]> {
   const length = tensors.reduce((sum, tensor) => sum + tensor.length, 0);
   const secret = randomBytes(32);
@@ -86,6 +89,7 @@ export async function connectRanks(
         switches,
         places,
         ...(network === undefined ? {} : { network }),
+        resume: resume?.[rank],
       });
       return { engine, arena, gradient };
     }),

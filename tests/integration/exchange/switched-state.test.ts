@@ -12,10 +12,9 @@ import { planBuckets } from '../../../src/agent/plan/buckets.ts';
 import { resolvePlan } from '../../../src/agent/plan/resolve-plan.ts';
 import type { PlanSwitch } from '../../../src/shared/exchange-plan.ts';
 import { connectRanks, element, leave, N, planSwitch } from './engine-ranks.ts';
+import { METHOD_CASES as CASES, type Exchange } from './method-cases.ts';
 
 afterEach(leave);
-
-type Exchange = Readonly<Record<string, unknown>>;
 
 interface Trace {
   /** What each rank had after each iteration, as bits. */
@@ -69,46 +68,6 @@ const refreshesAt = ({ results }: Trace, iteration: number): number =>
 
 const payloads = ({ results }: Trace): number[][] =>
   results.map((ranks) => ranks.map(({ bytes }) => bytes.payload));
-
-/** Every method, so that its state has something to say, and another collective for it. */
-const CASES: readonly { readonly exchange: Exchange; readonly collective?: string }[] =
-  [
-    { exchange: { method: 'none' }, collective: 'recursive-doubling' },
-    { exchange: { method: 'none', quantizeSums: { bits: 4 } } },
-    {
-      exchange: { method: 'topk', ratio: 0.05 },
-      collective: 'ssar-recursive-doubling',
-    },
-    { exchange: { method: 'topk', k: 3, bucket: 64, quantize: { bits: 3 } } },
-    { exchange: { method: 'topk', ratio: 0.05, collective: 'ok-topk' } },
-    {
-      exchange: { method: 'randomk', ratio: 0.1, rampIterations: 9 },
-      collective: 'ring',
-    },
-    {
-      exchange: { method: 'threshold', threshold: 12 },
-      collective: 'dsar-split-allgather',
-    },
-    {
-      exchange: { method: 'gaussiank', ratio: 0.05, rampIterations: 9 },
-      collective: 'sparse-ring',
-    },
-    {
-      exchange: { method: 'dct', ratio: 0.05, lifeSpan: 7, band: 100 },
-      collective: 'sparse-allgather',
-    },
-    { exchange: { method: 'dgc', ratio: 0.05 }, collective: 'ssar-recursive-doubling' },
-    {
-      exchange: { method: 'scalecom', ratio: 0.05, warmupIterations: 2 },
-      collective: 'rabenseifner',
-    },
-    { exchange: { method: 'powersgd', rank: 2 }, collective: 'ring' },
-    { exchange: { method: 'qsgd', minElements: 100 } },
-    { exchange: { method: 'terngrad', minElements: 0 } },
-    { exchange: { method: 'onebit', minElements: 100 } },
-    { exchange: { method: 'a2sgd' }, collective: 'recursive-doubling' },
-    { exchange: { method: 'a2sgd', mode: 'allgather' } },
-  ];
 
 /** Methods with more state than their residual. */
 const STATEFUL = new Set(['dct', 'dgc', 'powersgd']);

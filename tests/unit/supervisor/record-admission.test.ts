@@ -78,6 +78,47 @@ describe('the records of a rank', () => {
   });
 });
 
+describe('a run that goes on from a checkpoint', () => {
+  const evaluation = (iteration: number) => ({
+    ...{ type: 'evaluation', at: 1, iteration, samples: 10, wall: 1 },
+  });
+  const admitted = (admission: RecordAdmission, raws: readonly unknown[]): unknown[] =>
+    raws.map((raw) => admission.admit(0, raw));
+
+  it('records nothing twice, and what is new once', () => {
+    const admission = new RecordAdmission();
+    for (const iteration of [0, 1, 2, 3]) {
+      admission.admit(0, iterationRecord(iteration, 0));
+      if (iteration < 2) admission.admit(1, iterationRecord(iteration, 1));
+    }
+    admitted(admission, [evaluation(3)]);
+    admission.restart(2);
+    const repeated = [
+      iterationRecord(2, 0),
+      evaluation(2),
+      iterationRecord(3, 0),
+      evaluation(3),
+    ];
+    expect(admitted(admission, repeated)).toEqual(repeated.map(() => undefined));
+    const fresh = [iterationRecord(4, 0), evaluation(4)];
+    expect(admitted(admission, fresh)).toEqual(fresh);
+    // The other rank had not come as far.
+    expect(admission.admit(1, iterationRecord(2, 1))).toBeDefined();
+    expect(refusalOf(admission, iterationRecord(2, 1)).message).toBe(
+      'iteration record: iteration is 2, not 3',
+    );
+  });
+
+  it('knows from its journal what is recorded', () => {
+    const admission = new RecordAdmission();
+    for (const iteration of [0, 1]) admission.recall(iterationRecord(iteration, 0));
+    admission.restart(0);
+    const repeated = [iterationRecord(0, 0), iterationRecord(1, 0)];
+    expect(admitted(admission, repeated)).toEqual([undefined, undefined]);
+    expect(admission.admit(0, iterationRecord(2, 0))).toBeDefined();
+  });
+});
+
 describe('the error with which a rank says that it failed', () => {
   it('is taken as it is where it is one', () => {
     const error = { code: 'DATA_MISSING', kind: 'failure', message: 'no data' };

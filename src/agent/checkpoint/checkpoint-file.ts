@@ -1,0 +1,144 @@
+/**
+ * A file that is whole or not there: a header of plain data and parts of bytes, verified by
+ * SHA-256 when it is read. It is written beside its place and renamed into it once it is on
+ * the disk.
+ *
+ *   magic "GWC1" · u32 length and MessagePack of { header, sizes } · parts · SHA-256
+ *
+ * Cost: every byte is written and hashed once; nothing is held beside the parts given.
+ */
+import { createHash } from 'node:crypto';
+import { open, mkdir, rename, rm, type FileHandle } from 'node:fs/promises';
+import path from 'node:path';
+import { failure, type GradwireError } from '../../shared/errors.ts';
+import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
+
+const MAGIC = Buffer.from('GWC1');
+const LENGTH_BYTES = 4;
+const DIGEST_BYTES = 32;
+
+export interface CheckpointContent {
+  /** Plain data, as MessagePack keeps it. */
+  readonly header: unknown;
+  readonly parts: readonly Uint8Array[];
+}
+
+/**
+ * @returns bytes of the file
+ * @throws GradwireError `CHECKPOINT_WRITE_FAILED`: nothing is left of it
+ */
+export async function writeCheckpoint(
+  file: string,
+  { header, parts }: CheckpointContent,
+): Promise<number> {
+  const draft = `${file}.draft`;
+  const hash = createHash('sha256');
+  let bytes = 0;
+  try {
+    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+    const handle = await open(draft, 'w', 0o600);
+    try {
+      const sizes = parts.map(({ byteLength }) => byteLength);
+      for (const piece of [MAGIC, encodeFrame({ header, sizes }), ...parts]) {
+        hash.update(piece);
+        await writeAll(handle, piece);
+        bytes += piece.byteLength;
+      }
+      await writeAll(handle, hash.digest());
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(draft, file);
+  } catch (cause) {
+    // Where the draft cannot be removed either, what went wrong first is worth telling.
+    await rm(draft, { force: true }).catch(() => undefined);
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw failure('CHECKPOINT_WRITE_FAILED', `cannot write ${file}: ${reason}`, {
+      next: 'Free space on that disk or set GRADWIRE_HOME to another one.',
+    });
+  }
+  return bytes + DIGEST_BYTES;
+}
+
+/** @throws GradwireError `CHECKPOINT_INVALID` */
+export async function readCheckpoint(file: string): Promise<CheckpointContent> {
+  let handle: FileHandle;
+  try {
+    handle = await open(file, 'r');
+  } catch (cause) {
+    throw invalid(file, cause instanceof Error ? cause.message : String(cause));
+  }
+  try {
+    const { size } = await handle.stat();
+    const hash = createHash('sha256');
+    let left = size - DIGEST_BYTES;
+    const take = async (bytes: number): Promise<Uint8Array> => {
+      if (bytes > left) throw invalid(file, 'it is cut short');
+      const piece = await readAll(handle, bytes, file);
+      hash.update(piece);
+      left -= bytes;
+      return piece;
+    };
+    if (!MAGIC.equals(await take(MAGIC.length))) throw invalid(file, 'it is none');
+    const length = await take(LENGTH_BYTES);
+    const body = await take(Buffer.from(length).readUInt32LE());
+    const { header, sizes } = headOf(file, Buffer.concat([length, body]));
+    const parts: Uint8Array[] = [];
+    for (const bytes of sizes) parts.push(await take(bytes));
+    if (left !== 0) throw invalid(file, `${left} bytes follow its last part`);
+    const digest = await readAll(handle, DIGEST_BYTES, file);
+    if (!hash.digest().equals(digest)) throw invalid(file, 'its digest is another');
+    return { header, parts };
+  } finally {
+    await handle.close();
+  }
+}
+
+interface Head {
+  readonly header: unknown;
+  readonly sizes: readonly number[];
+}
+
+function headOf(file: string, frame: Uint8Array): Head {
+  let head: Partial<Head> | undefined;
+  try {
+    [head] = [...new FrameDecoder().push(frame)] as Partial<Head>[];
+  } catch {
+    // Said below.
+  }
+  const { header, sizes } = head ?? {};
+  const fits =
+    Array.isArray(sizes) && sizes.every((size) => Number.isSafeInteger(size));
+  if (!fits) throw invalid(file, 'its head cannot be read');
+  return { header, sizes };
+}
+
+async function writeAll(handle: FileHandle, piece: Uint8Array): Promise<void> {
+  let written = 0;
+  while (written < piece.byteLength) {
+    const rest = piece.subarray(written);
+    written += (await handle.write(rest, 0, rest.byteLength)).bytesWritten;
+  }
+}
+
+async function readAll(
+  handle: FileHandle,
+  bytes: number,
+  file: string,
+): Promise<Uint8Array> {
+  const piece = new Uint8Array(bytes);
+  let read = 0;
+  while (read < bytes) {
+    const { bytesRead } = await handle.read(piece, read, bytes - read);
+    if (bytesRead === 0) throw invalid(file, 'it is cut short');
+    read += bytesRead;
+  }
+  return piece;
+}
+
+function invalid(file: string, reason: string): GradwireError {
+  return failure('CHECKPOINT_INVALID', `${file} is no whole checkpoint: ${reason}`, {
+    next: 'It is left out: the run goes on from the one before, or from its start.',
+  });
+}

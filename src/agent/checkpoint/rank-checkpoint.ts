@@ -1,0 +1,112 @@
+/**
+ * The checkpoint of one rank: with it a new process goes on where this one was, between two
+ * iterations, with the same bits (on `wasm`; a GPU may round otherwise). Where the data are is
+ * a function of seed, rank and iteration; everything else is in here.
+ */
+import path from 'node:path';
+import { z } from 'zod';
+import { failure } from '../../shared/errors.ts';
+import type { EngineState } from '../exchange/engine-state.ts';
+import { readCheckpoint, writeCheckpoint } from './checkpoint-file.ts';
+
+const VERSION = 1;
+
+export interface RankCheckpoint {
+  /** The one that comes next. */
+  readonly iteration: number;
+  /** Flat, in the order of the trainer's tensors. */
+  readonly weights: Float32Array;
+  /** The optimiser's. */
+  readonly state: Float32Array;
+  readonly engine: EngineState;
+  /** Accuracy on the test set, as it was evaluated last. */
+  readonly metric: number | undefined;
+}
+
+/** Whose it is: another's is refused. */
+export interface CheckpointOwner {
+  readonly run: string;
+  readonly rank: number;
+  readonly world: number;
+}
+
+const headerSchema = z.object({
+  version: z.literal(VERSION),
+  run: z.string(),
+  rank: z.number(),
+  world: z.number(),
+  iteration: z.number(),
+  metric: z.number().optional(),
+  buckets: z.number(),
+  residual: z.boolean(),
+  engine: z.object({ schedule: z.any(), watch: z.any(), streams: z.any() }),
+});
+
+/** @param directory of the run's checkpoints on a node */
+export const checkpointFile = (
+  directory: string,
+  iteration: number,
+  rank: number,
+): string => path.join(directory, String(iteration), `rank-${rank}.gwc`);
+
+/**
+ * @returns bytes of the file
+ * @throws GradwireError `CHECKPOINT_WRITE_FAILED`
+ */
+export async function saveRank(
+  file: string,
+  { run, rank, world }: CheckpointOwner,
+  { iteration, weights, state, engine, metric }: RankCheckpoint,
+): Promise<number> {
+  const { schedule, watch, streams, buckets, residual } = engine;
+  const header: z.infer<typeof headerSchema> = {
+    version: VERSION,
+    ...{ run, rank, world, iteration },
+    ...(metric === undefined ? {} : { metric }),
+    buckets: buckets.length,
+    residual: residual !== undefined,
+    engine: { schedule, watch, streams },
+  };
+  const vectors = [weights, state, ...(residual === undefined ? [] : [residual])];
+  const parts = [...vectors.map(bytesOf), ...buckets];
+  return await writeCheckpoint(file, { header, parts });
+}
+
+/** @throws GradwireError `CHECKPOINT_INVALID` */
+export async function loadRank(
+  file: string,
+  owner: CheckpointOwner,
+): Promise<RankCheckpoint> {
+  const { header: raw, parts } = await readCheckpoint(file);
+  const parsed = headerSchema.safeParse(raw);
+  const header = parsed.data;
+  const vectors = header?.residual === true ? 3 : 2;
+  if (
+    header?.run !== owner.run ||
+    header.rank !== owner.rank ||
+    header.world !== owner.world ||
+    parts.length !== vectors + header.buckets
+  ) {
+    throw failure('CHECKPOINT_INVALID', `${file} is of another run or version`, {
+      next: 'It is left out: the run goes on from the one before, or from its start.',
+    });
+  }
+  const { schedule, watch, streams } = header.engine as Omit<
+    EngineState,
+    'buckets' | 'residual'
+  >;
+  const [weights, state, residual] = parts.slice(0, vectors).map(floatsOf);
+  return {
+    iteration: header.iteration,
+    weights: weights!,
+    state: state!,
+    engine: { schedule, watch, streams, buckets: parts.slice(vectors), residual },
+    metric: header.metric,
+  };
+}
+
+const bytesOf = ({ buffer, byteOffset, byteLength }: Float32Array): Uint8Array =>
+  new Uint8Array(buffer, byteOffset, byteLength);
+
+const floatsOf = ({ buffer, byteLength }: Uint8Array): Float32Array =>
+  new Float32Array(buffer, 0, byteLength / Float32Array.BYTES_PER_ELEMENT);

@@ -1,0 +1,19 @@
+/**
+ * Everything that an engine has learned and kept back between two exchanges: an engine of
+ * the same rank that is made with it, in another process perhaps, goes on with the same bits.
+ * Plain data and bytes; of the gradient nothing, for between two exchanges there is none.
+ */
+import type { SavedSchedule } from '../plan/plan-schedule.ts';
+import type { WatchState } from '../auto/exchange-watch.ts';
+import type { SavedStream } from './collective-group.ts';
+
+export interface EngineState {
+  readonly schedule: SavedSchedule;
+  /** What `auto` goes by. */
+  readonly watch: WatchState;
+  readonly streams: readonly SavedStream[];
+  /** Of the buckets, in their order: what methods keep beside the residual. */
+  readonly buckets: readonly Uint8Array[];
+  /** Flat, of the gradient's length; undefined where no method keeps one. */
+  readonly residual: Float32Array | undefined;
+}

@@ -1,0 +1,266 @@
+/**
+ * The processes of a run's ranks on this node, from their start until the last is gone. They
+ * live and die together: when one fails the others are killed, and what is told of it is the
+ * report that explains the others.
+ */
+import { failure, type ErrorData, type GradwireError } from '../../shared/errors.ts';
+import type { RankAddress } from '../../shared/protocol/supervisor.ts';
+import type {
+  FromWorker,
+  ToWorker,
+  WrittenCheckpoint,
+} from '../../shared/protocol/worker.ts';
+import type { StartedRecord } from '../../shared/records.ts';
+import {
+  isConsequence,
+  rootCause,
+  type FailureReport,
+} from '../../shared/root-cause.ts';
+import { bundledFile } from '../bundle/bundled-file.ts';
+import {
+  RankProcess,
+  type ProcessBroken,
+  type ProcessExit,
+} from '../world/rank-process.ts';
+import { deathOf, silenceOf } from './rank-failures.ts';
+import { admitError } from './record-admission.ts';
+
+type WorkerEvent = FromWorker | ProcessExit | ProcessBroken;
+type WorkerProcess = RankProcess<ToWorker, FromWorker>;
+type Configuration = Extract<ToWorker, { type: 'configure' }>;
+
+const WORKER = { bundle: 'worker.js', source: '../worker/main.ts' };
+
+/** How long to wait for the report that explains the loss of a peer. */
+const EXPLANATION_MS = 400;
+const PREPARE_MS = 60_000;
+
+export interface TeamOptions {
+  readonly ranks: readonly number[];
+  /** Of each rank, but for its number. */
+  readonly configuration: Omit<Configuration, 'type' | 'rank'>;
+  /** This node's name, for people. */
+  readonly node: string;
+  /** How long ranks wait for one another. */
+  readonly patienceSeconds: number;
+}
+
+export interface TeamListener {
+  /** All ranks have connected: the first iteration begins. */
+  started(started: Pick<StartedRecord, 'backend' | 'parameters' | 'processes'>): void;
+  records(rank: number, records: readonly unknown[]): void;
+  checkpoint(rank: number, checkpoint: WrittenCheckpoint): void;
+  /** All processes are gone; with what went wrong, if anything did. */
+  ended(error: ErrorData | undefined): void;
+}
+
+export class RankTeam {
+  readonly #options: TeamOptions;
+  readonly #listener: TeamListener;
+  readonly #workers = new Map<number, WorkerProcess>();
+  readonly #addresses = new Map<number, RankAddress>();
+  readonly #ready = new Map<number, { backend: string; parameters: number }>();
+  /** Ranks whose exit is expected: they have finished, or have said why they cannot. */
+  readonly #leaving = new Set<number>();
+  readonly #reports: FailureReport[] = [];
+  readonly #prepared = Promise.withResolvers<ReadonlyMap<number, RankAddress>>();
+  #timer: NodeJS.Timeout | undefined;
+  #begun = false;
+  #failing = false;
+  #stopping = false;
+  #ended = false;
+
+  constructor(options: TeamOptions, listener: TeamListener) {
+    this.#options = options;
+    this.#listener = listener;
+    this.#prepared.promise.catch(() => undefined);
+    this.#deadline(PREPARE_MS, () =>
+      failure('RUN_NOT_BEGUN', 'the run was prepared but never begun', {
+        next: 'Launch it again.',
+      }),
+    );
+    const entry = bundledFile(WORKER, import.meta.dirname);
+    const { configuration } = options;
+    for (const rank of options.ranks) {
+      const command = { entry, args: [configuration.run, String(rank)] };
+      const worker: WorkerProcess = new RankProcess(rank, command, (event) => {
+        this.#receive(rank, event);
+      });
+      this.#workers.set(rank, worker);
+      worker.send({ type: 'configure', rank, ...configuration });
+    }
+  }
+
+  /** All ranks listen. @throws (rejects) what went wrong first */
+  get prepared(): Promise<ReadonlyMap<number, RankAddress>> {
+    return this.#prepared.promise;
+  }
+
+  /** Whether it fails: nothing that its ranks say counts any more. */
+  get failing(): boolean {
+    return this.#failing;
+  }
+
+  /** Whether all ranks have finished. */
+  get finished(): boolean {
+    return this.#leaving.size === this.#options.ranks.length;
+  }
+
+  begin(addresses: readonly RankAddress[]): void {
+    clearTimeout(this.#timer);
+    this.#begun = true;
+    this.tell({ type: 'begin', addresses });
+  }
+
+  tell(order: ToWorker): void {
+    for (const worker of this.#workers.values()) worker.send(order);
+  }
+
+  /** To end after the iteration under way. */
+  stop(): void {
+    if (!this.#begun) {
+      this.abort(
+        failure('RUN_STOPPED', 'the run was stopped before it began').toData(),
+      );
+      return;
+    }
+    this.tell({ type: 'stop' });
+    this.#stopping = true;
+    this.#awaitStop();
+  }
+
+  /** To end at once, because of this error. */
+  abort(error: ErrorData): void {
+    this.#report({ kind: 'report', error });
+  }
+
+  /**
+   * The iteration under way and the closing evaluation take what they take: a stop has
+   * failed when no rank reports for as long as ranks wait for one another.
+   */
+  #awaitStop(): void {
+    // A report of failure has a deadline of its own.
+    if (!this.#stopping || this.#failing || this.#reports.length > 0) return;
+    const { patienceSeconds } = this.#options;
+    this.#deadline(patienceSeconds * 1000, () =>
+      failure(
+        'STOP_TIMEOUT',
+        `asked to stop, the ranks reported nothing for ${patienceSeconds} s`,
+        {
+          next:
+            'They were killed; what was recorded until then is stored. If they are only ' +
+            'slow, raise patienceSeconds.',
+        },
+      ),
+    );
+  }
+
+  #receive(rank: number, event: WorkerEvent): void {
+    switch (event.type) {
+      case 'listening':
+        this.#addresses.set(rank, event.address);
+        if (this.#addresses.size === this.#options.ranks.length) {
+          this.#prepared.resolve(this.#addresses);
+        }
+        return;
+      case 'ready':
+        this.#ready.set(rank, event);
+        if (this.#ready.size === this.#options.ranks.length) this.#started();
+        return;
+      case 'records':
+        this.#listener.records(rank, event.records);
+        this.#awaitStop();
+        return;
+      case 'checkpoint':
+        this.#listener.checkpoint(rank, event);
+        return;
+      case 'finished':
+        this.#leaving.add(rank);
+        this.#awaitStop();
+        return;
+      case 'failed':
+        this.#leaving.add(rank);
+        this.abort(admitError(rank, event.error));
+        return;
+      case 'broken':
+        this.abort({ ...event.error, rank });
+        return;
+      case 'exit':
+        this.#exited(rank, event);
+        return;
+      default:
+        event satisfies never;
+    }
+  }
+
+  #started(): void {
+    const [first] = this.#ready.values();
+    const { node } = this.#options;
+    this.#listener.started({
+      backend: first!.backend,
+      parameters: first!.parameters,
+      processes: [...this.#workers.values()].map(({ rank, pid }) => ({
+        ...{ rank, pid, node },
+      })),
+    });
+  }
+
+  #exited(rank: number, exit: ProcessExit): void {
+    if (!this.#leaving.has(rank) && !this.#failing) {
+      this.#report({ kind: 'death', error: deathOf(rank, exit, this.#options.node) });
+    }
+    this.#endIfGone();
+  }
+
+  #report(report: FailureReport): void {
+    if (this.#ended) return;
+    this.#reports.push(report);
+    if (this.#failing) return;
+    if (!isConsequence(report)) this.#kill();
+    else if (this.#reports.length === 1) {
+      // Give the rank that caused it a moment to say why.
+      this.#deadline(EXPLANATION_MS, () => this.#silence());
+    }
+  }
+
+  /**
+   * When ranks gave up on one that hangs they may have waited for one another: the first
+   * report blames a neighbour. Those that live and have not said a word are the cause.
+   */
+  #silence(): GradwireError | undefined {
+    if (this.#reports.some(({ error }) => error.code !== 'PEER_TIMEOUT')) return;
+    const silent = [...this.#workers.values()]
+      .filter(({ rank, exited }) => !exited && !this.#leaving.has(rank))
+      .map(({ rank }) => rank);
+    if (silent.length === 0 || silent.length === this.#workers.size) return undefined;
+    return silenceOf(silent, this.#options.node);
+  }
+
+  /** When the time is over the team fails with this error, if any. */
+  #deadline(ms: number, reason: () => GradwireError | undefined): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      const error = reason()?.toData();
+      if (error !== undefined) this.#reports.push({ kind: 'report', error });
+      this.#kill();
+    }, ms);
+  }
+
+  #kill(): void {
+    this.#failing = true;
+    for (const worker of this.#workers.values()) {
+      if (!worker.exited) worker.kill();
+    }
+    this.#endIfGone();
+  }
+
+  #endIfGone(): void {
+    if (this.#ended) return;
+    if (![...this.#workers.values()].every((worker) => worker.exited)) return;
+    this.#ended = true;
+    clearTimeout(this.#timer);
+    const error = rootCause(this.#reports);
+    this.#prepared.reject(failure('RUN_ENDED', 'the run ended', error));
+    this.#listener.ended(error);
+  }
+}

@@ -1,0 +1,39 @@
+/**
+ * When a run that was interrupted tries again: soon, then later and later; and not for ever,
+ * for what ends it may be the run itself. A new checkpoint is progress: it counts from there.
+ */
+
+/** Interruptions in a row without a new checkpoint in between. */
+export const MOST_RESTARTS = 5;
+const FIRST_PAUSE_MS = 500;
+
+export class Restarts {
+  readonly #restart: () => void;
+  #interruptions = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(restart: () => void) {
+    this.#restart = restart;
+  }
+
+  /** The run was interrupted. @returns whether it may be tried again */
+  interrupted(): boolean {
+    this.#interruptions++;
+    return this.#interruptions <= MOST_RESTARTS;
+  }
+
+  /** Tries again after a pause, which doubles from one to the next. */
+  soon(): void {
+    clearTimeout(this.#timer);
+    const pause = FIRST_PAUSE_MS * 2 ** Math.max(0, this.#interruptions - 1);
+    this.#timer = setTimeout(this.#restart, pause);
+  }
+
+  progressed(): void {
+    this.#interruptions = 0;
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+  }
+}

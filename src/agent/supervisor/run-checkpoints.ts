@@ -1,0 +1,93 @@
+/**
+ * The checkpoints of a run on this node: a folder for each iteration, a file in it for each
+ * rank that runs here. One counts when all of them are there. The newest two stay: of several
+ * nodes one may be a checkpoint ahead of another.
+ */
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import type { WrittenCheckpoint } from '../../shared/protocol/worker.ts';
+import type { CheckpointRecord } from '../../shared/records.ts';
+import { checkpointFile } from '../checkpoint/rank-checkpoint.ts';
+
+const KEPT = 2;
+
+export class RunCheckpoints {
+  readonly directory: string;
+  readonly #ranks: readonly number[];
+  readonly #node: string;
+  /** Iterations, ascending. */
+  #whole: number[];
+  /** By iteration: what the ranks have written so far of one that is not whole. */
+  readonly #written = new Map<number, Map<number, WrittenCheckpoint>>();
+
+  constructor(directory: string, ranks: readonly number[], node: string) {
+    this.directory = directory;
+    this.#ranks = ranks;
+    this.#node = node;
+    this.#whole = this.#find();
+  }
+
+  /** Iterations from which the ranks here can go on, ascending; always from the start. */
+  get iterations(): readonly number[] {
+    return [0, ...this.#whole];
+  }
+
+  get newest(): number {
+    return this.#whole.at(-1) ?? 0;
+  }
+
+  /** A rank has written its own. @returns what to record once all of them have */
+  add(rank: number, written: WrittenCheckpoint): CheckpointRecord | undefined {
+    const { iteration } = written;
+    const ranks = this.#written.get(iteration) ?? new Map<number, WrittenCheckpoint>();
+    this.#written.set(iteration, ranks.set(rank, written));
+    if (ranks.size < this.#ranks.length) return undefined;
+    this.#written.delete(iteration);
+    const known = this.#whole.includes(iteration);
+    this.#whole = [...new Set([...this.#whole, iteration])].toSorted((a, b) => a - b);
+    for (const old of this.#whole.splice(0, Math.max(0, this.#whole.length - KEPT))) {
+      this.#remove(old);
+    }
+    if (known) return undefined;
+    const all = [...ranks.values()];
+    return {
+      type: 'checkpoint',
+      at: Date.now(),
+      node: this.#node,
+      iteration,
+      bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
+      wall: Math.max(...all.map(({ wall }) => wall)),
+    };
+  }
+
+  /** One that cannot be read: the run goes on from the one before. */
+  discard(iteration: number): void {
+    this.#whole = this.#whole.filter((other) => other !== iteration);
+    this.#remove(iteration);
+  }
+
+  /** What the ranks had begun when they were lost is left out. */
+  forgetUnfinished(): void {
+    this.#written.clear();
+  }
+
+  #find(): number[] {
+    if (!existsSync(this.directory)) return [];
+    return readdirSync(this.directory)
+      .map(Number)
+      .filter((iteration) => Number.isSafeInteger(iteration) && iteration > 0)
+      .filter((iteration) =>
+        this.#ranks.every((rank) =>
+          existsSync(checkpointFile(this.directory, iteration, rank)),
+        ),
+      )
+      .toSorted((a, b) => a - b);
+  }
+
+  #remove(iteration: number): void {
+    rmSync(path.join(this.directory, String(iteration)), {
+      recursive: true,
+      force: true,
+    });
+  }
+}

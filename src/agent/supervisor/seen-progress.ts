@@ -1,0 +1,41 @@
+/** How far a run has come whose supervisor is gone: what its journal says, record by record. */
+import { endsJournal, type RunRecord } from '../../shared/records.ts';
+import { RecordAdmission } from './record-admission.ts';
+import type { RestoredProgress } from './supervised-run.ts';
+
+type Progress = Pick<
+  RestoredProgress,
+  'admission' | 'iterations' | 'fences' | 'interrupted'
+>;
+
+export class SeenProgress {
+  readonly #admission = new RecordAdmission();
+  readonly #fences: (readonly [epoch: number, fence: number])[] = [];
+  #iterations = 0;
+  #started = false;
+  #last: RunRecord | undefined;
+
+  note(record: RunRecord): void {
+    this.#admission.recall(record);
+    this.#last = record;
+    if (record.type === 'iteration') {
+      this.#iterations = Math.max(this.#iterations, record.iteration + 1);
+    }
+    if (record.type === 'switch') this.#fences.push([record.epoch, record.fence]);
+    if (record.type === 'started') this.#started = true;
+  }
+
+  /** Whether it had begun and has not ended. */
+  get mayGoOn(): boolean {
+    return this.#started && this.#last !== undefined && !endsJournal(this.#last);
+  }
+
+  get progress(): Progress {
+    return {
+      admission: this.#admission,
+      iterations: this.#iterations,
+      fences: this.#fences,
+      interrupted: this.#last?.type === 'interrupted',
+    };
+  }
+}

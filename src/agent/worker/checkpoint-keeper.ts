@@ -1,0 +1,60 @@
+/**
+ * When a rank keeps a checkpoint, and where: every so many iterations, all ranks before the
+ * same one. A disk that takes none costs the run nothing but the checkpoint.
+ */
+import { toErrorData } from '../../shared/errors.ts';
+import type { WrittenCheckpoint } from '../../shared/protocol/worker.ts';
+import type { Notice } from '../../shared/records.ts';
+import {
+  checkpointFile,
+  saveRank,
+  type CheckpointOwner,
+  type RankCheckpoint,
+} from '../checkpoint/rank-checkpoint.ts';
+
+export interface CheckpointKeeperOptions {
+  readonly owner: CheckpointOwner;
+  /** Of the run's checkpoints on this node. */
+  readonly directory: string;
+  /** Iterations from one to the next. */
+  readonly every: number;
+  readonly written: (checkpoint: WrittenCheckpoint) => void;
+}
+
+export class CheckpointKeeper {
+  readonly #options: CheckpointKeeperOptions;
+  /** The multiple of `every` that was reached last: what is put off stays due. */
+  #reached: number;
+
+  /** @param from the first iteration */
+  constructor(options: CheckpointKeeperOptions, from: number) {
+    this.#options = options;
+    this.#reached = Math.floor(from / options.every);
+  }
+
+  /** Whether one is to be kept before this iteration. */
+  isDue(iteration: number): boolean {
+    return Math.floor(iteration / this.#options.every) > this.#reached;
+  }
+
+  /** @returns what to tell where it could not be written */
+  async keep(
+    iteration: number,
+    take: () => Promise<RankCheckpoint>,
+  ): Promise<Notice | undefined> {
+    const { owner, directory, every, written } = this.#options;
+    this.#reached = Math.floor(iteration / every);
+    const start = performance.now();
+    const file = checkpointFile(directory, iteration, owner.rank);
+    const checkpoint = await take();
+    try {
+      const bytes = await saveRank(file, owner, checkpoint);
+      written({ iteration, bytes, wall: performance.now() - start });
+      return undefined;
+    } catch (error) {
+      const { code, message, next } = toErrorData(error);
+      if (code !== 'CHECKPOINT_WRITE_FAILED') throw error;
+      return { level: 'warning', code, message: `${message}. ${next ?? ''}`.trim() };
+    }
+  }
+}

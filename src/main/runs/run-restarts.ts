@@ -1,0 +1,90 @@
+/**
+ * Runs over several machines that were interrupted: when every one of them can be reached and
+ * its ranks are gone, all go on from the newest checkpoint that all have. What a machine lost
+ * meanwhile is waited for: it is tried again whenever a connection is made or a node says
+ * that it is interrupted. Runs on one node need nobody: its supervisor restarts them.
+ */
+import { GradwireError } from '../../shared/errors.ts';
+import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import type { SupervisedRun } from '../../shared/protocol/supervisor.ts';
+import type { NodeLink } from '../cluster/node-link.ts';
+
+export interface RunRestartsOptions {
+  readonly linksOf: (run: string) => readonly [NodeLink, ...NodeLink[]];
+  readonly start: (run: string, resume: ResumePoint) => Promise<void>;
+  readonly trouble: (error: unknown) => void;
+}
+
+/** Where all ranks of a run go on. */
+export type ResumePoint = {
+  readonly iteration: number;
+  readonly schedule: NonNullable<SupervisedRun['schedule']>;
+};
+
+const RETRY_MS = 3000;
+
+export class RunRestarts {
+  readonly #options: RunRestartsOptions;
+  readonly #underWay = new Set<string>();
+  readonly #retries = new Map<string, NodeJS.Timeout>();
+
+  constructor(options: RunRestartsOptions) {
+    this.#options = options;
+  }
+
+  /** A node says that it is interrupted: perhaps all of them are. */
+  consider(run: string, spec: Pick<ExperimentSpec, 'world'>): void {
+    if (spec.world.nodes.length === 1 || this.#underWay.has(run)) return;
+    this.#underWay.add(run);
+    clearTimeout(this.#retries.get(run));
+    this.#retries.delete(run);
+    this.#restart(run)
+      .catch((error: unknown) => {
+        this.#failed(run, spec, error);
+      })
+      .finally(() => {
+        this.#underWay.delete(run);
+      });
+  }
+
+  close(): void {
+    for (const retry of this.#retries.values()) clearTimeout(retry);
+  }
+
+  async #restart(run: string): Promise<void> {
+    const states = await Promise.all(
+      this.#options.linksOf(run).map(async ({ connection }) => {
+        const reply = await connection?.request('runs', {});
+        return reply?.runs.find((other) => other.run === run);
+      }),
+    );
+    const point = resumePoint(states);
+    if (point !== undefined) await this.#options.start(run, point);
+  }
+
+  #failed(run: string, spec: Pick<ExperimentSpec, 'world'>, error: unknown): void {
+    // Another app does it, or was quicker; or a connection is lost once more.
+    if (!(error instanceof GradwireError)) this.#options.trouble(error);
+    // Apps that tried at once must not do so again.
+    const pause = RETRY_MS * (1 + Math.random());
+    const retry = setTimeout(() => {
+      this.consider(run, spec);
+    }, pause);
+    this.#retries.set(run, retry);
+  }
+}
+
+/**
+ * @param states of a run on each of its nodes, the leading one first
+ * @returns undefined where not all of them are interrupted
+ */
+export function resumePoint(
+  states: readonly (SupervisedRun | undefined)[],
+): ResumePoint | undefined {
+  if (!states.every((state) => state?.phase === 'interrupted')) return undefined;
+  const [lead, ...others] = states.map((state) => state!.resumable ?? [0]);
+  const common = lead!.filter((iteration) =>
+    others.every((resumable) => resumable.includes(iteration)),
+  );
+  return { iteration: Math.max(0, ...common), schedule: states[0]!.schedule ?? [] };
+}

@@ -1,0 +1,196 @@
+/**
+ * Runs that lose a process and go on from a checkpoint: with the bits of a run that lost none,
+ * and with one record of every rank and iteration.
+ */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { RunRecord } from '../../../src/shared/records.ts';
+import { GradwireHome, type RunningCommand } from '../../harness/gradwire.ts';
+import { effort } from '../../harness/effort.ts';
+import { until } from '../../harness/processes.ts';
+
+const home = new GradwireHome();
+afterAll(() => home[Symbol.asyncDispose]());
+
+type OfType<T extends RunRecord['type']> = Extract<RunRecord, { type: T }>;
+
+const ofType = <T extends RunRecord['type']>(
+  records: readonly RunRecord[],
+  type: T,
+): readonly OfType<T>[] =>
+  records.filter((record) => record.type === type) as OfType<T>[];
+
+const RESTARTS = ['onFailure=restart', 'world.ranks=2', 'backend=wasm'];
+
+const start = (...settings: readonly string[]): RunningCommand =>
+  home.startQuickstart([...RESTARTS, ...settings]);
+
+/** Where the supervisor keeps the only run that goes on. */
+function checkpointFolder(): string {
+  const runs = path.join(home.directory, 'runs');
+  const [run] = readdirSync(runs);
+  return path.join(runs, run!, 'checkpoints');
+}
+
+/** Waits until rank 0 has recorded the iteration. */
+async function reach(command: RunningCommand, iteration: number): Promise<void> {
+  await command.record(
+    (record): record is OfType<'iteration'> =>
+      record.type === 'iteration' && record.rank === 0 && record.iteration >= iteration,
+  );
+}
+
+/** What of a run does not depend on the time it takes. */
+function trajectory(records: readonly RunRecord[]) {
+  const iterations = ofType(records, 'iteration').toSorted(
+    (a, b) => a.iteration - b.iteration || a.rank - b.rank,
+  );
+  return {
+    iterations: iterations.map(
+      ({ rank, iteration, loss, metric, lr, epoch, method, bytes, residualNorm }) => ({
+        ...{ rank, iteration, loss, metric, lr, epoch, method, residualNorm },
+        payload: bytes.payload,
+      }),
+    ),
+    evaluations: ofType(records, 'evaluation').map(
+      ({ iteration, loss, metric, samples }) => ({ iteration, loss, metric, samples }),
+    ),
+    divergences: ofType(records, 'divergence').map(({ iteration, value }) => ({
+      iteration,
+      value,
+    })),
+    switches: ofType(records, 'switch').map(({ fence, epoch, to }) => ({
+      ...{ fence, epoch, to },
+    })),
+    done: ofType(records, 'done').map(({ at: _, ...done }) => done),
+  };
+}
+
+const killRank = (command: RunningCommand, rank: number): void => {
+  const [started] = ofType(command.records, 'started');
+  const restarted = ofType(command.records, 'restarted').at(-1);
+  const { processes } = restarted ?? started!;
+  process.kill(processes.find((one) => one.rank === rank)!.pid, 'SIGKILL');
+};
+
+const PLANS: readonly {
+  readonly name: string;
+  readonly settings: readonly string[];
+  readonly switches?: readonly string[];
+}[] = [
+  {
+    name: 'momentum, top-k, a switch to dgc before the cut and one to none after it',
+    settings: ['exchange.method=topk', 'exchange.ratio=0.01', 'evaluateEvery=20'],
+    switches: ['--switch', '30:method=dgc,ratio=0.02', '--switch', '52:method=none'],
+  },
+  {
+    name: 'replicas that drift, and quantised velocities of powersgd',
+    settings: [
+      'exchange.method=a2sgd',
+      'exchange.layers=[{match: "*1*", method: powersgd}]',
+      'evaluateEvery=0',
+    ],
+  },
+  {
+    name: 'random rounding of what is summed',
+    settings: ['exchange.quantizeSums={bits: 4}', 'evaluateEvery=30'],
+  },
+];
+
+describe('a rank that is killed', () => {
+  it.each(PLANS.slice(0, effort({ quick: 1, soak: 3 })))(
+    'costs nothing but time: $name',
+    async ({ settings, switches = [] }) => {
+      const common = [...RESTARTS, ...settings, 'iterations=60', 'checkpointEvery=15'];
+      const args = [
+        ...['run', 'quickstart', '--json', ...switches],
+        ...common.flatMap((setting) => ['--set', setting]),
+      ];
+      const whole = home.start(args);
+      expect((await whole.finished).stderr).toBe('');
+      const cut = home.start(args);
+      await reach(cut, 40);
+      killRank(cut, 1);
+      const { code, stderr } = await cut.finished;
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(trajectory(cut.records)).toEqual(trajectory(whole.records));
+      expect(ofType(cut.records, 'interrupted')).toMatchObject([
+        { error: { code: 'WORKER_DIED', rank: 1 } },
+      ]);
+      const [restarted] = ofType(cut.records, 'restarted');
+      expect(restarted!.iteration % 15).toBe(0);
+      expect(restarted!.iteration).toBeGreaterThan(0);
+    },
+  );
+
+  it('before the first checkpoint has the run begin anew, as it was', async () => {
+    const common = ['iterations=20', 'checkpointEvery=1000'];
+    const whole = start(...common);
+    const cut = start(...common);
+    await reach(cut, 5);
+    killRank(cut, 0);
+    await Promise.all([whole.finished, cut.finished]);
+    expect(trajectory(cut.records)).toEqual(trajectory(whole.records));
+    expect(ofType(cut.records, 'restarted')).toMatchObject([{ iteration: 0 }]);
+  });
+});
+
+describe('a supervisor that is killed', () => {
+  it('takes its ranks along; the one after it has them go on', async () => {
+    const common = ['iterations=60', 'checkpointEvery=15'];
+    const whole = start(...common);
+    await whole.finished;
+    const cut = start(...common);
+    await reach(cut, 20);
+    process.kill(home.supervisors()[0]!.pid, 'SIGKILL');
+    expect(await cut.finished).toMatchObject({ code: 0 });
+    expect(trajectory(cut.records)).toEqual(trajectory(whole.records));
+    expect(ofType(cut.records, 'interrupted')).toMatchObject([
+      { error: { code: 'SUPERVISOR_LOST' } },
+    ]);
+  });
+});
+
+describe('a checkpoint that is damaged', () => {
+  it('is left out: the one before is taken', async () => {
+    const command = start('iterations=1000000', 'checkpointEvery=10');
+    await until(
+      () => ofType(command.records, 'checkpoint').length,
+      (count) => count >= 2,
+      'two checkpoints',
+    );
+    const [{ processes }] = ofType(command.records, 'started') as [OfType<'started'>];
+    for (const { pid } of processes) process.kill(pid, 'SIGSTOP');
+    const directory = checkpointFolder();
+    const kept = (): number[] =>
+      readdirSync(directory)
+        .map(Number)
+        .toSorted((a, b) => b - a);
+    const [newest, before] = kept();
+    const file = path.join(directory, String(newest), 'rank-0.gwc');
+    const bytes = readFileSync(file);
+    bytes[bytes.length >> 1]! ^= 1;
+    writeFileSync(file, bytes);
+    process.kill(processes[1]!.pid, 'SIGKILL');
+    const restarted = await command.record(
+      (record): record is OfType<'restarted'> => record.type === 'restarted',
+    );
+    expect([restarted.iteration, newest]).toEqual([before, newest]);
+    expect(
+      ofType(command.records, 'interrupted').map(({ error }) => error.code),
+    ).toEqual(['WORKER_DIED', 'CHECKPOINT_INVALID']);
+    command.child.kill('SIGINT');
+    await command.finished;
+  });
+});
+
+describe('what the run itself does wrong', () => {
+  it('ends it: it would do so again', async () => {
+    const command = start('optimizer.lr=1e20', 'iterations=50', 'checkpointEvery=1');
+    const { code, stderr } = await command.finished;
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^gradwire: (LOSS|GRADIENT)_NOT_FINITE: /);
+    expect(ofType(command.records, 'interrupted')).toEqual([]);
+  });
+});
