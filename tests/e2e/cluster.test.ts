@@ -13,6 +13,7 @@ import { until } from '../harness/processes.ts';
 import { obstacles, watchErrors } from '../harness/page.ts';
 import { openServer, type Server } from '../harness/server.ts';
 import { makeKey, SshServer } from '../harness/sshd.ts';
+import { filesWith, processesWith } from '../harness/traces.ts';
 
 /** Limits are there for what hangs. */
 const PATIENCE_MS = 240_000;
@@ -147,6 +148,16 @@ test('a run has ranks on both machines, live, and is switched in the middle', as
   await part('run-state')
     .filter({ hasText: /stopped/i })
     .waitFor();
+});
+
+test('the passphrase that was typed is seen nowhere', () => {
+  expect(processesWith(PASSPHRASE)).toEqual([]);
+  for (const directory of [home.directory, machine.home]) {
+    expect(filesWith(directory, PASSPHRASE)).toEqual([]);
+  }
+  // The search finds what is there.
+  expect(processesWith(home.directory)).not.toEqual([]);
+  expect(filesWith(home.directory, machine.hostKey())).not.toEqual([]);
 });
 
 test('nothing is left when it is uninstalled', async () => {

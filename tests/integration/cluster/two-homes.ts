@@ -24,6 +24,8 @@ export class TwoHomes implements AsyncDisposable {
   readonly store: RunStore;
   readonly heard: JournalEntry[] = [];
   readonly notices: ErrorData[] = [];
+  /** Of the runs, as nodes were told them. */
+  readonly secrets: Uint8Array[] = [];
   /** Nodes to which no new connection can be made. */
   readonly outOfReach = new Set<string>();
   /** Supervisors that were connected to, by node; the newest last. */
@@ -104,12 +106,22 @@ export class TwoHomes implements AsyncDisposable {
     };
   }
 
+  /** Notes the secrets that are told over a connection. */
+  #listen(connection: ControlConnection): void {
+    const request = connection.request.bind(connection);
+    connection.request = (method, body, deadlineMs) => {
+      if ('secret' in body) this.secrets.push(body.secret);
+      return request(method, body, deadlineMs);
+    };
+  }
+
   #node(name: Node): NodeAccess {
     const node = localNode(this.homes[name], name);
     const seen = <C extends ControlConnection | undefined>(connection: C): C => {
       const pid = connection?.hello.pid;
       const pids = this.supervisors[name];
       if (pid !== undefined && !pids.includes(pid)) pids.push(pid);
+      if (connection !== undefined) this.#listen(connection);
       return connection;
     };
     const reach = async (): Promise<void> => {

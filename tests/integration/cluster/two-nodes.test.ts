@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { RunRecord } from '../../../src/shared/records.ts';
 import { until } from '../../harness/processes.ts';
+import { filesWith, processesWith } from '../../harness/traces.ts';
 import { NODES, TwoHomes } from './two-homes.ts';
 
 const spec = (more: Record<string, unknown> = {}): Record<string, unknown> => ({
@@ -171,11 +172,36 @@ describe('a run that goes on from a checkpoint', () => {
     expect(new Set(restarts.map(({ iteration }) => iteration)).size).toBe(1);
   };
 
+  /** A run's secrets, the first and the one after the restart, are in memory alone. */
+  const expectNoTraces = (world: TwoHomes): void => {
+    const told = new Set(
+      world.secrets.map((secret) => Buffer.from(secret).toString('hex')),
+    );
+    expect(told.size).toBe(2);
+    for (const secret of world.secrets) {
+      const bytes = Buffer.from(secret);
+      for (const wanted of [bytes, bytes.toString('hex'), bytes.toString('base64')]) {
+        expect(processesWith(wanted)).toEqual([]);
+        for (const node of NODES) {
+          expect(filesWith(world.homes[node].directory, wanted)).toEqual([]);
+        }
+      }
+    }
+    // The search finds what is there.
+    expect(filesWith(world.homes.box.directory, 'checkpointEvery')).not.toEqual([]);
+  };
+
   test('a rank is killed on one node: both go on, with the same bits', async () => {
     await using world = await TwoHomes.open();
     const { id } = await world.coordinator.launch(restarting({ iterations: 80 }));
     await reach(world, 45);
     process.kill(world.workers(id, 'box')[0]!.pid, 'SIGKILL');
+    await until(
+      () => ofType(world.records, 'restarted').length,
+      (restarts) => restarts === 2,
+      'both nodes to go on',
+    );
+    expectNoTraces(world);
     expect((await world.coordinator.ended(id)).state).toBe('completed');
     expectTheSame(world, id);
     expect(

@@ -3,7 +3,7 @@
  * of the home, in error messages. The account's owner looks through all of them while the
  * connection is open and after it.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, it } from 'vitest';
@@ -11,29 +11,7 @@ import { SshConnection } from '../../../src/main/ssh/connection.ts';
 import { toErrorData } from '../../../src/shared/errors.ts';
 import type { SshQuestions } from '../../../src/shared/ssh-question.ts';
 import { makeKey, passwordsMissing, SshServer } from '../../harness/sshd.ts';
-
-/** Processes other than this one in whose arguments or environment the text stands. */
-function processesWith(text: string): readonly string[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((pid) => ['cmdline', 'environ'].map((file) => `/proc/${pid}/${file}`))
-    .filter((file) => contains(file, text));
-}
-
-function contains(file: string, text: string): boolean {
-  try {
-    return readFileSync(file).includes(text);
-  } catch {
-    return false; // the process has ended
-  }
-}
-
-function filesWith(directory: string, text: string): readonly string[] {
-  return readdirSync(directory, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => path.join(entry.parentPath, entry.name))
-    .filter((file) => contains(file, text));
-}
+import { filesWith, processesWith } from '../../harness/traces.ts';
 
 function answers(passphrase: string, password: string): SshQuestions {
   return {

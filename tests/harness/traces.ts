@@ -1,0 +1,29 @@
+/** Where on this machine a text, or bytes, can be found that must be found nowhere. */
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+type Wanted = string | Buffer;
+
+/** Arguments and environments of processes with the text in them. */
+export function processesWith(wanted: Wanted): readonly string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => ['cmdline', 'environ'].map((file) => `/proc/${pid}/${file}`))
+    .filter((file) => contains(file, wanted));
+}
+
+/** Files in a directory and all below it. */
+export function filesWith(directory: string, wanted: Wanted): readonly string[] {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.join(entry.parentPath, entry.name))
+    .filter((file) => contains(file, wanted));
+}
+
+function contains(file: string, wanted: Wanted): boolean {
+  try {
+    return readFileSync(file).includes(wanted);
+  } catch {
+    return false; // the process has ended, or the file is gone
+  }
+}
