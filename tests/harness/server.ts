@@ -10,6 +10,10 @@ export class Server implements AsyncDisposable {
     this.#command = command;
   }
 
+  get pid(): number {
+    return this.#command.child.pid!;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#command.child.kill('SIGTERM');
     await this.#command.finished;

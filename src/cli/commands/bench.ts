@@ -19,6 +19,7 @@ export function addBenchCommand(program: Command): void {
   bench
     .command('app')
     .description('what the app costs')
+    .option('--cluster', 'what machines reached by SSH cost instead, on a real sshd')
     .option('--json', JSON_LINES)
     .action((options) => runBenchmark('app', options));
   bench

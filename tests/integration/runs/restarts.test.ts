@@ -26,11 +26,11 @@ const RESTARTS = ['onFailure=restart', 'world.ranks=2', 'backend=wasm'];
 const start = (...settings: readonly string[]): RunningCommand =>
   home.startQuickstart([...RESTARTS, ...settings]);
 
-/** Where the supervisor keeps the only run that goes on. */
+/** Of the run that goes on: others may not have been put away yet. */
 function checkpointFolder(): string {
-  const runs = path.join(home.directory, 'runs');
-  const [run] = readdirSync(runs);
-  return path.join(runs, run!, 'checkpoints');
+  const [worker] = home.processes('gradwire worker');
+  const run = worker!.title.split(' ')[2]!;
+  return path.join(home.directory, 'runs', run, 'checkpoints');
 }
 
 /** Waits until rank 0 has recorded the iteration. */
@@ -154,19 +154,31 @@ describe('a supervisor that is killed', () => {
 
 describe('a checkpoint that is damaged', () => {
   it('is left out: the one before is taken', async () => {
-    const command = start('iterations=1000000', 'checkpointEvery=10');
-    await until(
-      () => ofType(command.records, 'checkpoint').length,
-      (count) => count >= 2,
-      'two checkpoints',
-    );
+    const command = start('iterations=1000000', 'checkpointEvery=20');
+    const told = (): readonly OfType<'checkpoint'>[] =>
+      ofType(command.records, 'checkpoint');
+    await until(told, ({ length }) => length >= 2, 'two checkpoints');
     const [{ processes }] = ofType(command.records, 'started') as [OfType<'started'>];
-    for (const { pid } of processes) process.kill(pid, 'SIGSTOP');
+    const send = (signal: NodeJS.Signals): void => {
+      for (const { pid } of processes) process.kill(pid, signal);
+    };
     const directory = checkpointFolder();
     const kept = (): number[] =>
       readdirSync(directory)
         .map(Number)
         .toSorted((a, b) => b - a);
+    // Stopped where none is under way: all that is there has been told.
+    await until(
+      () => {
+        const isTold = told().at(-1)?.iteration === kept()[0];
+        if (isTold) send('SIGSTOP');
+        const stands = isTold && told().at(-1)?.iteration === kept()[0];
+        if (isTold && !stands) send('SIGCONT');
+        return stands;
+      },
+      (stands) => stands,
+      'a moment between two checkpoints',
+    );
     const [newest, before] = kept();
     const file = path.join(directory, String(newest), 'rank-0.gwc');
     const bytes = readFileSync(file);
