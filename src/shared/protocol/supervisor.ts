@@ -6,6 +6,7 @@
  * idempotent, so the result is exactly-once.
  */
 import type { Catalogue } from '../catalogue.ts';
+import type { LinkTiming } from '../cost-model/link-timing.ts';
 import type { NetworkCost } from '../cost-model/network-cost.ts';
 import type { ErrorData } from '../errors.ts';
 import type { PlanSwitch, ResidualPolicy } from '../exchange-plan.ts';
@@ -112,6 +113,35 @@ export interface SupervisorRequests {
     request: { run: string; sequence: number };
     reply: Record<string, never>;
   };
+  /**
+   * One end of a link that is to be measured: a process that listens. It lives until it is
+   * closed, the client leaves or a minute has passed; a machine has one link at a time.
+   */
+  openLinkEnd: {
+    request: {
+      /** The same at both ends. */
+      link: string;
+      /** 0: it leads, and gets the result. */
+      end: 0 | 1;
+      /** As of `prepare`. */
+      listen: string;
+    };
+    reply: { address: RankAddress };
+  };
+  /** Connects the two ends and times messages. */
+  timeLink: {
+    request: {
+      link: string;
+      end: 0 | 1;
+      addresses: readonly [RankAddress, RankAddress];
+      /** 32 random bytes, as for a run. */
+      secret: Uint8Array;
+      encrypt: boolean;
+    };
+    reply: { timing?: LinkTiming | undefined; transport: string };
+  };
+  /** Ends both ends that are here; nothing to do where there is none. */
+  closeLink: { request: { link: string }; reply: Record<string, never> };
   runs: {
     request: Record<string, never>;
     reply: { runs: readonly SupervisedRun[] };
