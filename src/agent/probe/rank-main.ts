@@ -14,7 +14,10 @@ async function obey(order: ToRank): Promise<FromRank> {
   switch (order.type) {
     case 'listen':
       ({ rank } = order);
-      seat = await MeshSeat.listen(order.host ?? LOOPBACK);
+      seat = await MeshSeat.listen(order.host ?? LOOPBACK, {
+        ports: order.ports,
+        elsewhere: true,
+      });
       return { type: 'listening', address: seat.address };
     case 'probe':
       return { type: 'probed', ...(await probe(rank, seated(), order)) };

@@ -3,6 +3,7 @@
  * or a supervisor that has one end of a link.
  */
 import type { LinkTiming } from '../../shared/cost-model/link-timing.ts';
+import type { PortRange } from '../../shared/port-range.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type { LinkOrder } from './link-end.ts';
 import type { Probe, ProbeOrder } from './probe-rank.ts';
@@ -13,6 +14,7 @@ export type ToRank =
       readonly rank: number;
       /** Default: ranks of one command are processes of one machine. */
       readonly host?: string | undefined;
+      readonly ports?: PortRange | undefined;
     }
   | ({ readonly type: 'probe' } & ProbeOrder)
   | ({ readonly type: 'time' } & LinkOrder);

@@ -31,6 +31,7 @@ export class LinkEnds {
     link,
     end,
     listen,
+    ports,
   }: Requests['openLinkEnd']['request']): Promise<Requests['openLinkEnd']['reply']> {
     if (current !== undefined && (current.link !== link || current.owner !== this)) {
       throw failure('LINK_CHECK_BUSY', 'another link of this machine is measured now', {
@@ -48,7 +49,7 @@ export class LinkEnds {
     const process: End = new RankWorld({ size: 1, commandOf: () => ({ entry }) });
     await this.#ends.get(end)?.[Symbol.asyncDispose]();
     this.#ends.set(end, process);
-    const order = { type: 'listen', rank: end, host: listen } as const;
+    const order = { type: 'listen', rank: end, host: listen, ports } as const;
     const listening = process.ask<Listening>(0, order, START_MS);
     return { address: (await Promise.race([listening, this.#over.promise])).address };
   }

@@ -125,6 +125,7 @@ export class RunTable {
       places: request.places,
       node: request.node ?? hostname(),
       listen: request.listen ?? '127.0.0.1',
+      ports: request.ports,
     });
     this.#runs.set(request.run, run);
     void run.ended.then(() => {

@@ -11,6 +11,7 @@ import {
   type ErrorData,
 } from '../../shared/errors.ts';
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
+import type { PortRange } from '../../shared/port-range.ts';
 import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type {
@@ -69,6 +70,8 @@ export interface RunOptions {
   readonly node: string;
   /** Address where the ranks listen. */
   readonly listen: string;
+  /** Ports to choose from; default: the system chooses. */
+  readonly ports?: PortRange | undefined;
 }
 
 export interface RunListener {
@@ -125,6 +128,7 @@ export class SupervisedRun {
         switches: options.switches,
         secret: options.secret,
         listen: options.listen,
+        ports: options.ports,
         threads: options.threads,
         engine: options.engine,
         network: options.network,

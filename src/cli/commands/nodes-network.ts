@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { formatError, inputError } from '../../shared/errors.ts';
 import type { LinkStatus, PairOutcome } from '../../shared/link-status.ts';
 import { LOCAL_NODE } from '../../shared/node-entry.ts';
+import { portRange, portRangeSchema, type PortRange } from '../../shared/port-range.ts';
 import { slowLinks } from '../../shared/cost-model/slow-links.ts';
 import { pairsOf } from '../../main/cluster/link-check.ts';
 import { surveyLinks } from '../../main/runs/link-survey.ts';
@@ -18,6 +19,7 @@ import { linkMatrix } from '../text/link-matrix.ts';
 interface NetworkFlags extends ConnectFlags {
   readonly whileRunning: boolean;
   readonly json: boolean;
+  readonly ports?: string;
 }
 
 const EXIT_CANCELLED = 130;
@@ -39,6 +41,7 @@ export function addNodesNetworkCommand(nodes: Command): void {
       'also where runs go on: they are disturbed, and the result is not kept',
       false,
     )
+    .option('--ports <range>', 'that this computer may listen on, as 20000-20100')
     .option('--json', 'one line of JSON per pair', false)
     .action(async (names: readonly string[], flags: NetworkFlags) => {
       const outcomes = await measure(names, flags);
@@ -57,8 +60,9 @@ export function addNodesNetworkCommand(nodes: Command): void {
 
 async function measure(
   asked: readonly string[],
-  { json, whileRunning, ...flags }: NetworkFlags,
+  { json, whileRunning, ports: text, ...flags }: NetworkFlags,
 ): Promise<readonly PairOutcome[]> {
+  const ports = parsePorts(text);
   const controller = new AbortController();
   const cancel = (): void => {
     controller.abort();
@@ -88,7 +92,8 @@ async function measure(
       const begins = ([a, b]: readonly [string, string], index: number): void => {
         process.stderr.write(`measuring ${a} – ${b} (${index + 1} of ${pairs})\n`);
       };
-      const survey = surveyLinks(store.links, links, { whileRunning, signal, begins });
+      const options = { whileRunning, ports, signal, begins };
+      const survey = surveyLinks(store.links, links, options);
       for await (const outcome of survey) {
         outcomes.push(outcome);
         if (json) process.stdout.write(`${JSON.stringify(outcome)}\n`);
@@ -120,4 +125,18 @@ function troubles(outcomes: readonly PairOutcome[]): readonly string[] {
             '--while-running, which disturbs it.',
         ];
   });
+}
+
+/** @throws GradwireError `PORTS_INVALID` */
+function parsePorts(text: string | undefined): PortRange | undefined {
+  if (text === undefined) return undefined;
+  const parsed = portRangeSchema.safeParse(text);
+  if (parsed.success) return portRange(parsed.data);
+  throw inputError(
+    'PORTS_INVALID',
+    `--ports is "${text}": ${parsed.error.issues[0]!.message}`,
+    {
+      next: 'Write it as --ports 20000-20100.',
+    },
+  );
 }

@@ -14,6 +14,7 @@ import {
   toErrorData,
   type ErrorData,
 } from '../../shared/errors.ts';
+import type { PortRange } from '../../shared/port-range.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type { BusyRun, LinkStatus, PairOutcome } from '../../shared/link-status.ts';
 import { listenAddress } from './listen-address.ts';
@@ -30,6 +31,8 @@ export interface LinkCheckOptions {
   /** Measure also where runs go on; default: such pairs are passed over. */
   readonly whileRunning?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Of machines that have no ports of their own, which is this computer. */
+  readonly ports?: PortRange | undefined;
   /** A pair is begun. */
   readonly begins?: (nodes: readonly [string, string], index: number) => void;
 }
@@ -72,12 +75,13 @@ export async function* checkLinks(
 async function checkPair(
   a: NodeLink,
   b: NodeLink,
-  { whileRunning = false, signal }: LinkCheckOptions,
+  options: LinkCheckOptions,
 ): Promise<PairOutcome | undefined> {
+  const { whileRunning = false, signal } = options;
   try {
     const before = await runsAt([a, b]);
     if (before.length > 0 && !whileRunning) return outcomeOf(a, b, { runs: before });
-    const links = await measure(a, b, signal);
+    const links = await measure(a, b, options);
     // A run that has begun meanwhile has had its part of the link.
     const runs = before.length > 0 ? before : await runsAt([a, b]);
     return outcomeOf(
@@ -94,7 +98,7 @@ async function checkPair(
 async function measure(
   a: NodeLink,
   b: NodeLink,
-  signal: AbortSignal | undefined,
+  { signal, ports: herePorts }: LinkCheckOptions,
 ): Promise<readonly [LinkStatus, LinkStatus]> {
   const ends = [a, b] as const;
   const link = randomUUID();
@@ -111,9 +115,10 @@ async function measure(
         ends.map(async (node, index) => {
           const end = index as 0 | 1;
           const listen = listenAddress(node, ends);
-          return (
-            await at(node, node.request('openLinkEnd', { link, end, listen }, OPEN_MS))
-          ).address;
+          const ports = node.ports ?? herePorts;
+          const body = { link, end, listen, ports };
+          const opened = await at(node, node.request('openLinkEnd', body, OPEN_MS));
+          return { ...opened.address, node: node.name };
         }),
       ),
     );

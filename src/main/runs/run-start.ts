@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 import type { NetworkProfile } from '../../shared/cost-model/network-profile.ts';
 import { GradwireError } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import { portRange, type PortRange } from '../../shared/port-range.ts';
 import type { RunSummary } from '../../shared/rpc.ts';
 import type { RunStore } from '../store/run-store.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
@@ -59,6 +60,7 @@ export async function startRanks(
           ...{ run: id, spec, switches, ranks, secret, network, places },
           ...(isHere(link) ? {} : { node: link.name }),
           listen: listenAddress(link, links),
+          ports: link.ports ?? herePorts(spec),
         },
         START_MS,
       ),
@@ -67,13 +69,21 @@ export async function startRanks(
   // Before it begins: a run that fails at once is seen to fail.
   await Promise.all(links.map((link) => followers.follow(link, id)));
   const addresses = prepared
-    .flatMap((reply) => reply.addresses)
+    .flatMap((reply, share) =>
+      reply.addresses.map(({ rank, address }) => ({
+        rank,
+        address: links.length > 1 ? { ...address, node: links[share]!.name } : address,
+      })),
+    )
     .sort((a, b) => a.rank - b.rank)
     .map(({ address }) => address);
   await Promise.all(
     shares.map(([link]) => link.request('begin', { run: id, addresses }, START_MS)),
   );
 }
+
+const herePorts = ({ world }: ExperimentSpec): PortRange | undefined =>
+  world.ports === undefined ? undefined : portRange(world.ports);
 
 /**
  * After a failed start: waits a moment for the last records of the run's journals, where

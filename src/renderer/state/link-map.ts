@@ -1,4 +1,5 @@
 /** The links between machines as a map: what each cell says, and how strongly it is tinted. */
+import type { ErrorData } from '../../shared/errors.ts';
 import {
   bitsPerSecond,
   type LinkCheckProgress,
@@ -6,6 +7,9 @@ import {
   type PairOutcome,
 } from '../../shared/link-status.ts';
 import { formatBitRate, formatDuration } from '../../shared/units.ts';
+
+/** Bandwidths that are nearer to one another than this look alike, almost. */
+const SPREAD = 10;
 
 export type LinkCell =
   | { readonly kind: 'self' }
@@ -15,7 +19,7 @@ export type LinkCell =
       readonly kind: 'measured';
       readonly bandwidth: string;
       readonly latency: string;
-      /** From 0 to 1, by the logarithm of the bandwidth among all that were measured. */
+      /** From 0 to 1: 1 of the most bandwidth, 0 of the least, or of a tenth where that is less. */
       readonly strength: number;
       readonly title: string;
     };
@@ -36,7 +40,7 @@ export function linkRows(
   const least = Math.min(...rates);
   const most = Math.max(...rates);
   const strengthOf = (rate: number): number =>
-    most > least ? Math.log(rate / least) / Math.log(most / least) : 1;
+    1 - Math.log(most / rate) / Math.max(Math.log(SPREAD), Math.log(most / least));
   const cellOf = (from: string, to: string): LinkCell => {
     if (from === to) return { kind: 'self' };
     const link = links.find((one) => one.from === from && one.to === to);
@@ -91,12 +95,24 @@ export function passedOverText({ nodes, runs }: PairOutcome): string {
   );
 }
 
-/** Failures by pair, each once. */
-export function linkFailures(links: readonly LinkStatus[]): readonly {
-  readonly key: string;
-  readonly failure: NonNullable<LinkStatus['failure']>;
-}[] {
-  return links.flatMap(({ from, to, failure }) =>
-    failure === undefined || from > to ? [] : [{ key: `${from} – ${to}`, failure }],
-  );
+/** Failures, each once, with the pairs that it is about. */
+export function linkFailures(
+  links: readonly LinkStatus[],
+): readonly { readonly error: ErrorData; readonly pairs: string }[] {
+  const seen = new Map<
+    string,
+    { readonly error: ErrorData; readonly pairs: string[] }
+  >();
+  for (const { from, to, failure } of links) {
+    if (failure === undefined || from > to) continue;
+    const { code, message } = failure.error;
+    const key = `${code} ${message}`;
+    const known = seen.get(key) ?? { error: failure.error, pairs: [] };
+    known.pairs.push(`${from} – ${to}`);
+    seen.set(key, known);
+  }
+  return [...seen.values()].map(({ error, pairs }) => ({
+    error,
+    pairs: pairs.join(', '),
+  }));
 }

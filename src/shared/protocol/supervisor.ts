@@ -12,6 +12,7 @@ import type { ErrorData } from '../errors.ts';
 import type { PlanSwitch, ResidualPolicy } from '../exchange-plan.ts';
 import type { ExperimentSpec } from '../experiment-spec.ts';
 import type { JsonObject } from '../json.ts';
+import type { PortRange } from '../port-range.ts';
 import type { JournalEntry } from '../records.ts';
 
 export const PROTOCOL_VERSION = 1;
@@ -38,6 +39,13 @@ export interface SwitchRequest {
 export interface RankAddress {
   readonly host: string;
   readonly port: number;
+  /**
+   * Where else it may be found, at the same ports, the likeliest first: `host` is not one
+   * of the machine's own addresses. Who answers there has to prove who it is, as anywhere.
+   */
+  readonly hosts?: readonly string[] | undefined;
+  /** The machine's name, where ranks are on several. */
+  readonly node?: string | undefined;
   /** Name of a Unix socket that takes the same connections from the same machine. */
   readonly local?: string | undefined;
   /** Port of the same host that takes signs of life; default: none are exchanged. */
@@ -78,8 +86,13 @@ export interface SupervisorRequests {
       places?: readonly number[] | undefined;
       /** The node's name in records; default: its host name. */
       node?: string | undefined;
-      /** Address where its ranks listen and peers find them; default: 127.0.0.1. */
+      /**
+       * Address where its ranks listen and peers find them; default: 127.0.0.1. Where it
+       * is none of the machine's own they listen at those instead.
+       */
       listen?: string | undefined;
+      /** Ports that its ranks may listen on; default: the system chooses. */
+      ports?: PortRange | undefined;
     };
     reply: { addresses: readonly { rank: number; address: RankAddress }[] };
   };
@@ -123,8 +136,9 @@ export interface SupervisorRequests {
       link: string;
       /** 0: it leads, and gets the result. */
       end: 0 | 1;
-      /** As of `prepare`. */
+      /** Both as of `prepare`. */
       listen: string;
+      ports?: PortRange | undefined;
     };
     reply: { address: RankAddress };
   };
