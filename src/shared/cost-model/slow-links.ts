@@ -71,7 +71,7 @@ function slowBy(
     slow.add(name);
     const sentence =
       `${name} has ${formatFactor(factor)} ${lag} than the other machines: at best ` +
-      `${text(fastest.get(name)!)}, to whichever of them`;
+      text(fastest.get(name)!);
     found.push({ factor, sentence });
   }
   for (const { from, to, measure } of seen) {

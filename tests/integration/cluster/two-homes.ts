@@ -33,14 +33,18 @@ export class TwoHomes implements AsyncDisposable {
   };
   #coordinator: RunCoordinator | undefined;
 
-  private constructor(homes: TwoHomes['homes']) {
+  readonly #host: string;
+
+  private constructor(homes: TwoHomes['homes'], host: string) {
     this.homes = homes;
+    this.#host = host;
     this.store = RunStore.open(homes['this-computer'].database);
   }
 
-  static async open(): Promise<TwoHomes> {
+  /** @param host where the nodes believe to find one another */
+  static async open(host = '127.0.0.1'): Promise<TwoHomes> {
     const [here, box] = await Promise.all(NODES.map(makeHome));
-    return new TwoHomes({ 'this-computer': here!, box: box! });
+    return new TwoHomes({ 'this-computer': here!, box: box! }, host);
   }
 
   /** The app's own side, opened anew after `leave`. */
@@ -85,7 +89,7 @@ export class TwoHomes implements AsyncDisposable {
     const here = this.#node('this-computer');
     const box = {
       ...this.#node('box'),
-      addresses: () => ({ there: '127.0.0.1', here: '127.0.0.1' }),
+      addresses: () => ({ there: this.#host, here: this.#host }),
     };
     return {
       store: this.store,
