@@ -47,8 +47,10 @@ export class LinkEnds {
     this.#life = setTimeout(() => void this.close(), LIFE_MS);
     const entry = bundledFile(PROCESS, import.meta.dirname);
     const process: End = new RankWorld({ size: 1, commandOf: () => ({ entry }) });
-    await this.#ends.get(end)?.[Symbol.asyncDispose]();
+    const before = this.#ends.get(end);
+    // Owned from here on, whatever happens while the one before ends.
     this.#ends.set(end, process);
+    await before?.[Symbol.asyncDispose]();
     const order = { type: 'listen', rank: end, host: listen, ports } as const;
     const listening = process.ask<Listening>(0, order, START_MS);
     return { address: (await Promise.race([listening, this.#over.promise])).address };

@@ -52,13 +52,32 @@ export async function* checkLinks(
   nodes: readonly NodeLink[],
   options: LinkCheckOptions = {},
 ): AsyncGenerator<PairOutcome> {
-  // A machine that is out of reach says so once, not once a pair.
-  const reached = new Map<NodeLink, ErrorData | undefined>();
-  await Promise.all(
-    nodes.map(async (node) => {
-      reached.set(node, await errorOf(node.connect()));
-    }),
-  );
+  const over = new AbortController();
+  try {
+    // A machine that is out of reach says so once, not once a pair.
+    const reached = await Promise.race([
+      reachAll(nodes),
+      stopped(options.signal, over.signal).catch(() => undefined),
+    ]);
+    if (reached !== undefined) yield* checkPairs(nodes, reached, options);
+  } finally {
+    over.abort();
+  }
+}
+
+/** Connects to all; why one cannot be reached, by machine. */
+async function reachAll(
+  nodes: readonly NodeLink[],
+): Promise<ReadonlyMap<NodeLink, ErrorData | undefined>> {
+  const errors = await Promise.all(nodes.map((node) => errorOf(node.connect())));
+  return new Map(nodes.map((node, index) => [node, errors[index]]));
+}
+
+async function* checkPairs(
+  nodes: readonly NodeLink[],
+  reached: ReadonlyMap<NodeLink, ErrorData | undefined>,
+  options: LinkCheckOptions,
+): AsyncGenerator<PairOutcome> {
   for (const [index, [a, b]] of pairsOf(nodes).entries()) {
     if (options.signal?.aborted === true) return;
     options.begins?.([a.name, b.name], index);

@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import type { ControlConnection } from '../../../src/main/cluster/control-connection.ts';
 import { localNode } from '../../../src/main/cluster/local-node.ts';
-import type { NodeAccess } from '../../../src/main/cluster/node-link.ts';
+import type { NodeAccess, NodeAddresses } from '../../../src/main/cluster/node-link.ts';
 import { isAlive } from '../../../src/main/home/process-life.ts';
 import { openHome, resolveHome, type Home } from '../../../src/main/home/home.ts';
 import {
@@ -18,6 +18,7 @@ import { childrenOf, until, type ProcessEntry } from '../../harness/processes.ts
 
 export const NODES = ['this-computer', 'box'] as const;
 type Node = (typeof NODES)[number];
+const LOOPBACK: NodeAddresses = { there: '127.0.0.1', here: '127.0.0.1' };
 
 export class TwoHomes implements AsyncDisposable {
   readonly homes: Readonly<Record<Node, Home>>;
@@ -33,18 +34,18 @@ export class TwoHomes implements AsyncDisposable {
   };
   #coordinator: RunCoordinator | undefined;
 
-  readonly #host: string;
+  readonly #addresses: NodeAddresses;
 
-  private constructor(homes: TwoHomes['homes'], host: string) {
+  private constructor(homes: TwoHomes['homes'], addresses: NodeAddresses) {
     this.homes = homes;
-    this.#host = host;
+    this.#addresses = addresses;
     this.store = RunStore.open(homes['this-computer'].database);
   }
 
-  /** @param host where the nodes believe to find one another */
-  static async open(host = '127.0.0.1'): Promise<TwoHomes> {
+  /** @param addresses where the nodes believe to find one another */
+  static async open(addresses = LOOPBACK): Promise<TwoHomes> {
     const [here, box] = await Promise.all(NODES.map(makeHome));
-    return new TwoHomes({ 'this-computer': here!, box: box! }, host);
+    return new TwoHomes({ 'this-computer': here!, box: box! }, addresses);
   }
 
   /** The app's own side, opened anew after `leave`. */
@@ -89,7 +90,7 @@ export class TwoHomes implements AsyncDisposable {
     const here = this.#node('this-computer');
     const box = {
       ...this.#node('box'),
-      addresses: () => ({ there: this.#host, here: this.#host }),
+      addresses: () => this.#addresses,
     };
     return {
       store: this.store,

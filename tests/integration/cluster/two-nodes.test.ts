@@ -144,17 +144,18 @@ test.skipIf(own.length === 0)(
   'that are not where they are believed to be find one another all the same, and say where',
   async () => {
     // Of documentation (RFC 5737): nobody's.
-    await using world = await TwoHomes.open('203.0.113.7');
+    const addresses = { there: '203.0.113.7', here: '203.0.113.8' };
+    await using world = await TwoHomes.open(addresses);
     const { id } = await world.coordinator.launch(spec({ iterations: 5 }));
     expect(await world.coordinator.ended(id)).toMatchObject({ state: 'completed' });
     const told = ofType(world.records, 'notice')
       .filter(({ code }) => code === 'PEER_ADDRESS')
       .map(({ message }) => message);
-    // Ranks of one node call one another on their Unix sockets.
+    // Those of one node call one another on their Unix sockets.
     expect(told).toHaveLength(2);
     for (const message of told) {
       expect(message).toMatch(
-        /^rank [01] on this-computer is reached at \S+: 203\.0\.113\.7 is not an address of its machine$/,
+        /^rank [01] on this-computer is reached at \S+: 203\.0\.113\.8 is not an address of its machine$/,
       );
       expect(own.some((address) => message.includes(` at ${address}:`))).toBe(true);
     }
