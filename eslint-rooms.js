@@ -164,6 +164,8 @@ export const rooms = {
     'agent/compression',
     'agent/launch',
     'agent/plan',
+    // What it says to the processes at the ends of a link that is measured.
+    'agent/probe/rank-protocol.ts',
     'agent/training',
     'agent/world',
     SHARED,
@@ -227,6 +229,7 @@ export const rooms = {
     'cli/files',
     'cli/session',
     'cli/text',
+    'main/cluster',
     'main/deploy',
     'main/home',
     'main/runs',

@@ -10,6 +10,7 @@ import { exchangeSpecSchema } from './exchange-plan.ts';
 import { networkSpecSchema } from './emulated-network.ts';
 import { nearest } from './nearest.ts';
 import { LOCAL_NODE } from './node-entry.ts';
+import { portRangeSchema } from './port-range.ts';
 
 const positive = z.number().positive();
 
@@ -34,6 +35,11 @@ export const experimentSpecSchema = z.strictObject({
         )
         .default([LOCAL_NODE])
         .describe('Machines'),
+      ports: portRangeSchema
+        .optional()
+        .describe(
+          'Ports that ranks on this computer may listen on, as 20000-20100; machines have their own',
+        ),
     })
     .prefault({}),
   optimizer: z

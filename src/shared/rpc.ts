@@ -9,6 +9,7 @@ import type { Catalogue } from './catalogue.ts';
 import type { ErrorData } from './errors.ts';
 import { RESIDUAL_POLICIES, type PlanSwitch } from './exchange-plan.ts';
 import type { ExperimentSpec } from './experiment-spec.ts';
+import type { NetworkStatus } from './link-status.ts';
 import type { NodeStatus } from './node-status.ts';
 import type { JournalEntry, RunRecord } from './records.ts';
 import type { OpenQuestion, QuestionAnswer } from './ssh-question.ts';
@@ -121,6 +122,11 @@ export interface AppApi {
   uninstallNode(name: string): Promise<void>;
   /** Gives up what is being done there. */
   cancelNode(name: string): Promise<void>;
+  /** What is known of the links between machines. */
+  network(): Promise<NetworkStatus>;
+  /** Measures them, pair by pair; resolves when all are through or it was cancelled. */
+  measureNetwork(): Promise<void>;
+  cancelNetwork(): Promise<void>;
   /** Questions of SSH connections that wait for an answer. */
   questions(): Promise<readonly OpenQuestion[]>;
   answer(question: number, answer: QuestionAnswer): Promise<void>;
@@ -136,6 +142,8 @@ export interface AppEvents {
   notice(error: ErrorData): void;
   /** All machines, at most ten times a second. */
   nodesChanged(nodes: readonly NodeStatus[]): void;
+  /** Links between machines, whenever one was measured. */
+  networkChanged(network: NetworkStatus): void;
   /** All questions that wait for an answer. */
   questionsChanged(questions: readonly OpenQuestion[]): void;
 }
@@ -188,6 +196,9 @@ export const rpcArguments = {
   deployNode: z.tuple([nodeName]),
   uninstallNode: z.tuple([nodeName]),
   cancelNode: z.tuple([nodeName]),
+  network: z.tuple([]),
+  measureNetwork: z.tuple([]),
+  cancelNetwork: z.tuple([]),
   questions: z.tuple([]),
   answer: z.tuple([
     z.int().min(1),

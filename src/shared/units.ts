@@ -83,6 +83,14 @@ export function formatRate(perSecond: number | undefined, unit = 'it'): string {
   return `${threeDigits(perSecond)} ${unit}/s`;
 }
 
+/** Of a link, in the units of its makers: `941 Mbit/s`, `9.41 Gbit/s`. */
+export function formatBitRate(bitsPerSecond: number | undefined): string {
+  if (bitsPerSecond === undefined || !Number.isFinite(bitsPerSecond)) return ABSENT;
+  const units = ['bit/s', 'kbit/s', 'Mbit/s', 'Gbit/s', 'Tbit/s'];
+  const { text, unit } = scaled(bitsPerSecond, 1000, units);
+  return `${text} ${unit}`;
+}
+
 /** A ratio: `1.72×`. */
 export function formatFactor(ratio: number | undefined): string {
   if (ratio === undefined || !Number.isFinite(ratio)) return ABSENT;

@@ -19,8 +19,11 @@ export interface NamespaceOptions {
    * link. Default: each has its own.
    */
   readonly places?: readonly number[] | undefined;
-  /** Bits per second of each link and direction; default: as fast as the kernel. */
-  readonly rate?: number | undefined;
+  /**
+   * Bits per second of each link and direction, of all or by node; default: as fast as the
+   * kernel.
+   */
+  readonly rate?: number | readonly (number | undefined)[] | undefined;
 }
 
 /** Bytes that may leave at once: at least one segment of 64 KiB as the kernel makes them. */
@@ -69,7 +72,9 @@ export class RankNamespaces implements Disposable {
     try {
       ip('address', 'add', `${this.gateway}/24`, 'dev', this.#bridge);
       ip('link', 'set', this.#bridge, 'up');
-      for (const node of this.names.keys()) this.#join(node, rate);
+      for (const node of this.names.keys()) {
+        this.#join(node, typeof rate === 'object' ? rate[node] : rate);
+      }
     } catch (error) {
       this[Symbol.dispose]();
       throw error;

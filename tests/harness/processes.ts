@@ -14,8 +14,12 @@ export interface ProcessEntry {
 }
 
 /** Those of a home whose title contains the text. */
-export function processesOf(home: string, text = ''): readonly ProcessEntry[] {
-  const owned = `\0GRADWIRE_HOME=${home}\0`;
+export const processesOf = (home: string, text = ''): readonly ProcessEntry[] =>
+  processesWith(`GRADWIRE_HOME=${home}`, text);
+
+/** Those that have this in their environment, and whose title contains the text. */
+export function processesWith(variable: string, text = ''): readonly ProcessEntry[] {
+  const owned = `\0${variable}\0`;
   // Whoever waits looks often: of most processes one file is read, not three.
   const found = livingPids()
     .filter((pid) => pid !== process.pid)

@@ -36,6 +36,8 @@ export interface SshServerOptions {
    * PAM rules of its own in a mount namespace. Linux, as root (`passwordsMissing`).
    */
   readonly password?: string;
+  /** Where it listens: an address, and what goes before its command to be there. */
+  readonly place?: { readonly host: string; readonly prefix: readonly string[] };
   /** Lines of sshd_config that come before the others. */
   readonly config?: readonly string[];
 }
@@ -89,6 +91,10 @@ export class SshServer implements AsyncDisposable {
     return server;
   }
 
+  get host(): string {
+    return this.#options.place?.host ?? '127.0.0.1';
+  }
+
   get port(): number {
     return this.#port;
   }
@@ -101,7 +107,7 @@ export class SshServer implements AsyncDisposable {
   /** How to reach it with what this directory has; nothing of the user's own is read. */
   target(given: Partial<SshTarget> = {}): SshTarget {
     return sshTarget({
-      host: '127.0.0.1',
+      host: this.host,
       port: this.#port,
       identities: [this.key],
       agent: undefined,
@@ -199,7 +205,7 @@ export class SshServer implements AsyncDisposable {
   #writeKnownHosts(): void {
     const types = this.#options.hostKeys ?? ['ed25519'];
     const lines = types.map(
-      (type) => `[127.0.0.1]:${this.#port} ${this.hostKey(type)}\n`,
+      (type) => `[${this.host}]:${this.#port} ${this.hostKey(type)}\n`,
     );
     writeFileSync(this.knownHosts, lines.join(''));
   }
@@ -212,7 +218,8 @@ export class SshServer implements AsyncDisposable {
     // As root, sshd insists on its directory for privilege separation.
     if (process.getuid?.() === 0)
       mkdirSync('/run/sshd', { recursive: true, mode: 0o755 });
-    const command = [SSHD, '-D', '-e', '-f', file];
+    const { prefix = [] } = this.#options.place ?? {};
+    const command = [...prefix, SSHD, '-D', '-e', '-f', file];
     const full =
       this.#options.password === undefined ? command : this.#withPassword(command);
     const [program, ...args] = [...LEASHED, ...full];
@@ -221,7 +228,9 @@ export class SshServer implements AsyncDisposable {
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       this.#log += text;
     });
-    const listens = new RegExp(`Server listening on 127\\.0\\.0\\.1 port ${port}\\.`);
+    const listens = new RegExp(
+      `Server listening on ${this.host.replaceAll('.', '\\.')} port ${port}\\.`,
+    );
     const start = this.#log.length;
     await until(
       () => ({
@@ -276,7 +285,7 @@ export class SshServer implements AsyncDisposable {
     return [
       ...config,
       `Port ${port}`,
-      'ListenAddress 127.0.0.1',
+      `ListenAddress ${this.host}`,
       'PidFile none',
       'LogLevel VERBOSE',
       ...hostKeys.map((type) => `HostKey ${this.#hostKey(type)}`),

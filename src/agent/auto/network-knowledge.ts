@@ -7,6 +7,7 @@ import {
   UNCORRECTED,
   type Correction,
 } from '../../shared/cost-model/network-correction.ts';
+import { formatBitRate, formatDuration } from '../../shared/units.ts';
 import { LOOPBACK, type NetworkCost } from '../../shared/cost-model/network-cost.ts';
 
 /** Plain data. */
@@ -31,10 +32,7 @@ export class NetworkKnowledge {
     this.constants = known ?? LOOPBACK;
     this.origin = emulated
       ? 'by the bandwidth and latency of the emulated network'
-      : known === undefined
-        ? `by constants of loopback${new Set(places).size > 1 ? ', and of Gigabit Ethernet between nodes' : ''}, ` +
-          'as no network profile was measured'
-        : 'by the measured network profile';
+      : originOf(known, new Set(places).size > 1);
   }
 
   /** What was learned since the launch. */
@@ -56,4 +54,23 @@ export class NetworkKnowledge {
   get cost(): NetworkCost {
     return corrected(this.constants, this.correction);
   }
+}
+
+function originOf(known: NetworkCost | undefined, spread: boolean): string {
+  if (spread && known?.between !== undefined) {
+    const { alpha, beta } = known.between;
+    const within = known.beta === LOOPBACK.beta && known.alpha === LOOPBACK.alpha;
+    return (
+      `by measured links between nodes, the slowest with ${formatDuration(1000 * alpha)} ` +
+      `and ${formatBitRate(8 / beta)}, and within them by ` +
+      (within ? 'constants of loopback' : 'the measured network profile')
+    );
+  }
+  if (known !== undefined) return 'by the measured network profile';
+  return (
+    `by constants of loopback${spread ? ', and of Gigabit Ethernet between nodes' : ''}, as ` +
+    (spread
+      ? 'not all links between its nodes were measured (gradwire nodes network does)'
+      : 'no network profile was measured')
+  );
 }

@@ -27,6 +27,8 @@ export interface SpecForecastOptions {
   readonly ranks: readonly number[];
   /** The constants of a world of so many ranks. */
   readonly networkOf: (ranks: number) => NetworkCost;
+  /** The node of each rank in a world of so many; default: all are on one. */
+  readonly placesOf?: ((ranks: number) => readonly number[] | undefined) | undefined;
   /** Seconds of the model's computation in a step. */
   readonly compute: number;
 }
@@ -48,6 +50,7 @@ export async function forecastSpec({
   spec: raw,
   ranks,
   networkOf,
+  placesOf,
   compute,
 }: SpecForecastOptions): Promise<readonly Candidate[]> {
   const { plan, spec } = validateLaunch(raw);
@@ -58,7 +61,10 @@ export async function forecastSpec({
     rehearsed.push({ plan: candidate, buckets, ...(await rehearse(buckets)) });
   }
   return ranks.flatMap((count) => {
-    const setting = { ranks: count, network: networkOf(count), compute };
+    const setting = {
+      ...{ ranks: count, network: networkOf(count), compute },
+      places: placesOf?.(count),
+    };
     const steps = rehearsed.flatMap((one) =>
       forecastPlan(one, setting).map(({ partial, ...step }) => ({
         ...step,

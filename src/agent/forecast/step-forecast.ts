@@ -61,6 +61,8 @@ export interface RehearsedPlan extends Rehearsal {
 export interface ForecastSetting {
   readonly ranks: number;
   readonly network: NetworkCost;
+  /** The node of each rank; default: all are on one. */
+  readonly places?: readonly number[] | undefined;
   /** Seconds of the model's computation in a step. */
   readonly compute: number;
 }
@@ -89,7 +91,8 @@ export function forecastPlan(
   const summed = messages.some(({ operation }) => operation === 'reduce');
   const others = summed
     ? collectivesFor(kind).filter(
-        ({ id, forNodes }) => id !== own.collective && forNodes !== true,
+        ({ id, forNodes }) =>
+          id !== own.collective && (forNodes !== true || isSpread(setting.places)),
       )
     : [];
   return [
@@ -113,16 +116,18 @@ export function forecastStep(
 function carriersOf(
   { plan, buckets }: RehearsedPlan,
   collective: string,
-  { ranks, network }: ForecastSetting,
+  { ranks, network, places }: ForecastSetting,
 ): readonly BucketCarrier[] {
   const named = { ...plan, collective };
-  return buckets.map((bucket) => new BucketCarrier(named, bucket, ranks, network));
+  return buckets.map(
+    (bucket) => new BucketCarrier(named, bucket, ranks, network, places),
+  );
 }
 
 function forecastOf(
   { plan, ...rehearsal }: RehearsedPlan,
   carriers: readonly BucketCarrier[],
-  { ranks, network, compute }: ForecastSetting,
+  { ranks, network, places, compute }: ForecastSetting,
 ): StepForecast {
   const all = carriers.reduce((sum, { messages }) => sum + messages.length, 0);
   let terms: CostTerms = NO_COST;
@@ -131,7 +136,7 @@ function forecastOf(
   let decompress = rehearsal.decompress;
   for (const carrier of carriers) {
     for (const message of carrier.messages) {
-      const shape = shapeOf(message, ranks);
+      const shape = shapeOf(message, ranks, places);
       const prediction = predictMessage(message, shape, carrier, plan, network);
       terms = addTerms(terms, prediction);
       wireBytes += prediction.wireBytes;
@@ -197,3 +202,6 @@ function moreToDecode(
   const more = expectedUnion(length, entries, ranks) - entries;
   return Math.min(more * scatterSeconds(network), 2 * length * network.gamma);
 }
+
+const isSpread = (places: readonly number[] | undefined): boolean =>
+  new Set(places).size > 1;

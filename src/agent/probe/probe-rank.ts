@@ -1,10 +1,10 @@
-/** One rank of a measurement of the network: listens, connects, times links and kernels. */
+/** One rank of a measurement of the network: connects, times links and kernels. */
 import { TransportCommunicator } from '../collectives/communicator.ts';
 import { smallAllreduce } from '../collectives/small-allreduce.ts';
 import { Arena } from '../memory/arena.ts';
 import { loadWasmKernels } from '../kernels/wasm/load.ts';
 import { connectMesh } from '../transport/mesh.ts';
-import { MeshSeat } from '../transport/mesh-seat.ts';
+import type { MeshSeat } from '../transport/mesh-seat.ts';
 import { chooseTransport, type TransportKind } from '../transport/transport-choice.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import {
@@ -37,53 +37,30 @@ export interface ProbeOrder {
 /** How long a peer that lives may send nothing: a slow link's largest messages, and their repetitions. */
 const TIMEOUT_MS = 120_000;
 
-export class ProbeRank {
-  readonly #rank: number;
-  #seat: MeshSeat | undefined;
-
-  constructor(rank: number) {
-    this.#rank = rank;
-  }
-
-  /** @throws GradwireError `LISTEN_FAILED` */
-  async listen(host: string): Promise<RankAddress> {
-    this.#seat = await MeshSeat.listen(host);
-    return this.#seat.address;
-  }
-
-  /** @throws GradwireError of the transport, `NATIVE_UNAVAILABLE` */
-  async probe({
-    addresses,
-    run,
-    secret,
-    transport: wanted,
+/** @throws GradwireError of the transport, `NATIVE_UNAVAILABLE` */
+export async function probe(
+  rank: number,
+  { listener, pulse }: MeshSeat,
+  { addresses, run, secret, transport: wanted, effort }: ProbeOrder,
+): Promise<Probe> {
+  const arena = new Arena();
+  const loaded = loadWasmKernels(arena);
+  const { kind, libc } = await chooseTransport(wanted);
+  const transport = await connectMesh({
+    ...{ libc, listener, pulse, rank, addresses, secret },
+    ...{ runId: run, timeoutMs: TIMEOUT_MS },
+  });
+  const options = { arena, kernels: loaded, transport, stream: 0 };
+  using communicator = new TransportCommunicator(options);
+  communicator.begin({ epoch: 0, operation: 0, dtype: 0 });
+  const links = await timeLinks(communicator, effort);
+  const meet = (): Promise<unknown> =>
+    smallAllreduce(communicator, Float64Array.of(1), ['max']);
+  const kernels = await timeKernels(arena, loaded, meet);
+  const collectives = await timeCollectives(
+    { arena, kernels: loaded, transport },
     effort,
-  }: ProbeOrder): Promise<Probe> {
-    const arena = new Arena();
-    const loaded = loadWasmKernels(arena);
-    const { kind, libc } = await chooseTransport(wanted);
-    const transport = await connectMesh({
-      libc,
-      listener: this.#seat?.listener,
-      pulse: this.#seat?.pulse,
-      rank: this.#rank,
-      addresses,
-      runId: run,
-      secret,
-      timeoutMs: TIMEOUT_MS,
-    });
-    const options = { arena, kernels: loaded, transport, stream: 0 };
-    using communicator = new TransportCommunicator(options);
-    communicator.begin({ epoch: 0, operation: 0, dtype: 0 });
-    const links = await timeLinks(communicator, effort);
-    const meet = (): Promise<unknown> =>
-      smallAllreduce(communicator, Float64Array.of(1), ['max']);
-    const kernels = await timeKernels(arena, loaded, meet);
-    const collectives = await timeCollectives(
-      { arena, kernels: loaded, transport },
-      effort,
-    );
-    await transport.close();
-    return { timings: { ...links, kernels, collectives }, transport: kind };
-  }
+  );
+  await transport.close();
+  return { timings: { ...links, kernels, collectives }, transport: kind };
 }

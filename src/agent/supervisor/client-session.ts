@@ -16,6 +16,7 @@ import {
   type SupervisorRequests,
 } from '../../shared/protocol/supervisor.ts';
 import { makeCatalogue } from './catalogue.ts';
+import { LinkEnds } from './link-ends.ts';
 import type { RunTable } from './run-table.ts';
 import type { RestoredRun } from './restored-run.ts';
 import type { SupervisedRun } from './supervised-run.ts';
@@ -44,6 +45,7 @@ export class ClientSession {
   readonly #subscriptions = new Map<string, Subscription>();
   /** Runs that this client prepared and has not begun: they die with it. */
   readonly #unbegun = new Set<SupervisedRun>();
+  readonly #linkEnds = new LinkEnds();
   readonly #handlers: Handlers;
   #draining: Promise<void> | undefined;
 
@@ -75,6 +77,7 @@ export class ClientSession {
   close(): void {
     for (const { stop } of this.#subscriptions.values()) stop();
     this.#subscriptions.clear();
+    void this.#linkEnds.close();
     for (const run of this.#unbegun) {
       run.abort(
         inputError('RUN_ABANDONED', 'the app ended before the run began').toData(),
@@ -153,6 +156,12 @@ export class ClientSession {
       },
       acknowledge: ({ run, sequence }) => {
         runs.acknowledge(run, sequence);
+        return {};
+      },
+      openLinkEnd: (request) => this.#linkEnds.open(request),
+      timeLink: (request) => this.#linkEnds.time(request),
+      closeLink: async ({ link }) => {
+        await this.#linkEnds.close(link);
         return {};
       },
       runs: () => ({ runs: runs.list() }),

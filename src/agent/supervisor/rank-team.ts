@@ -64,6 +64,7 @@ export class RankTeam {
   readonly #leaving = new Set<number>();
   readonly #reports: FailureReport[] = [];
   readonly #prepared = Promise.withResolvers<ReadonlyMap<number, RankAddress>>();
+  readonly #gone = Promise.withResolvers<null>();
   #timer: NodeJS.Timeout | undefined;
   #begun = false;
   #failing = false;
@@ -94,6 +95,11 @@ export class RankTeam {
   /** All ranks listen. @throws (rejects) what went wrong first */
   get prepared(): Promise<ReadonlyMap<number, RankAddress>> {
     return this.#prepared.promise;
+  }
+
+  /** Resolves when all processes have ended and the listener knows. */
+  get gone(): Promise<unknown> {
+    return this.#gone.promise;
   }
 
   /** Whether it fails: nothing that its ranks say counts any more. */
@@ -262,5 +268,6 @@ export class RankTeam {
     const error = rootCause(this.#reports);
     this.#prepared.reject(failure('RUN_ENDED', 'the run ended', error));
     this.#listener.ended(error);
+    this.#gone.resolve(null);
   }
 }

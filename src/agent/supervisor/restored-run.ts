@@ -54,6 +54,10 @@ export class RestoredRun {
     // Ended already.
   }
 
+  leave(): Promise<void> {
+    return Promise.resolve();
+  }
+
   /** Nothing will be added. */
   follow(): () => void {
     return () => undefined;

@@ -42,7 +42,7 @@ type PrepareRequest = SupervisorRequests['prepare']['request'];
 /** What is kept of a launch, so that a supervisor after this one can go on. Secrets are not. */
 type LaunchMeta = Pick<
   PrepareRequest,
-  'switches' | 'ranks' | 'network' | 'places' | 'node' | 'listen'
+  'switches' | 'ranks' | 'network' | 'places' | 'node' | 'listen' | 'ports'
 >;
 
 interface RunMeta {
@@ -136,8 +136,8 @@ export class RunTable {
       throw inputError('RUN_EXISTS', `run "${request.run}" exists already`);
     }
     const { spec } = validateLaunch(request.spec, request.switches);
-    const { switches, ranks, network, places, node, listen } = request;
-    const launch = { switches, ranks, network, places, node, listen };
+    const { switches, ranks, network, places, node, listen, ports } = request;
+    const launch = { switches, ranks, network, places, node, listen, ports };
     const meta = { spec, createdAt: Date.now(), launch };
     const journal = this.#makeJournal(request.run, meta);
     const run = this.#make(request, meta, journal);
@@ -147,13 +147,13 @@ export class RunTable {
 
   /** Has the ranks here go on. @throws GradwireError `RUN_STATE`: the run is not interrupted */
   resume(request: PrepareRequest): SupervisedRun {
-    const { run: id, secret, network, places, resume } = request;
+    const { run: id, secret, network, places, ports, resume } = request;
     const run = this.find(id);
     if (!(run instanceof SupervisedRun))
       throw failure('RUN_STATE', 'the run has ended');
     const listen = request.listen ?? LOOPBACK;
     const { iteration, schedule } = resume!;
-    run.resume(iteration, schedule, { secret, network, places, listen });
+    run.resume(iteration, schedule, { secret, network, places, listen, ports });
     return run;
   }
 
@@ -191,6 +191,7 @@ export class RunTable {
       places: request.places,
       node: request.node ?? hostname(),
       listen: request.listen ?? LOOPBACK,
+      ports: request.ports,
     });
     void run.ended.then(() => {
       this.#onEnd();
@@ -212,7 +213,7 @@ export class RunTable {
     }
   }
 
-  /** End every live run, because this supervisor ends. */
+  /** Ends the processes of every live run, because this supervisor ends. */
   async abortAll(): Promise<void> {
     const error = failure(
       'SUPERVISOR_STOPPED',
@@ -220,8 +221,7 @@ export class RunTable {
     ).toData();
     await Promise.all(
       [...this.#runs.values()].map(async (run) => {
-        run.abort(error);
-        await run.ended;
+        await run.leave(error);
       }),
     );
   }

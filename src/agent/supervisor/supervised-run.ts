@@ -14,6 +14,7 @@ import {
   type GradwireError,
 } from '../../shared/errors.ts';
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
+import type { PortRange } from '../../shared/port-range.ts';
 import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type {
@@ -47,6 +48,8 @@ export interface RankSetting {
   readonly places?: readonly number[] | undefined;
   /** Address where the ranks listen. */
   readonly listen: string;
+  /** Ports to choose from; default: the system chooses. */
+  readonly ports?: PortRange | undefined;
 }
 
 export interface RunOptions extends RankSetting {
@@ -234,6 +237,17 @@ export class SupervisedRun {
     else if (!isRestartable(error)) this.#end(error);
   }
 
+  /**
+   * Ends its processes, because this one ends; what may go on later is interrupted. Resolves
+   * when they are gone.
+   */
+  async leave(error: ErrorData): Promise<void> {
+    this.#restarts.close();
+    const team = this.#team;
+    team?.abort(error);
+    await team?.gone;
+  }
+
   follow(listener: RunListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -244,13 +258,14 @@ export class SupervisedRun {
     readonly switches: readonly PlanSwitch[];
   }): RankTeam {
     const { run, spec, plan, ranks, threads, engine, node } = this.#options;
-    const { secret, listen, network, places } = this.#setting;
+    const { secret, listen, ports, network, places } = this.#setting;
     this.#resumed = from?.iteration;
     return new RankTeam(
       {
         ...{ ranks, node, patienceSeconds: spec.patienceSeconds },
         configuration: {
-          ...{ run, spec, plan, secret, listen, threads, engine, network, places },
+          ...{ run, spec, plan, secret, listen, ports, threads, engine },
+          ...{ network, places },
           switches: from?.switches ?? this.#options.switches,
           checkpoints: this.#checkpoints.directory,
           resume: from?.iteration,

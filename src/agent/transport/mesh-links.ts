@@ -1,6 +1,6 @@
 /**
  * Building the full mesh: every rank dials the ranks below it and accepts those above
- * it, all at once. Done when each peer has proved that it belongs to the run; an impostor
+ * it (`dialerOf` knows an exception), all at once. Done when each peer has proved that it belongs to the run; an impostor
  * is dropped and the wait goes on.
  */
 import { connect as connectSocket, type NetConnectOpts, type Socket } from 'node:net';
@@ -9,6 +9,7 @@ import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import { deriveKeys, type ConnectionKeys } from './connection-keys.ts';
 import { accept, dial } from './handshake.ts';
 import type { Introduction, RunIdentity } from './handshake-proof.ts';
+import { Routes } from './routes.ts';
 import type { TcpListener } from './tcp-listener.ts';
 
 /** How long one that has connected may take to prove what it is. */
@@ -38,6 +39,8 @@ export interface MeshLinkOptions {
   /** Whether ranks of this machine are called on their Unix sockets. */
   readonly local?: boolean | undefined;
   readonly handshakeLimitMs?: number | undefined;
+  /** Told of a peer that was found elsewhere than at its `host`. */
+  readonly routed?: ((peer: number, host: string) => void) | undefined;
 }
 
 /**
@@ -75,7 +78,8 @@ export async function linkMesh(options: MeshLinkOptions): Promise<MeshLink[]> {
     own(socket);
     const result = await accept(socket, run, rank, {
       limitMs: options.handshakeLimitMs ?? HANDSHAKE_LIMIT_MS,
-      admit: (peer) => peer > rank && peer < size && !links.has(peer),
+      admit: (peer) =>
+        peer !== rank && peer < size && !dials(rank, peer) && !links.has(peer),
     });
     if ('refused' in result) refusals.push(result.refused);
     else establish(socket, result, 'acceptor');
@@ -86,36 +90,52 @@ export async function linkMesh(options: MeshLinkOptions): Promise<MeshLink[]> {
     own(socket);
     return socket;
   };
-  const call = async (peer: number): Promise<Socket> => {
-    const { host, port, local } = addresses[peer]!;
+  const dials = (caller: number, peer: number): boolean =>
+    dialerOf(addresses, caller, peer) === caller;
+  const call = async (peer: number, host: string): Promise<Socket> => {
+    const { port, local } = addresses[peer]!;
     // The same host is the same machine, and the same namespace of it.
-    if (
-      options.local === true &&
-      local !== undefined &&
-      host === addresses[rank]!.host
-    ) {
+    const near = addresses[peer]!.host === addresses[rank]!.host;
+    if (options.local === true && local !== undefined && near) {
       const socket = reach({ path: local });
       if (await opens(socket)) return socket;
     }
     const socket = reach({ host, port, noDelay: true });
-    await connected(socket, peer, addresses[peer]!);
+    await connected(socket, peer, { ...addresses[peer]!, host });
     return socket;
   };
+  const routes = new Map<number, Routes<readonly [Socket, Introduction]>>();
   const introduce = async (peer: number): Promise<void> => {
-    const socket = await call(peer);
-    establish(socket, await dial(socket, run, rank, peer), 'dialer');
+    const { host, hosts = [] } = addresses[peer]!;
+    const ways = new Routes([host, ...hosts], async (at) => {
+      const socket = await call(peer, at);
+      return [socket, await dial(socket, run, rank, peer)] as const;
+    });
+    routes.set(peer, ways);
+    const { host: taken, value } = await ways.find().catch((error: unknown) => {
+      throw error ?? unreachable(addresses, rank, peer, ways.tried);
+    });
+    if (taken !== host) options.routed?.(peer, taken);
+    establish(...value, 'dialer');
   };
 
   const timer = setTimeout(() => {
     const missing = [...addresses.keys()].filter(
       (peer) => peer !== rank && !links.has(peer),
     );
-    reject(absent(missing, options.timeoutMs, refusals, listener.trouble));
+    const lost = missing.find((peer) => routes.get(peer)?.several === true);
+    reject(
+      lost === undefined
+        ? absent(missing, options.timeoutMs, refusals, listener.trouble)
+        : unreachable(addresses, rank, lost, routes.get(lost)!.tried),
+    );
   }, options.timeoutMs);
   listener.attach((socket) => {
     welcome(socket).catch(reject);
   });
-  for (let peer = 0; peer < rank; peer++) introduce(peer).catch(reject);
+  for (const peer of addresses.keys()) {
+    if (peer !== rank && dials(rank, peer)) introduce(peer).catch(reject);
+  }
   try {
     await promise;
     const kept = new Set([...links.values()].map((link) => link.socket));
@@ -129,6 +149,41 @@ export async function linkMesh(options: MeshLinkOptions): Promise<MeshLink[]> {
     listener.close();
   }
 }
+
+/**
+ * Who of two ranks dials: the upper one; but where the lower one is not at the address by
+ * which its machine is known, as behind a router, and the upper one is, the lower one does.
+ */
+function dialerOf(addresses: readonly RankAddress[], a: number, b: number): number {
+  const lower = Math.min(a, b);
+  const upper = Math.max(a, b);
+  const isHidden = (rank: number): boolean => addresses[rank]!.hosts !== undefined;
+  return isHidden(lower) && !isHidden(upper) ? lower : upper;
+}
+
+const nameOf = (addresses: readonly RankAddress[], rank: number): string => {
+  const node = addresses[rank]?.node;
+  return node === undefined ? `rank ${rank}` : `rank ${rank} on ${node}`;
+};
+
+/** Of a peer with several addresses, none of which works. */
+const unreachable = (
+  addresses: readonly RankAddress[],
+  rank: number,
+  peer: number,
+  tried: string,
+): GradwireError =>
+  failure(
+    'PEER_UNREACHABLE',
+    `${nameOf(addresses, peer)} cannot be reached from ${nameOf(addresses, rank)}; ` +
+      `tried port ${addresses[peer]!.port} of ${tried}`,
+    {
+      rank: peer,
+      next:
+        'Give the machine an address that the other one reaches (nodes add --address), ' +
+        'or have its firewall pass some ports (nodes add --ports).',
+    },
+  );
 
 /** Whether it connects; where not, the other way is tried. */
 function opens(socket: Socket): Promise<boolean> {

@@ -2,27 +2,67 @@
  * A rank's place in a mesh to be: where its peers find it, and where their signs of life
  * do. The mesh takes both over.
  */
+import { isIP } from 'node:net';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
+import type { PortRange } from '../../shared/port-range.ts';
+import { ownAddresses } from './own-addresses.ts';
 import { Pulse } from './pulse.ts';
-import { listenTcp, type TcpListener } from './tcp-listener.ts';
+import { listenCause, listenTcp, type TcpListener } from './tcp-listener.ts';
+
+/** What the system says of an address, or a name, that is another machine's or nobody's. */
+const NOT_OURS = ['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN'];
+
+export interface SeatOptions {
+  /** Default: the system chooses. */
+  readonly ports?: PortRange | undefined;
+  /**
+   * Listen at the machine's own IPv4 addresses where the host is none of them, as that of a
+   * jump host or of a router is; default: refuse.
+   */
+  readonly elsewhere?: boolean;
+}
+
+/** Where peers are to look for it: the address that was asked for, then its own. */
+type Elsewhere = Required<Pick<RankAddress, 'host' | 'hosts'>>;
 
 export class MeshSeat {
   readonly listener: TcpListener;
   readonly pulse: Pulse;
 
-  private constructor(listener: TcpListener, pulse: Pulse) {
+  readonly #address: RankAddress;
+
+  private constructor(listener: TcpListener, pulse: Pulse, elsewhere?: Elsewhere) {
     this.listener = listener;
     this.pulse = pulse;
+    this.#address = { ...listener.address, pulse: pulse.port, ...elsewhere };
   }
 
   /**
-   * On ports that the system chooses.
-   * @throws GradwireError `LISTEN_FAILED`
+   * On ports of the range, or such as the system chooses.
+   * @throws GradwireError `LISTEN_FAILED`, `PORTS_TAKEN`
    */
-  static async listen(host: string): Promise<MeshSeat> {
-    const listener = await listenTcp(host);
+  static async listen(host: string, options: SeatOptions = {}): Promise<MeshSeat> {
+    const { ports, elsewhere = false } = options;
     try {
-      return new MeshSeat(listener, await Pulse.listen(host));
+      return await MeshSeat.#at(host, ports);
+    } catch (error) {
+      const cause = listenCause(error) ?? '';
+      if (!elsewhere || !NOT_OURS.includes(cause)) throw error;
+      // At all of them: which one a peer can reach it finds out itself.
+      const own = ownAddresses().filter((address) => isIP(address) === 4);
+      if (own.length === 0) throw error;
+      return await MeshSeat.#at('0.0.0.0', ports, { host, hosts: own });
+    }
+  }
+
+  static async #at(
+    host: string,
+    ports: PortRange | undefined,
+    elsewhere?: Elsewhere,
+  ): Promise<MeshSeat> {
+    const listener = await listenTcp(host, ports);
+    try {
+      return new MeshSeat(listener, await Pulse.listen(host, ports), elsewhere);
     } catch (error) {
       listener.close();
       throw error;
@@ -30,7 +70,7 @@ export class MeshSeat {
   }
 
   get address(): RankAddress {
-    return { ...this.listener.address, pulse: this.pulse.port };
+    return this.#address;
   }
 
   /** For a rank that joins no mesh after all; afterwards it does nothing. */

@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
 import { toErrorData } from '../../shared/errors.ts';
 import { linkMesh } from './mesh-links.ts';
-import type { FromPulse, PulseOrder } from './pulse.ts';
+import type { FromPulse, PulseOrder, PulsePlace } from './pulse.ts';
 import { PulseWatch, TICKS_PER_SILENCE } from './pulse-watch.ts';
 import { listenTcp, type TcpListener } from './tcp-listener.ts';
 
@@ -50,7 +50,8 @@ async function keep(listener: TcpListener, order: PulseOrder): Promise<void> {
 }
 
 try {
-  const listener = await listenTcp(workerData as string);
+  const { host, ports } = workerData as PulsePlace;
+  const listener = await listenTcp(host, ports);
   port.once('message', (order: PulseOrder) => {
     keep(listener, order).catch((error: unknown) => {
       post({ type: 'failed', error: toErrorData(error) });

@@ -9,11 +9,18 @@
  */
 import { Worker } from 'node:worker_threads';
 import { failure, GradwireError, type ErrorData } from '../../shared/errors.ts';
+import type { PortRange } from '../../shared/port-range.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import { bundledFile } from '../bundle/bundled-file.ts';
 import type { PulseChange } from './pulse-watch.ts';
 
 const THREAD = { bundle: 'pulse-thread.js', source: 'pulse-thread.ts' };
+
+/** Where the thread listens. */
+export interface PulsePlace {
+  readonly host: string;
+  readonly ports: PortRange | undefined;
+}
 
 /** What the thread is told once: whom to watch. */
 export interface PulseOrder {
@@ -50,12 +57,13 @@ export class Pulse {
   }
 
   /**
-   * Start the thread; it listens on a port that the system chooses.
-   * @throws GradwireError `LISTEN_FAILED`
+   * Start the thread; it listens on a port of the range, or one that the system chooses.
+   * @throws GradwireError `LISTEN_FAILED`, `PORTS_TAKEN`
    */
-  static async listen(host: string): Promise<Pulse> {
+  static async listen(host: string, ports?: PortRange): Promise<Pulse> {
     const script = bundledFile(THREAD, import.meta.dirname);
-    const thread = new Worker(script, { workerData: host, name: 'pulse' });
+    const place: PulsePlace = { host, ports };
+    const thread = new Worker(script, { workerData: place, name: 'pulse' });
     try {
       const said = await answer(thread);
       if (said.type !== 'listening')

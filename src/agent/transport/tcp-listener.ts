@@ -3,7 +3,8 @@
  * ranks of the same machine. Connections that come before the rank knows its run are held
  * unread, a bounded number of them, until `attach` says who deals with them.
  */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
+import { hostname } from 'node:os';
 import {
   createServer,
   type AddressInfo,
@@ -11,7 +12,8 @@ import {
   type Server,
   type Socket,
 } from 'node:net';
-import { failure } from '../../shared/errors.ts';
+import { failure, GradwireError } from '../../shared/errors.ts';
+import type { PortRange } from '../../shared/port-range.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 
 /** Twice the largest world: room for impostors, but not for any number of them. */
@@ -73,11 +75,14 @@ export class TcpListener {
 }
 
 /**
- * Listen on `host`, on a port that the system chooses.
- * @throws GradwireError `LISTEN_FAILED`
+ * Listen on `host`, on a port of the range, or one that the system chooses.
+ * @throws GradwireError `LISTEN_FAILED`, `PORTS_TAKEN`
  */
-export async function listenTcp(host: string): Promise<TcpListener> {
-  const server = await listen({ host, port: 0 });
+export async function listenTcp(host: string, ports?: PortRange): Promise<TcpListener> {
+  const server =
+    ports === undefined
+      ? await listen({ host, port: 0 })
+      : await listenWithin(host, ports);
   const { port } = server.address() as AddressInfo;
   if (process.platform !== 'linux') return new TcpListener([server], { host, port });
   // A name of Linux's abstract kind: it is no file and goes with its socket.
@@ -91,6 +96,34 @@ export async function listenTcp(host: string): Promise<TcpListener> {
   }
 }
 
+/** From a port by chance on: ranks that start at once ask for different ones. */
+async function listenWithin(host: string, { first, last }: PortRange): Promise<Server> {
+  const count = last - first + 1;
+  const begin = randomInt(count);
+  for (let offset = 0; offset < count; offset++) {
+    const port = first + ((begin + offset) % count);
+    try {
+      return await listen({ host, port });
+    } catch (error) {
+      if (listenCause(error) !== 'EADDRINUSE' && listenCause(error) !== 'EACCES')
+        throw error;
+    }
+  }
+  throw failure(
+    'PORTS_TAKEN',
+    `all ports ${first}-${last} of ${hostname()} are taken`,
+    {
+      next: 'A rank takes two: give the machine a wider range, or end what holds them.',
+    },
+  );
+}
+
+/** Why the system refused to listen: `EADDRNOTAVAIL`; undefined of any other error. */
+export const listenCause = (error: unknown): string | undefined =>
+  error instanceof GradwireError
+    ? (error.cause as NodeJS.ErrnoException | undefined)?.code
+    : undefined;
+
 function listen(where: ListenOptions): Promise<Server> {
   // Paused: nothing is read from a socket before the handshake begins.
   const server = createServer({ noDelay: true, pauseOnConnect: true });
@@ -98,11 +131,12 @@ function listen(where: ListenOptions): Promise<Server> {
   const { promise, resolve, reject } = Promise.withResolvers<Server>();
   server.once('error', (cause) => {
     const place = where.host ?? 'a Unix socket';
-    reject(
-      failure('LISTEN_FAILED', `cannot listen on ${place}: ${cause.message}`, {
-        next: 'Give the node an address that belongs to one of its interfaces.',
-      }),
+    const { code, kind, message, next } = failure(
+      'LISTEN_FAILED',
+      `cannot listen on ${place}: ${cause.message}`,
+      { next: 'Give the node an address that belongs to one of its interfaces.' },
     );
+    reject(new GradwireError({ code, kind, message, next }, { cause }));
   });
   server.listen({ ...where, backlog: BACKLOG }, () => {
     server.removeAllListeners('error');

@@ -3,6 +3,8 @@
  * allocator, the sockets and the exchange. A host of it decides on which thread it runs.
  */
 import { toErrorData } from '../../shared/errors.ts';
+import type { RankAddress } from '../../shared/protocol/supervisor.ts';
+import type { Notice } from '../../shared/records.ts';
 import { ArenaSite } from '../sites/arena-site.ts';
 import { DeviceSite } from '../sites/device-site.ts';
 import { ExchangeEngine } from '../exchange/exchange-engine.ts';
@@ -73,15 +75,19 @@ export class EngineHost {
   }
 
   readonly #handlers: Handlers = {
-    listen: async ({ host }) => {
-      this.#seat = await MeshSeat.listen(host);
+    listen: async ({ host, ports }) => {
+      this.#seat = await MeshSeat.listen(host, { ports, elsewhere: true });
       return { memory: this.#arena.memory, address: this.#seat.address };
     },
     connect: async (request) => {
       if (this.#seat === undefined) throw new Error('internal: not listening');
       const { listener, pulse } = this.#seat;
       const { libc, fallback } = await chooseTransport(request.transport);
+      const routes: Notice[] = [];
       const transport = await connectMesh({
+        routed: (peer, host) => {
+          routes.push(routeNotice(peer, request.addresses[peer]!, host));
+        },
         listener,
         pulse,
         libc,
@@ -119,7 +125,7 @@ export class EngineHost {
         resume: request.resume?.state,
       });
       const fences = await this.#engine.fence(request.resume?.iteration ?? 0);
-      const notices = [...this.#engine.takeNotices()];
+      const notices = [...routes, ...this.#engine.takeNotices()];
       if (fallback !== undefined) {
         const message = `messages go over tcp: ${fallback}`;
         notices.push({ level: 'warning', code: 'TRANSPORT_FALLBACK', message });
@@ -189,3 +195,15 @@ export class EngineHost {
     }
   }
 }
+
+const routeNotice = (
+  peer: number,
+  { host, node }: RankAddress,
+  taken: string,
+): Notice => ({
+  level: 'info',
+  code: 'PEER_ADDRESS',
+  message:
+    `rank ${peer}${node === undefined ? '' : ` on ${node}`} is reached at ${taken}: ` +
+    `${host} is not an address of its machine`,
+});

@@ -9,6 +9,7 @@ import type { EmulatedNetwork } from '../../shared/emulated-network.ts';
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import type { PortRange } from '../../shared/port-range.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type { SmallOperation } from '../collectives/small-allreduce.ts';
 import type { FlatTensor } from '../plan/buckets.ts';
@@ -18,9 +19,9 @@ import type { Vector } from '../memory/arena.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
 
 export interface EngineCalls {
-  /** Allocate the arena and listen for peers on an ephemeral port of `host`. */
+  /** Allocate the arena and listen for peers at `host`, or where else the machine is. */
   listen: {
-    request: { host: string };
+    request: { host: string; ports?: PortRange | undefined };
     reply: { memory: WebAssembly.Memory; address: RankAddress };
   };
   /** Connect to all peers and take up the plan; the fences before the first iteration. */

@@ -143,14 +143,14 @@ export class WorkerSession {
 
   /** The engine's memory, and where it listens. */
   #openEngine(place: EnginePlace): Promise<EngineCalls['listen']['reply']> {
-    const { listen: host } = this.#configuration!;
+    const { listen: host, ports } = this.#configuration!;
     this.#engine = new EngineClient(
       place === 'thread'
         ? threadLink(this.#options.engineThread)
         : gpuLink(() => this.#gpuGradient),
     );
     this.#engineIsInline = place === 'inline';
-    return this.#engine.call('listen', { host });
+    return this.#engine.call('listen', { host, ports });
   }
 
   /** What to go on from; undefined at the beginning of a run. */

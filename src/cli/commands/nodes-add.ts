@@ -12,6 +12,7 @@ interface AddOptions {
   readonly jump: readonly string[];
   readonly label: readonly string[];
   readonly address?: string;
+  readonly ports?: string;
 }
 
 export function addNodesAddCommand(nodes: Command): void {
@@ -26,8 +27,9 @@ export function addNodesAddCommand(nodes: Command): void {
     .option('--jump <host>', 'host in between; repeat it for more', repeated, [])
     .option('--label <text>', 'for your own order; repeat it', repeated, [])
     .option('--address <address>', 'where other machines reach it, if not by SSH’s')
+    .option('--ports <range>', 'that its ranks may listen on, as 20000-20100')
     .action(async (name: string, options: AddOptions) => {
-      const { host, port, user, identity, jump, label, address } = options;
+      const { host, port, user, identity, jump, label, address, ports } = options;
       const bracketed = host.includes(':') && port !== undefined ? `[${host}]` : host;
       const raw = {
         name,
@@ -39,6 +41,7 @@ export function addNodesAddCommand(nodes: Command): void {
         ...(jump.length === 0 ? {} : { jump: jump.join(',') }),
         labels: label,
         ...(address === undefined ? {} : { address }),
+        ...(ports === undefined ? {} : { ports }),
       };
       await withWorkspace(async ({ store, inventory }) => {
         store.nodes.add(inventory.parse(raw));

@@ -5,6 +5,7 @@ import { addNodesCheckCommand } from './nodes-check.ts';
 import { addNodesDeployCommand } from './nodes-deploy.ts';
 import { addNodesImportCommand } from './nodes-import.ts';
 import { addNodesListCommand } from './nodes-list.ts';
+import { addNodesNetworkCommand } from './nodes-network.ts';
 import { addNodesRemoveCommand } from './nodes-remove.ts';
 import { addNodesUninstallCommand } from './nodes-uninstall.ts';
 
@@ -17,6 +18,7 @@ export function addNodesCommand(program: Command): void {
   addNodesListCommand(nodes);
   addNodesCheckCommand(nodes);
   addNodesDeployCommand(nodes);
+  addNodesNetworkCommand(nodes);
   addNodesRemoveCommand(nodes);
   addNodesUninstallCommand(nodes);
 }

@@ -9,18 +9,24 @@ import { loadNetworkProfile } from '../../main/home/network-profile-file.ts';
 import { applySettings } from '../../main/spec/settings.ts';
 import { resolveDataDirectory } from '../../main/spec/data-directory.ts';
 import { loadSpecSource } from '../../main/spec/spec-source.ts';
-import { LOOPBACK, type NetworkCost } from '../../shared/cost-model/network-cost.ts';
-import { emulatedCost } from '../../shared/cost-model/emulated-cost.ts';
-import { networkCostOf } from '../../shared/cost-model/network-profile.ts';
+import { assignRanks, placesOf } from '../../main/runs/rank-assignment.ts';
+import { measuredLinks, networkOf } from '../../main/runs/run-network.ts';
 import {
-  describeEmulated,
-  emulatedNetwork,
-  type NetworkSpec,
-} from '../../shared/emulated-network.ts';
+  LOOPBACK,
+  type NetworkCost,
+  type NodeLink,
+} from '../../shared/cost-model/network-cost.ts';
+import type { NetworkProfile } from '../../shared/cost-model/network-profile.ts';
+import { describeEmulated, emulatedNetwork } from '../../shared/emulated-network.ts';
 import { inputError } from '../../shared/errors.ts';
-import { parseExperimentSpec } from '../../shared/experiment-spec.ts';
-import { formatDuration } from '../../shared/units.ts';
+import {
+  nodesOf,
+  parseExperimentSpec,
+  type ExperimentSpec,
+} from '../../shared/experiment-spec.ts';
+import { formatBitRate, formatDuration } from '../../shared/units.ts';
 import { measureComputeTime } from '../session/compute-time.ts';
+import { withWorkspace } from '../session/workspace.ts';
 import { bytes } from '../text/quantities.ts';
 import { repeated } from '../text/repeated.ts';
 import { textTable } from '../text/text-table.ts';
@@ -73,7 +79,7 @@ async function plan(name: string, options: PlanOptions): Promise<void> {
   const parsed = parseExperimentSpec(applySettings(raw, options.set), place);
   const spec = resolveDataDirectory(parsed, process.cwd());
   const ranks = options.ranks ?? [spec.world.ranks];
-  const { networkOf, origin } = await findNetwork(options.network, spec.network);
+  const { networkOf, origin } = await findNetwork(options.network, spec);
   const computeOrigin =
     options.compute === undefined ? 'measured, one rank on this computer' : 'given';
   const compute = options.compute ?? (await measureComputeTime(spec)) * 1000;
@@ -83,6 +89,7 @@ async function plan(name: string, options: PlanOptions): Promise<void> {
     spec,
     ranks,
     networkOf,
+    placesOf: (count) => placesOf(assignRanks(count, spec.world.nodes)),
     compute: compute / 1000,
   });
   if (options.json) {
@@ -119,29 +126,56 @@ interface Network {
   readonly origin: string;
 }
 
-/** What the spec would have emulated takes what it does not say from the real one. */
+/**
+ * As a launch would hand it to the ranks. What the spec would have emulated takes what it
+ * does not say from the real one.
+ */
 async function findNetwork(
   file: string | undefined,
-  spec: NetworkSpec | undefined,
+  spec: ExperimentSpec,
 ): Promise<Network> {
-  const real = await findRealNetwork(file);
-  if (spec === undefined) return real;
-  const network = emulatedNetwork(spec);
-  return {
-    networkOf: (ranks) => emulatedCost(network, real.networkOf(ranks)),
-    origin: describeEmulated(network),
-  };
+  const profile = await findProfile(file);
+  const links = spec.world.nodes.length > 1 ? await findLinks(spec) : undefined;
+  const networkFor = (ranks: number): NetworkCost =>
+    networkOf(spec, ranks, { profile: profile.measured, links }) ?? LOOPBACK;
+  if (spec.network !== undefined) {
+    const origin = describeEmulated(emulatedNetwork(spec.network));
+    return { networkOf: networkFor, origin };
+  }
+  return { networkOf: networkFor, origin: originOf(spec, profile.origin, links) };
 }
 
-async function findRealNetwork(file: string | undefined): Promise<Network> {
+function originOf(
+  { world }: ExperimentSpec,
+  within: string,
+  links: NodeLink | undefined,
+): string {
+  if (world.nodes.length === 1) return within;
+  const between =
+    links === undefined
+      ? 'not measured between machines: Gigabit Ethernet is assumed (gradwire nodes network measures it)'
+      : `measured between machines: the slowest links have ${formatBitRate(8 / links.beta)} ` +
+        `and ${formatDuration(1000 * links.alpha)}`;
+  return `${between}; within them ${within}`;
+}
+
+/** @throws GradwireError `NODE_UNKNOWN` */
+async function findLinks(spec: ExperimentSpec): Promise<NodeLink | undefined> {
+  return await withWorkspace(({ store, coordinator }) => {
+    const nodes = nodesOf(spec).map((name) => coordinator.node(name));
+    return Promise.resolve(measuredLinks(store.links, nodes));
+  });
+}
+
+interface Profile {
+  readonly measured: NetworkProfile | undefined;
+  readonly origin: string;
+}
+
+async function findProfile(file: string | undefined): Promise<Profile> {
   const chosen = file ?? (await openHome()).networkProfile;
-  const profile = await loadNetworkProfile(chosen);
-  if (profile !== undefined) {
-    return {
-      networkOf: (ranks) => networkCostOf(profile, ranks),
-      origin: `measured (${chosen})`,
-    };
-  }
+  const measured = await loadNetworkProfile(chosen);
+  if (measured !== undefined) return { measured, origin: `measured (${chosen})` };
   if (file !== undefined) {
     throw inputError('NETWORK_PROFILE_UNREADABLE', `there is no file ${file}`, {
       place: file,
@@ -149,7 +183,7 @@ async function findRealNetwork(file: string | undefined): Promise<Network> {
     });
   }
   return {
-    networkOf: () => LOOPBACK,
+    measured,
     origin: 'not measured: constants of loopback (gradwire bench network measures it)',
   };
 }

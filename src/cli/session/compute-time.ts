@@ -4,6 +4,7 @@
  */
 import { failure } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import { LOCAL_NODE } from '../../shared/node-entry.ts';
 import { median } from '../../shared/statistics/quantile.ts';
 import { withWorkspace } from './workspace.ts';
 
@@ -16,7 +17,7 @@ export async function measureComputeTime(spec: ExperimentSpec): Promise<number> 
   const short = {
     ...spec,
     name: `computation of ${spec.name}`.slice(0, 120),
-    world: { ...spec.world, ranks: 1 },
+    world: { ranks: 1, nodes: [LOCAL_NODE] },
     exchange: { method: 'none' },
     iterations: ITERATIONS,
     evaluateEvery: 0,

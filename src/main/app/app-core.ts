@@ -13,6 +13,7 @@ import { AppLock } from '../home/app-lock.ts';
 import { RunCoordinator } from '../runs/coordinator.ts';
 import { resolveDataDirectory } from '../spec/data-directory.ts';
 import { EventOutbox, type AppListener } from './event-outbox.ts';
+import { LinkDesk } from './link-desk.ts';
 import { NodeDesk } from './node-desk.ts';
 import { OpenQuestions } from './open-questions.ts';
 import { Inventory } from '../cluster/inventory.ts';
@@ -106,11 +107,19 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     collect: (node) => coordinator.collect(node),
     release: (node) => coordinator.release(node),
   });
+  const linkDesk = new LinkDesk({
+    ...{ store, inventory },
+    node: (name) => coordinator.node(name),
+    changed: () => {
+      outbox.networkChanged(linkDesk.status());
+    },
+  });
   // Commands share the database: what they launch is found, and shown, as it happens.
   const discovery = setInterval(() => {
     try {
       if (!store.changedElsewhere()) return;
       showNodes();
+      linkDesk.look();
       coordinator.discover().catch(report);
     } catch (error) {
       report(error);
@@ -173,15 +182,24 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     importableHosts: async () => inventory.importableHosts(),
     addNode: async (entry) => {
       desk.add(entry);
+      linkDesk.look();
     },
     removeNode: async (name) => {
       desk.remove(name);
+      linkDesk.look();
     },
     checkNode: (name) => desk.check(name),
     deployNode: (name) => desk.deploy(name),
     uninstallNode: (name) => desk.uninstall(name),
     cancelNode: async (name) => {
       desk.cancel(name);
+    },
+    network: async () => linkDesk.status(),
+    measureNetwork: async () => {
+      await linkDesk.measure();
+    },
+    cancelNetwork: async () => {
+      linkDesk.cancel();
     },
     questions: async () => questions.list(),
     answer: async (id, answer) => {
@@ -199,6 +217,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
       closing ??= (async () => {
         clearInterval(discovery);
         desk.close();
+        await linkDesk.close();
         questions.refuseAll();
         await coordinator.close();
         await recovery;

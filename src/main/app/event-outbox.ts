@@ -5,6 +5,7 @@
  * the host, which knows its windows; here a run is watched or not.
  */
 import type { ErrorData } from '../../shared/errors.ts';
+import type { NetworkStatus } from '../../shared/link-status.ts';
 import type { NodeStatus } from '../../shared/node-status.ts';
 import type { JournalEntry } from '../../shared/records.ts';
 import type { AppEvents, RunSummary } from '../../shared/rpc.ts';
@@ -63,6 +64,10 @@ export class EventOutbox {
   nodesChanged(list: () => readonly NodeStatus[]): void {
     this.#nodes = list;
     this.#schedule();
+  }
+
+  networkChanged(network: NetworkStatus): void {
+    this.#emit('networkChanged', network);
   }
 
   questionsChanged(questions: readonly OpenQuestion[]): void {

@@ -8,6 +8,7 @@ import {
   toErrorData,
   type ErrorData,
 } from '../../shared/errors.ts';
+import type { PortRange } from '../../shared/port-range.ts';
 import type { NodeConnection } from '../../shared/node-status.ts';
 import type {
   PushMessage,
@@ -37,6 +38,8 @@ export interface NodeAccess {
   readonly name: string;
   /** Differs where the same name has come to mean another machine, or another way there. */
   readonly identity: string;
+  /** Ports that its ranks may listen on; default: any, or what a run says. */
+  readonly ports?: PortRange | undefined;
   /** Where ranks on other machines find its ranks; asked for once it is connected. */
   readonly addresses: () => NodeAddresses;
   /** Connects to the supervisor that runs; undefined when none does. */
@@ -81,6 +84,10 @@ export class NodeLink {
 
   get identity(): string {
     return this.#access.identity;
+  }
+
+  get ports(): PortRange | undefined {
+    return this.#access.ports;
   }
 
   get addresses(): NodeAddresses {

@@ -6,6 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { failure, type GradwireError } from '../../shared/errors.ts';
 import type { NodeEntry } from '../../shared/node-entry.ts';
+import { portRange, type PortRange } from '../../shared/port-range.ts';
 import type { DeployProgress } from '../../shared/node-status.ts';
 import type { Preflight } from '../../shared/preflight.ts';
 import { deploy, type Deployment, type DeployOptions } from '../deploy/deployer.ts';
@@ -52,6 +53,11 @@ export class RemoteNode implements NodeAccess {
 
   get identity(): string {
     return JSON.stringify(this.entry);
+  }
+
+  get ports(): PortRange | undefined {
+    const { ports } = this.entry;
+    return ports === undefined ? undefined : portRange(ports);
   }
 
   readonly addresses = (): NodeAddresses => {

@@ -149,6 +149,14 @@ export class RunCoordinator {
     return this.#nodes.lead.connection?.hello.pid;
   }
 
+  /**
+   * The link to a node, which all runs share.
+   * @throws GradwireError `NODE_UNKNOWN`
+   */
+  node(name: string): NodeLink {
+    return this.#nodes.named(name);
+  }
+
   /** How the connection to a node stands. */
   nodeConnection(node: string): NodeConnection {
     return [...this.#nodes].find(({ name }) => name === node)?.state ?? 'idle';

@@ -4,20 +4,18 @@
  * ends with the error that its journal gives, if it gives one.
  */
 import { randomBytes } from 'node:crypto';
-import { emulatedCost } from '../../shared/cost-model/emulated-cost.ts';
-import {
-  networkCostOf,
-  type NetworkProfile,
-} from '../../shared/cost-model/network-profile.ts';
-import { emulatedNetwork } from '../../shared/emulated-network.ts';
+import type { NetworkProfile } from '../../shared/cost-model/network-profile.ts';
 import { GradwireError } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import { portRange, type PortRange } from '../../shared/port-range.ts';
 import type { SupervisorRequests } from '../../shared/protocol/supervisor.ts';
 import type { RunSummary } from '../../shared/rpc.ts';
 import type { RunStore } from '../store/run-store.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
+import { isHere, listenAddress } from '../cluster/listen-address.ts';
 import { assignRanks, placesOf } from './rank-assignment.ts';
 import type { RunFollowers } from './run-followers.ts';
+import { measuredLinks, networkOf } from './run-network.ts';
 import type { ResumePoint } from './run-restarts.ts';
 
 /** Building models, loading data, listening: the supervisor gives up before. */
@@ -25,7 +23,6 @@ const START_MS = 90_000;
 /** How long the record of a failed launch may take to come out of the journal. */
 const LAST_RECORD_MS = 3000;
 const SECRET_BYTES = 32;
-const LOOPBACK = '127.0.0.1';
 
 /**
  * How long a stop may take: the ranks may have to begin first, and the iteration under way
@@ -52,12 +49,10 @@ export async function startRanks(
   const spec = store.spec(id);
   const switches = store.switches(id);
   const secret = randomBytes(SECRET_BYTES);
-  // What was measured is this computer's network.
-  const measured =
-    links.length > 1 ? undefined : profile && networkCostOf(profile, spec.world.ranks);
-  const network = spec.network
-    ? emulatedCost(emulatedNetwork(spec.network), measured)
-    : measured;
+  const network = networkOf(spec, spec.world.ranks, {
+    profile,
+    links: measuredLinks(store.links, links),
+  });
   const shares = assignRanks(spec.world.ranks, links);
   const places = placesOf(shares);
   await Promise.all(links.map((link) => link.connect()));
@@ -68,6 +63,7 @@ export async function startRanks(
         ...{ run: id, spec, switches, ranks, secret, network, places, resume },
         ...(isHere(link) ? {} : { node: link.name }),
         listen: listenAddress(link, links),
+        ports: link.ports ?? herePorts(spec),
       },
       START_MS,
     );
@@ -79,7 +75,12 @@ export async function startRanks(
   // Before it begins: a run that fails at once is seen to fail.
   await Promise.all(links.map((link) => followers.follow(link, id)));
   const addresses = prepared
-    .flatMap((reply) => reply.addresses)
+    .flatMap((reply, share) =>
+      reply.addresses.map(({ rank, address }) => ({
+        rank,
+        address: links.length > 1 ? { ...address, node: links[share]!.name } : address,
+      })),
+    )
     .sort((a, b) => a.rank - b.rank)
     .map(({ address }) => address);
   await Promise.all(
@@ -89,14 +90,8 @@ export async function startRanks(
 
 type Prepared = Promise<SupervisorRequests['prepare']['reply']>;
 
-const isHere = ({ addresses }: NodeLink): boolean => addresses.here === undefined;
-
-/** Where a node's ranks listen: among machines this computer is found as they see it. */
-function listenAddress(link: NodeLink, links: readonly NodeLink[]): string {
-  const away = links.find((other) => !isHere(other));
-  if (links.length === 1 || away === undefined) return LOOPBACK;
-  return isHere(link) ? away.addresses.here! : link.addresses.there;
-}
+const herePorts = ({ world }: ExperimentSpec): PortRange | undefined =>
+  world.ports === undefined ? undefined : portRange(world.ports);
 
 /**
  * After a failed start: waits a moment for the last records of the run's journals, where

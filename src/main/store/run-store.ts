@@ -14,6 +14,7 @@ import type { IterationRecord, JournalEntry, RunRecord } from '../../shared/reco
 import { hasEnded, type RunDetail, type RunSummary } from '../../shared/rpc.ts';
 import { databaseError } from './database-error.ts';
 import { openDatabase } from './database.ts';
+import { LinkTable } from './link-table.ts';
 import { NodeTable } from './node-table.ts';
 import { endingOf, writeEnd, writeRecords, type EventRecord } from './record-writer.ts';
 import {
@@ -82,6 +83,8 @@ export interface UnendedRun {
 export class RunStore {
   /** The inventory of machines. */
   readonly nodes: NodeTable;
+  /** What was measured of the links between them. */
+  readonly links: LinkTable;
   readonly #file: string;
   readonly #database: Database.Database;
   readonly #statements: Statements;
@@ -92,6 +95,7 @@ export class RunStore {
     this.#database = database;
     this.#statements = prepareStatements(database);
     this.nodes = new NodeTable(database, file);
+    this.links = new LinkTable(database, file);
   }
 
   /** @throws GradwireError as `openDatabase` does */

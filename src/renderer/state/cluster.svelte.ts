@@ -1,4 +1,5 @@
 /** The machines and the open questions, as the host tells them. */
+import type { NetworkStatus } from '../../shared/link-status.ts';
 import type { NodeStatus } from '../../shared/node-status.ts';
 import type { OpenQuestion, QuestionAnswer } from '../../shared/ssh-question.ts';
 import type { Connection } from './connection.ts';
@@ -8,6 +9,7 @@ export class ClusterState {
   readonly #connection: Connection;
   readonly #toasts: Toasts;
   #nodes = $state.raw<readonly NodeStatus[]>();
+  #network = $state.raw<NetworkStatus>();
   #questions = $state.raw<readonly OpenQuestion[]>([]);
   readonly #stops: readonly (() => void)[];
 
@@ -17,6 +19,9 @@ export class ClusterState {
     this.#stops = [
       connection.on('nodesChanged', (nodes) => {
         this.#nodes = nodes;
+      }),
+      connection.on('networkChanged', (network) => {
+        this.#network = network;
       }),
       connection.on('questionsChanged', (questions) => {
         this.#questions = questions;
@@ -29,6 +34,11 @@ export class ClusterState {
     return this.#nodes;
   }
 
+  /** The links between them; undefined until they are known. */
+  get network(): NetworkStatus | undefined {
+    return this.#network;
+  }
+
   /** The question to show now. */
   get question(): OpenQuestion | undefined {
     return this.#questions[0];
@@ -38,8 +48,9 @@ export class ClusterState {
   async load(): Promise<void> {
     const { api } = this.#connection;
     await this.try(async () => {
-      [this.#nodes, this.#questions] = await Promise.all([
+      [this.#nodes, this.#network, this.#questions] = await Promise.all([
         api.nodes(),
+        api.network(),
         api.questions(),
       ]);
     });

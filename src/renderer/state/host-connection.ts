@@ -115,6 +115,7 @@ export class HostConnection implements Connection {
         records: (...args) => this.#emit('records', ...args),
         notice: (...args) => this.#emit('notice', ...args),
         nodesChanged: (...args) => this.#emit('nodesChanged', ...args),
+        networkChanged: (...args) => this.#emit('networkChanged', ...args),
         questionsChanged: (...args) => this.#emit('questionsChanged', ...args),
         resync: () => this.#emit('resync'),
       },

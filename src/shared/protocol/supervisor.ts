@@ -6,11 +6,13 @@
  * idempotent, so the result is exactly-once.
  */
 import type { Catalogue } from '../catalogue.ts';
+import type { LinkTiming } from '../cost-model/link-timing.ts';
 import type { NetworkCost } from '../cost-model/network-cost.ts';
 import type { ErrorData } from '../errors.ts';
 import type { PlanSwitch, ResidualPolicy } from '../exchange-plan.ts';
 import type { ExperimentSpec } from '../experiment-spec.ts';
 import type { JsonObject } from '../json.ts';
+import type { PortRange } from '../port-range.ts';
 import type { JournalEntry } from '../records.ts';
 
 export const PROTOCOL_VERSION = 1;
@@ -37,6 +39,13 @@ export interface SwitchRequest {
 export interface RankAddress {
   readonly host: string;
   readonly port: number;
+  /**
+   * Where else it may be found, at the same ports, the likeliest first: `host` is not one
+   * of the machine's own addresses. Who answers there has to prove who it is, as anywhere.
+   */
+  readonly hosts?: readonly string[] | undefined;
+  /** The machine's name, where ranks are on several. */
+  readonly node?: string | undefined;
   /** Name of a Unix socket that takes the same connections from the same machine. */
   readonly local?: string | undefined;
   /** Port of the same host that takes signs of life; default: none are exchanged. */
@@ -85,8 +94,13 @@ export interface SupervisorRequests {
       places?: readonly number[] | undefined;
       /** The node's name in records; default: its host name. */
       node?: string | undefined;
-      /** Address where its ranks listen and peers find them; default: 127.0.0.1. */
+      /**
+       * Address where its ranks listen and peers find them; default: 127.0.0.1. Where it
+       * is none of the machine's own they listen at those instead.
+       */
       listen?: string | undefined;
+      /** Ports that its ranks may listen on; default: the system chooses. */
+      ports?: PortRange | undefined;
       /**
        * Where an interrupted run goes on, which every node must be able to; default: the run
        * begins. `switches` counts for nothing then.
@@ -125,6 +139,36 @@ export interface SupervisorRequests {
     request: { run: string; sequence: number };
     reply: Record<string, never>;
   };
+  /**
+   * One end of a link that is to be measured: a process that listens. It lives until it is
+   * closed, the client leaves or a minute has passed; a machine has one link at a time.
+   */
+  openLinkEnd: {
+    request: {
+      /** The same at both ends. */
+      link: string;
+      /** 0: it leads, and gets the result. */
+      end: 0 | 1;
+      /** Both as of `prepare`. */
+      listen: string;
+      ports?: PortRange | undefined;
+    };
+    reply: { address: RankAddress };
+  };
+  /** Connects the two ends and times messages. */
+  timeLink: {
+    request: {
+      link: string;
+      end: 0 | 1;
+      addresses: readonly [RankAddress, RankAddress];
+      /** 32 random bytes, as for a run. */
+      secret: Uint8Array;
+      encrypt: boolean;
+    };
+    reply: { timing?: LinkTiming | undefined; transport: string };
+  };
+  /** Ends both ends that are here; nothing to do where there is none. */
+  closeLink: { request: { link: string }; reply: Record<string, never> };
   runs: {
     request: Record<string, never>;
     reply: { runs: readonly SupervisedRun[] };

@@ -7,6 +7,7 @@ import type { NetworkCost } from '../cost-model/network-cost.ts';
 import type { ErrorData } from '../errors.ts';
 import type { ExchangePlan, PlanSwitch } from '../exchange-plan.ts';
 import type { ExperimentSpec } from '../experiment-spec.ts';
+import type { PortRange } from '../port-range.ts';
 import type { RunRecord } from '../records.ts';
 import type { RankAddress } from './supervisor.ts';
 
@@ -30,6 +31,8 @@ export type ToWorker =
       readonly secret: Uint8Array;
       /** Address to listen on for peers. */
       readonly listen: string;
+      /** Ports to choose from; default: the system chooses. */
+      readonly ports?: PortRange | undefined;
       /** Threads that autodiff may use: cores ÷ ranks on the node, at least 1. */
       readonly threads: number;
       /** Whether the engine gets a thread of its own. */

@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import type { ControlConnection } from '../../../src/main/cluster/control-connection.ts';
 import { localNode } from '../../../src/main/cluster/local-node.ts';
-import type { NodeAccess } from '../../../src/main/cluster/node-link.ts';
+import type { NodeAccess, NodeAddresses } from '../../../src/main/cluster/node-link.ts';
 import { isAlive } from '../../../src/main/home/process-life.ts';
 import { openHome, resolveHome, type Home } from '../../../src/main/home/home.ts';
 import {
@@ -18,6 +18,7 @@ import { childrenOf, until, type ProcessEntry } from '../../harness/processes.ts
 
 export const NODES = ['this-computer', 'box'] as const;
 type Node = (typeof NODES)[number];
+const LOOPBACK: NodeAddresses = { there: '127.0.0.1', here: '127.0.0.1' };
 
 export class TwoHomes implements AsyncDisposable {
   readonly homes: Readonly<Record<Node, Home>>;
@@ -35,14 +36,18 @@ export class TwoHomes implements AsyncDisposable {
   };
   #coordinator: RunCoordinator | undefined;
 
-  private constructor(homes: TwoHomes['homes']) {
+  readonly #addresses: NodeAddresses;
+
+  private constructor(homes: TwoHomes['homes'], addresses: NodeAddresses) {
     this.homes = homes;
+    this.#addresses = addresses;
     this.store = RunStore.open(homes['this-computer'].database);
   }
 
-  static async open(): Promise<TwoHomes> {
+  /** @param addresses where the nodes believe to find one another */
+  static async open(addresses = LOOPBACK): Promise<TwoHomes> {
     const [here, box] = await Promise.all(NODES.map(makeHome));
-    return new TwoHomes({ 'this-computer': here!, box: box! });
+    return new TwoHomes({ 'this-computer': here!, box: box! }, addresses);
   }
 
   /** The app's own side, opened anew after `leave`. */
@@ -87,7 +92,7 @@ export class TwoHomes implements AsyncDisposable {
     const here = this.#node('this-computer');
     const box = {
       ...this.#node('box'),
-      addresses: () => ({ there: '127.0.0.1', here: '127.0.0.1' }),
+      addresses: () => this.#addresses,
     };
     return {
       store: this.store,

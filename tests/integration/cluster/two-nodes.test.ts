@@ -1,5 +1,6 @@
 /** Runs whose ranks are on two nodes: each supervisor has the journal of its own ranks. */
 import { beforeAll, describe, expect, test } from 'vitest';
+import { ownAddresses } from '../../../src/agent/transport/own-addresses.ts';
 import type { RunRecord } from '../../../src/shared/records.ts';
 import { until } from '../../harness/processes.ts';
 import { filesWith, processesWith } from '../../harness/traces.ts';
@@ -138,6 +139,29 @@ test('a supervisor that dies takes its ranks along, and the run ends', async () 
   expect(error?.code).toMatch(/^(SUPERVISOR_LOST|PEER_LOST)$/);
 });
 
+const own = ownAddresses().filter((address) => !address.includes(':'));
+
+test.skipIf(own.length === 0)(
+  'that are not where they are believed to be find one another all the same, and say where',
+  async () => {
+    // Of documentation (RFC 5737): nobody's.
+    const addresses = { there: '203.0.113.7', here: '203.0.113.8' };
+    await using world = await TwoHomes.open(addresses);
+    const { id } = await world.coordinator.launch(spec({ iterations: 5 }));
+    expect(await world.coordinator.ended(id)).toMatchObject({ state: 'completed' });
+    const told = ofType(world.records, 'notice')
+      .filter(({ code }) => code === 'PEER_ADDRESS')
+      .map(({ message }) => message);
+    // Those of one node call one another on their Unix sockets.
+    expect(told).toHaveLength(2);
+    for (const message of told) {
+      expect(message).toMatch(
+        /^rank [01] on this-computer is reached at \S+: 203\.0\.113\.8 is not an address of its machine$/,
+      );
+      expect(own.some((address) => message.includes(` at ${address}:`))).toBe(true);
+    }
+  },
+);
 describe('a run that goes on from a checkpoint', () => {
   const restarting = (more: Record<string, unknown> = {}): Record<string, unknown> =>
     spec({

@@ -136,20 +136,25 @@ describe('a rank that is killed', () => {
   });
 });
 
-describe('a supervisor that is killed', () => {
-  it('takes its ranks along; the one after it has them go on', async () => {
-    const common = ['iterations=60', 'checkpointEvery=15'];
-    const whole = start(...common);
-    await whole.finished;
-    const cut = start(...common);
-    await reach(cut, 20);
-    process.kill(home.supervisors()[0]!.pid, 'SIGKILL');
-    expect(await cut.finished).toMatchObject({ code: 0 });
-    expect(trajectory(cut.records)).toEqual(trajectory(whole.records));
-    expect(ofType(cut.records, 'interrupted')).toMatchObject([
-      { error: { code: 'SUPERVISOR_LOST' } },
-    ]);
-  });
+describe('a supervisor that ends', () => {
+  const ends = [
+    { by: 'SIGTERM', code: 'SUPERVISOR_STOPPED' },
+    { by: 'SIGKILL', code: 'SUPERVISOR_LOST' },
+  ] as const;
+  it.each(ends)(
+    'by $by: the one after it has the ranks go on',
+    async ({ by, code }) => {
+      const common = ['iterations=60', 'checkpointEvery=15'];
+      const whole = start(...common);
+      await whole.finished;
+      const cut = start(...common);
+      await reach(cut, 20);
+      process.kill(home.supervisors()[0]!.pid, by);
+      expect(await cut.finished).toMatchObject({ code: 0 });
+      expect(trajectory(cut.records)).toEqual(trajectory(whole.records));
+      expect(ofType(cut.records, 'interrupted')).toMatchObject([{ error: { code } }]);
+    },
+  );
 });
 
 describe('a checkpoint that is damaged', () => {

@@ -45,6 +45,9 @@ const EXAMPLES: { readonly [K in keyof AppApi]: Parameters<AppApi[K]> } = {
   deployNode: ['box'],
   uninstallNode: ['box'],
   cancelNode: ['box'],
+  network: [],
+  measureNetwork: [],
+  cancelNetwork: [],
   questions: [],
   answer: [1, { type: 'secrets', answers: ['x'] }],
 };

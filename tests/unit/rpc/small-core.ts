@@ -102,6 +102,9 @@ export class SmallCore implements ServedCore {
     deployNode: (name) => this.#answer('deployNode', [name], undefined),
     uninstallNode: (name) => this.#answer('uninstallNode', [name], undefined),
     cancelNode: (name) => this.#answer('cancelNode', [name], undefined),
+    network: () => this.#answer('network', [], { links: [], passedOver: [] }),
+    measureNetwork: () => this.#answer('measureNetwork', [], undefined),
+    cancelNetwork: () => this.#answer('cancelNetwork', [], undefined),
     questions: () => this.#answer('questions', [], []),
     answer: (id, answer) => this.#answer('answer', [id, answer], undefined),
   };

@@ -1,0 +1,89 @@
+/**
+ * Ends of links that are measured on this machine: processes of their own, as ranks are, one
+ * link at a time, so that two measurements do not disturb each other. Whatever happens to
+ * who asked for them, they end: with the client, or after a minute.
+ */
+import { failure } from '../../shared/errors.ts';
+import type { SupervisorRequests } from '../../shared/protocol/supervisor.ts';
+import { bundledFile } from '../bundle/bundled-file.ts';
+import type { FromRank, Listening, Timed, ToRank } from '../probe/rank-protocol.ts';
+import { RankWorld } from '../world/rank-world.ts';
+
+const PROCESS = { bundle: 'probe-rank.js', source: '../probe/rank-main.ts' };
+const START_MS = 20_000;
+const LIFE_MS = 60_000;
+
+type Requests = SupervisorRequests;
+type End = RankWorld<ToRank, FromRank>;
+
+/** The link that this machine takes part in now; a link from it to itself has two ends. */
+let current: { readonly link: string; readonly owner: LinkEnds } | undefined;
+
+/** Of one client. */
+export class LinkEnds {
+  readonly #ends = new Map<0 | 1, End>();
+  /** Rejects when the ends are closed: who waits for one of them waits no longer. */
+  #over = Promise.withResolvers<never>();
+  #life: NodeJS.Timeout | undefined;
+
+  /** @throws GradwireError `LINK_CHECK_BUSY`, `LISTEN_FAILED`, `WORKER_DIED` */
+  async open({
+    link,
+    end,
+    listen,
+    ports,
+  }: Requests['openLinkEnd']['request']): Promise<Requests['openLinkEnd']['reply']> {
+    if (current !== undefined && (current.link !== link || current.owner !== this)) {
+      throw failure('LINK_CHECK_BUSY', 'another link of this machine is measured now', {
+        next: 'Try again in a few seconds.',
+      });
+    }
+    if (current === undefined) {
+      current = { link, owner: this };
+      this.#over = Promise.withResolvers();
+      this.#over.promise.catch(() => undefined);
+    }
+    clearTimeout(this.#life);
+    this.#life = setTimeout(() => void this.close(), LIFE_MS);
+    const entry = bundledFile(PROCESS, import.meta.dirname);
+    const process: End = new RankWorld({ size: 1, commandOf: () => ({ entry }) });
+    const before = this.#ends.get(end);
+    // Owned from here on, whatever happens while the one before ends.
+    this.#ends.set(end, process);
+    await before?.[Symbol.asyncDispose]();
+    const order = { type: 'listen', rank: end, host: listen, ports } as const;
+    const listening = process.ask<Listening>(0, order, START_MS);
+    return { address: (await Promise.race([listening, this.#over.promise])).address };
+  }
+
+  /** @throws GradwireError `LINK_CHECK_OVER`, and of the transport */
+  async time({
+    end,
+    link,
+    ...order
+  }: Requests['timeLink']['request']): Promise<Requests['timeLink']['reply']> {
+    const process = this.#ends.get(end);
+    if (current?.link !== link || process === undefined) throw over();
+    const asked = { type: 'time', run: `link ${link}`, ...order } as const;
+    const timing = process.ask<Timed>(0, asked, LIFE_MS);
+    const timed = await Promise.race([timing, this.#over.promise]);
+    return { timing: timed.timing, transport: timed.transport };
+  }
+
+  async close(link?: string): Promise<void> {
+    if (current?.owner !== this || (link !== undefined && current.link !== link)) {
+      return;
+    }
+    clearTimeout(this.#life);
+    const ends = [...this.#ends.values()];
+    this.#ends.clear();
+    this.#over.reject(over());
+    await Promise.all(ends.map((end) => end[Symbol.asyncDispose]()));
+    current = undefined;
+  }
+}
+
+const over = (): Error =>
+  failure('LINK_CHECK_OVER', 'this end of the link has been closed', {
+    next: 'Measure it again.',
+  });

@@ -1,0 +1,106 @@
+/** The links between machines as the app shows them, and their measurement, one at a time. */
+import { failure } from '../../shared/errors.ts';
+import type {
+  LinkCheckProgress,
+  NetworkStatus,
+  PairOutcome,
+} from '../../shared/link-status.ts';
+import { pairsOf } from '../cluster/link-check.ts';
+import type { Inventory } from '../cluster/inventory.ts';
+import type { NodeLink } from '../cluster/node-link.ts';
+import { surveyLinks } from '../runs/link-survey.ts';
+import type { RunStore } from '../store/run-store.ts';
+
+export interface LinkDeskOptions {
+  readonly store: RunStore;
+  readonly inventory: Inventory;
+  /** The link to a machine, which runs share. */
+  readonly node: (name: string) => NodeLink;
+  /** `status` answers something else. */
+  readonly changed: () => void;
+}
+
+export class LinkDesk {
+  readonly #options: LinkDeskOptions;
+  #controller: AbortController | undefined;
+  #measuring: Promise<void> | undefined;
+  #progress: LinkCheckProgress | undefined;
+  #passedOver: readonly PairOutcome[] = [];
+  #shown = '';
+
+  constructor(options: LinkDeskOptions) {
+    this.#options = options;
+  }
+
+  status(): NetworkStatus {
+    const { store, inventory } = this.#options;
+    const nodes = inventory.names().flatMap((name) => {
+      const access = inventory.access(name);
+      return access === undefined ? [] : [access];
+    });
+    return {
+      links: store.links.among(nodes),
+      progress: this.#progress,
+      passedOver: this.#passedOver,
+    };
+  }
+
+  /** Tells of it where a command has measured, or the machines are others. */
+  look(): void {
+    if (JSON.stringify(this.status().links) !== this.#shown) this.#changed();
+  }
+
+  /** @throws GradwireError `LINK_CHECK_BUSY` */
+  measure(): Promise<void> {
+    if (this.#measuring !== undefined) {
+      throw failure('LINK_CHECK_BUSY', 'the network is being measured', {
+        next: 'Wait for it, or cancel it.',
+      });
+    }
+    this.#controller = new AbortController();
+    this.#measuring = this.#measure(this.#controller.signal).finally(() => {
+      this.#measuring = undefined;
+      this.#progress = undefined;
+      this.#changed();
+    });
+    return this.#measuring;
+  }
+
+  cancel(): void {
+    this.#controller?.abort();
+  }
+
+  /** Ends what is under way. */
+  async close(): Promise<void> {
+    this.cancel();
+    await this.#measuring?.catch(() => undefined);
+  }
+
+  async #measure(signal: AbortSignal): Promise<void> {
+    const { store, inventory, node } = this.#options;
+    const names = inventory.names();
+    const pairs = pairsOf(names).length;
+    const passedOver: PairOutcome[] = [];
+    this.#passedOver = [];
+    this.#note({ done: 0, pairs });
+    const begins = (nodes: readonly [string, string], done: number): void => {
+      this.#note({ done, pairs, nodes });
+    };
+    const survey = surveyLinks(store.links, names.map(node), { signal, begins });
+    for await (const outcome of survey) {
+      if (outcome.runs.length > 0) passedOver.push(outcome);
+      this.#passedOver = [...passedOver];
+      this.#changed();
+    }
+  }
+
+  #note(progress: LinkCheckProgress): void {
+    this.#progress = progress;
+    this.#changed();
+  }
+
+  #changed(): void {
+    this.#shown = JSON.stringify(this.status().links);
+    this.#options.changed();
+  }
+}

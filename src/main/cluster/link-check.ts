@@ -1,0 +1,304 @@
+/**
+ * Measures the links between machines: for each pair of them a process on either one, which
+ * talk as ranks of a run would, over the same transport and sealed. Pairs come one after
+ * another: two at once would share a switch, or a core, and see half of it.
+ *
+ * A pair that cannot be measured says why, and the others go on. Where a run goes on nothing
+ * is measured unasked: it would disturb the run, and the figures would be what the run leaves.
+ */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  failure,
+  GradwireError,
+  toErrorData,
+  type ErrorData,
+} from '../../shared/errors.ts';
+import type { PortRange } from '../../shared/port-range.ts';
+import type { RankAddress } from '../../shared/protocol/supervisor.ts';
+import type { BusyRun, LinkStatus, PairOutcome } from '../../shared/link-status.ts';
+import { listenAddress } from './listen-address.ts';
+import type { NodeLink } from './node-link.ts';
+
+/** From the first process that is started to the last message. */
+const PAIR_MS = 45_000;
+const OPEN_MS = 25_000;
+const ASK_MS = 10_000;
+const CLOSE_MS = 5_000;
+const SECRET_BYTES = 32;
+
+export interface LinkCheckOptions {
+  /** Measure also where runs go on; default: such pairs are passed over. */
+  readonly whileRunning?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Of machines that have no ports of their own, which is this computer. */
+  readonly ports?: PortRange | undefined;
+  /** A pair is begun. */
+  readonly begins?: (nodes: readonly [string, string], index: number) => void;
+}
+
+/** All pairs of machines, each once, in the order of the machines. */
+export function pairsOf<T>(nodes: readonly T[]): readonly (readonly [T, T])[] {
+  return nodes.flatMap((a, index) =>
+    nodes.slice(index + 1).map((b): readonly [T, T] => [a, b]),
+  );
+}
+
+/**
+ * What came of each pair, as it comes. Ends early where the signal is aborted: what was
+ * begun is ended first.
+ */
+export async function* checkLinks(
+  nodes: readonly NodeLink[],
+  options: LinkCheckOptions = {},
+): AsyncGenerator<PairOutcome> {
+  const over = new AbortController();
+  try {
+    // A machine that is out of reach says so once, not once a pair.
+    const reached = await Promise.race([
+      reachAll(nodes),
+      stopped(options.signal, over.signal).catch(() => undefined),
+    ]);
+    if (reached !== undefined) yield* checkPairs(nodes, reached, options);
+  } finally {
+    over.abort();
+  }
+}
+
+/** Connects to all; why one cannot be reached, by machine. */
+async function reachAll(
+  nodes: readonly NodeLink[],
+): Promise<ReadonlyMap<NodeLink, ErrorData | undefined>> {
+  const errors = await Promise.all(nodes.map((node) => errorOf(node.connect())));
+  return new Map(nodes.map((node, index) => [node, errors[index]]));
+}
+
+async function* checkPairs(
+  nodes: readonly NodeLink[],
+  reached: ReadonlyMap<NodeLink, ErrorData | undefined>,
+  options: LinkCheckOptions,
+): AsyncGenerator<PairOutcome> {
+  for (const [index, [a, b]] of pairsOf(nodes).entries()) {
+    if (options.signal?.aborted === true) return;
+    options.begins?.([a.name, b.name], index);
+    const error = reached.get(a) ?? reached.get(b);
+    const outcome =
+      error === undefined
+        ? await checkPair(a, b, options)
+        : outcomeOf(a, b, { failure: error });
+    // It was cut short: that says nothing of the link.
+    if (outcome !== undefined) yield outcome;
+  }
+}
+
+async function checkPair(
+  a: NodeLink,
+  b: NodeLink,
+  options: LinkCheckOptions,
+): Promise<PairOutcome | undefined> {
+  const { whileRunning = false, signal } = options;
+  try {
+    const before = await runsAt([a, b]);
+    if (before.length > 0 && !whileRunning) return outcomeOf(a, b, { runs: before });
+    const links = await measure(a, b, options);
+    // A run that has begun meanwhile has had its part of the link.
+    const runs = before.length > 0 ? before : await runsAt([a, b]);
+    return outcomeOf(
+      a,
+      b,
+      runs.length > 0 && !whileRunning ? { runs } : { links, runs },
+    );
+  } catch (error) {
+    if (signal?.aborted === true) return undefined;
+    return outcomeOf(a, b, { failure: toErrorData(error) });
+  }
+}
+
+async function measure(
+  a: NodeLink,
+  b: NodeLink,
+  { signal, ports: herePorts }: LinkCheckOptions,
+): Promise<readonly [LinkStatus, LinkStatus]> {
+  const ends = [a, b] as const;
+  const link = randomUUID();
+  const secret = randomBytes(SECRET_BYTES);
+  const stop = new AbortController();
+  const limits = [stopped(signal, stop.signal), late(a, b, stop.signal)] as const;
+  try {
+    const within = <T>(work: Promise<T>): Promise<T> => {
+      work.catch(() => undefined);
+      return Promise.race([work, ...limits]);
+    };
+    const [first, second] = await within(
+      Promise.all(
+        ends.map(async (node, index) => {
+          const end = index as 0 | 1;
+          const listen = listenAddress(node, ends);
+          const ports = node.ports ?? herePorts;
+          const body = { link, end, listen, ports };
+          const opened = await at(node, node.request('openLinkEnd', body, OPEN_MS));
+          return { ...opened.address, node: node.name };
+        }),
+      ),
+    );
+    const addresses = [first!, second!] as const;
+    const timed = await within(
+      Promise.all(
+        ends.map((node, index) => {
+          const end = index as 0 | 1;
+          const body = { link, end, addresses, secret, encrypt: true };
+          return at(node, node.request('timeLink', body, PAIR_MS));
+        }),
+      ),
+    ).catch((error: unknown) => {
+      throw inWordsOfMachines(error, ends, addresses);
+    });
+    const { timing, transport } = timed[0]!;
+    if (timing === undefined) {
+      throw failure('LINK_CHECK_EMPTY', `${a.name} measured nothing`, {
+        next: 'Deploy the same version of the agent on both machines.',
+      });
+    }
+    const { alpha, there, back } = timing;
+    const common = { alpha, measuredAt: Date.now(), transport, encrypted: true };
+    const [from, to] = addresses.map(({ host }) => host) as [string, string];
+    return [
+      {
+        ...{ from: a.name, to: b.name },
+        measure: { ...common, beta: there, addresses: { from, to } },
+      },
+      {
+        ...{ from: b.name, to: a.name },
+        measure: { ...common, beta: back, addresses: { from: to, to: from } },
+      },
+    ];
+  } finally {
+    stop.abort();
+    await Promise.all(
+      ends.map((node) =>
+        // One that cannot be told ends it by itself.
+        errorOf(node.connection?.request('closeLink', { link }, CLOSE_MS)),
+      ),
+    );
+  }
+}
+
+/** Runs that have not ended at these machines, whoever launched them. */
+async function runsAt(nodes: readonly NodeLink[]): Promise<readonly BusyRun[]> {
+  const found = await Promise.all(
+    nodes.map(async (node) => {
+      const { runs } = await at(node, node.request('runs', {}, ASK_MS));
+      return runs
+        .filter(({ phase }) => phase !== 'ended')
+        .map(({ run }) => ({ node: node.name, run }));
+    }),
+  );
+  return found.flat();
+}
+
+/** With the machine as its place, where the error names none. */
+async function at<T>(node: NodeLink, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof GradwireError)) throw error;
+    if (error.code === 'REQUEST_UNKNOWN') throw agentTooOld(node.name);
+    throw new GradwireError({ ...error.toData(), rank: undefined, place: node.name });
+  }
+}
+
+const agentTooOld = (name: string): Error =>
+  failure('AGENT_TOO_OLD', 'its agent cannot measure links', {
+    place: name,
+    next: 'It is of an older version: let its runs end, and try again.',
+  });
+
+const UNREACHED = ['PEER_UNREACHABLE', 'PEER_TIMEOUT', 'PEER_UNAUTHENTICATED'];
+const LOST = ['PEER_LOST', 'PEER_SILENT', 'WORKER_DIED', 'WORKER_SILENT'];
+
+/** Of two ends that are ranks to the transport: which machines, and what to do. */
+function inWordsOfMachines(
+  error: unknown,
+  [a, b]: readonly [NodeLink, NodeLink],
+  addresses: readonly RankAddress[],
+): unknown {
+  if (!(error instanceof GradwireError)) return error;
+  const [first, second] = addresses.map(({ host, port }) => `${host}:${port}`);
+  const cause = `${error.code}: ${error.message}`;
+  if (UNREACHED.includes(error.code)) {
+    return failure(
+      'LINK_UNREACHABLE',
+      `no connection between ${a.name} (${first}) and ${b.name} (${second}); ${cause}`,
+      {
+        place: `${a.name} – ${b.name}`,
+        next:
+          'Is a firewall between them? Name another address or the ports that it lets ' +
+          'pass: gradwire nodes add --address, --ports.',
+      },
+    );
+  }
+  if (!LOST.includes(error.code)) return error;
+  return failure(
+    'LINK_LOST',
+    `the link between ${a.name} and ${b.name} broke while it was measured; ${cause}`,
+    { place: `${a.name} – ${b.name}`, next: 'Measure it again.' },
+  );
+}
+
+/** Rejects when the measurement is cancelled. */
+function stopped(signal: AbortSignal | undefined, over: AbortSignal): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  promise.catch(() => undefined);
+  const cancel = (): void => {
+    reject(failure('ABORTED', 'the measurement was cancelled'));
+  };
+  if (signal?.aborted === true) cancel();
+  else signal?.addEventListener('abort', cancel, { signal: over });
+  return promise;
+}
+
+/** Rejects when the pair has had its time. */
+async function late(a: NodeLink, b: NodeLink, over: AbortSignal): Promise<never> {
+  try {
+    await sleep(PAIR_MS, undefined, { signal: over });
+  } catch {
+    return await new Promise<never>(() => undefined);
+  }
+  throw failure(
+    'LINK_CHECK_TIMEOUT',
+    `${a.name} and ${b.name} were not through after ${PAIR_MS / 1000} s`,
+    { next: 'Is one of them overloaded, or the link very slow? Try again.' },
+  );
+}
+
+async function errorOf(
+  work: Promise<unknown> | undefined,
+): Promise<ErrorData | undefined> {
+  try {
+    await work;
+    return undefined;
+  } catch (error) {
+    return toErrorData(error);
+  }
+}
+
+function outcomeOf(
+  { name: a }: NodeLink,
+  { name: b }: NodeLink,
+  found: {
+    readonly links?: readonly [LinkStatus, LinkStatus];
+    readonly failure?: ErrorData;
+    readonly runs?: readonly BusyRun[];
+  },
+): PairOutcome {
+  const at = Date.now();
+  const failed = found.failure && { failure: { at, error: found.failure } };
+  return {
+    nodes: [a, b],
+    runs: found.runs ?? [],
+    links: found.links ?? [
+      { from: a, to: b, ...failed },
+      { from: b, to: a, ...failed },
+    ],
+  };
+}

@@ -1,0 +1,23 @@
+/** Measures the links between machines and keeps what was seen of links that were free. */
+import type { PairOutcome } from '../../shared/link-status.ts';
+import { checkLinks, type LinkCheckOptions } from '../cluster/link-check.ts';
+import type { NodeLink } from '../cluster/node-link.ts';
+import type { LinkTable } from '../store/link-table.ts';
+
+/** What came of each pair, as it comes; what was measured beside a run is not kept. */
+export async function* surveyLinks(
+  table: LinkTable,
+  nodes: readonly NodeLink[],
+  options: LinkCheckOptions = {},
+): AsyncGenerator<PairOutcome> {
+  // As they were when they were connected to.
+  const identities = new Map(nodes.map(({ name, identity }) => [name, identity]));
+  for await (const outcome of checkLinks(nodes, options)) {
+    if (outcome.runs.length === 0) {
+      for (const link of outcome.links) {
+        table.put(link, identities.get(link.from)!, identities.get(link.to)!);
+      }
+    }
+    yield outcome;
+  }
+}

@@ -1,0 +1,93 @@
+/** What was measured of the links between machines, as long as they are the same machines. */
+import type Database from 'better-sqlite3';
+import {
+  linkFailureSchema,
+  linkMeasureSchema,
+  type LinkStatus,
+} from '../../shared/link-status.ts';
+import { databaseError } from './database-error.ts';
+
+/** A machine by its name, and what tells it from another one of that name. */
+export interface KnownNode {
+  readonly name: string;
+  readonly identity: string;
+}
+
+interface Row {
+  readonly from_node: string;
+  readonly to_node: string;
+  readonly from_identity: string;
+  readonly to_identity: string;
+  readonly measure: string | null;
+  readonly failure: string | null;
+}
+
+export class LinkTable {
+  readonly #file: string;
+  readonly #statements: ReturnType<typeof prepare>;
+
+  constructor(database: Database.Database, file: string) {
+    this.#file = file;
+    this.#statements = prepare(database);
+  }
+
+  /** Of the links among these machines what holds for them as they are now. */
+  among(nodes: readonly KnownNode[]): readonly LinkStatus[] {
+    const identities = new Map(nodes.map(({ name, identity }) => [name, identity]));
+    return this.#guard(() => this.#statements.all.all())
+      .filter(
+        (row) =>
+          identities.get(row.from_node) === row.from_identity &&
+          identities.get(row.to_node) === row.to_identity,
+      )
+      .map(statusOf);
+  }
+
+  /** Takes the place of what was known; a failure leaves what was measured before. */
+  put(link: LinkStatus, from: string, to: string): void {
+    const { measure, failure } = link;
+    this.#guard(() => {
+      if (measure === undefined)
+        this.#statements.forget.run(link.from, link.to, from, to);
+      this.#statements.put.run({
+        ...{ from: link.from, to: link.to, fromIdentity: from, toIdentity: to },
+        measure: measure === undefined ? null : JSON.stringify(measure),
+        failure: failure === undefined ? null : JSON.stringify(failure),
+      });
+    });
+  }
+
+  #guard<T>(action: () => T): T {
+    try {
+      return action();
+    } catch (thrown) {
+      throw databaseError(thrown, this.#file);
+    }
+  }
+}
+
+function prepare(database: Database.Database) {
+  return {
+    all: database.prepare<[], Row>('SELECT * FROM links ORDER BY from_node, to_node'),
+    /** What is known of another machine of that name. */
+    forget: database.prepare<[string, string, string, string]>(
+      `DELETE FROM links WHERE from_node = ? AND to_node = ?
+        AND NOT (from_identity = ? AND to_identity = ?)`,
+    ),
+    put: database.prepare<[Record<string, string | null>]>(
+      `INSERT INTO links VALUES (@from, @to, @fromIdentity, @toIdentity, @measure, @failure)
+        ON CONFLICT DO UPDATE SET from_identity = @fromIdentity,
+          to_identity = @toIdentity, measure = coalesce(@measure, measure),
+          failure = @failure`,
+    ),
+  };
+}
+
+const statusOf = (row: Row): LinkStatus => ({
+  from: row.from_node,
+  to: row.to_node,
+  measure:
+    row.measure === null ? undefined : linkMeasureSchema.parse(JSON.parse(row.measure)),
+  failure:
+    row.failure === null ? undefined : linkFailureSchema.parse(JSON.parse(row.failure)),
+});

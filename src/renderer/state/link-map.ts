@@ -1,0 +1,118 @@
+/** The links between machines as a map: what each cell says, and how strongly it is tinted. */
+import type { ErrorData } from '../../shared/errors.ts';
+import {
+  bitsPerSecond,
+  type LinkCheckProgress,
+  type LinkStatus,
+  type PairOutcome,
+} from '../../shared/link-status.ts';
+import { formatBitRate, formatDuration } from '../../shared/units.ts';
+
+/** Bandwidths that are nearer to one another than this look alike, almost. */
+const SPREAD = 10;
+
+export type LinkCell =
+  | { readonly kind: 'self' }
+  | { readonly kind: 'unknown'; readonly title: string }
+  | { readonly kind: 'failed'; readonly code: string; readonly title: string }
+  | {
+      readonly kind: 'measured';
+      readonly bandwidth: string;
+      readonly latency: string;
+      /** From 0 to 1: 1 of the most bandwidth, 0 of the least, or of a tenth where that is less. */
+      readonly strength: number;
+      readonly title: string;
+    };
+
+export interface LinkRow {
+  readonly from: string;
+  readonly cells: readonly (LinkCell & { readonly to: string })[];
+}
+
+/** @param names of the machines, in the order of rows and columns */
+export function linkRows(
+  names: readonly string[],
+  links: readonly LinkStatus[],
+): readonly LinkRow[] {
+  const rates = links.flatMap(({ measure }) =>
+    measure === undefined ? [] : [bitsPerSecond(measure)],
+  );
+  const least = Math.min(...rates);
+  const most = Math.max(...rates);
+  const strengthOf = (rate: number): number =>
+    1 - Math.log(most / rate) / Math.max(Math.log(SPREAD), Math.log(most / least));
+  const cellOf = (from: string, to: string): LinkCell => {
+    if (from === to) return { kind: 'self' };
+    const link = links.find((one) => one.from === from && one.to === to);
+    if (link?.failure !== undefined) {
+      const { code, message, next = '' } = link.failure.error;
+      return { kind: 'failed', code, title: `${message}. ${next}` };
+    }
+    if (link?.measure === undefined) {
+      return { kind: 'unknown', title: `${from} → ${to} has not been measured` };
+    }
+    const { measure } = link;
+    const rate = bitsPerSecond(measure);
+    return {
+      kind: 'measured',
+      bandwidth: formatBitRate(rate),
+      latency: formatDuration(1000 * measure.alpha),
+      strength: strengthOf(rate),
+      title:
+        `${measure.addresses.from} → ${measure.addresses.to}, ` +
+        `${measure.encrypted ? 'sealed' : 'in the clear'}, over ${measure.transport}`,
+    };
+  };
+  return names.map((from) => ({
+    from,
+    cells: names.map((to) => ({ to, ...cellOf(from, to) })),
+  }));
+}
+
+/** When the links were measured: of the oldest and the newest; undefined: none was. */
+export function measuredSpan(
+  links: readonly LinkStatus[],
+): { readonly first: number; readonly last: number } | undefined {
+  const times = links.flatMap(({ measure }) =>
+    measure === undefined ? [] : [measure.measuredAt],
+  );
+  if (times.length === 0) return undefined;
+  return { first: Math.min(...times), last: Math.max(...times) };
+}
+
+/** `Measuring box – cabinet, 2 of 3`. */
+export function progressText({ done, pairs, nodes }: LinkCheckProgress): string {
+  if (nodes === undefined) return 'Connecting to the machines…';
+  return `Measuring ${nodes.join(' – ')}, ${done + 1} of ${pairs}`;
+}
+
+/** Why pairs were passed over: the runs that go on there. */
+export function passedOverText({ nodes, runs }: PairOutcome): string {
+  const where = [...new Set(runs.map(({ node }) => node))].join(' and ');
+  return (
+    `${nodes.join(' – ')} was passed over: a run goes on on ${where}, and measuring would ` +
+    'disturb it. Measure again when it has ended.'
+  );
+}
+
+/** Failures, each once, with the pairs that it is about. */
+export function linkFailures(
+  links: readonly LinkStatus[],
+): readonly { readonly error: ErrorData; readonly pairs: string }[] {
+  const seen = new Map<
+    string,
+    { readonly error: ErrorData; readonly pairs: string[] }
+  >();
+  for (const { from, to, failure } of links) {
+    if (failure === undefined || from > to) continue;
+    const { code, message } = failure.error;
+    const key = `${code} ${message}`;
+    const known = seen.get(key) ?? { error: failure.error, pairs: [] };
+    known.pairs.push(`${from} – ${to}`);
+    seen.set(key, known);
+  }
+  return [...seen.values()].map(({ error, pairs }) => ({
+    error,
+    pairs: pairs.join(', '),
+  }));
+}

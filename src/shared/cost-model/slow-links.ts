@@ -1,0 +1,87 @@
+/**
+ * Links that are much slower than one would expect of their machines, in words. A machine
+ * whose best link is much slower than the other machines' best is named as a whole; of the
+ * others a link is named that is much slower than either of its ends is elsewhere. With two
+ * machines there is nothing to compare with.
+ */
+import { median } from '../statistics/quantile.ts';
+import { bitsPerSecond, type LinkMeasure, type LinkStatus } from '../link-status.ts';
+import { formatBitRate, formatDuration, formatFactor } from '../units.ts';
+
+/** From this factor on it is much. */
+const MUCH = 3;
+/** Latencies below are nobody's trouble, s. */
+const SMALL_LATENCY = 200e-6;
+
+interface Quantity {
+  /** s: the more, the slower. */
+  readonly of: (measure: LinkMeasure) => number;
+  readonly text: (measure: LinkMeasure) => string;
+  /** What the machines' best is called. */
+  readonly lag: string;
+}
+
+const QUANTITIES: readonly Quantity[] = [
+  {
+    of: ({ beta }) => beta,
+    text: (measure) => formatBitRate(bitsPerSecond(measure)),
+    lag: 'less bandwidth',
+  },
+  {
+    of: ({ alpha }) => Math.max(alpha, SMALL_LATENCY),
+    text: ({ alpha }) => formatDuration(1000 * alpha),
+    lag: 'more latency',
+  },
+];
+
+/** A sentence for each machine or link, the slowest first. */
+export function slowLinks(links: readonly LinkStatus[]): readonly string[] {
+  return QUANTITIES.flatMap((quantity) => slowBy(quantity, links));
+}
+
+interface Seen {
+  readonly from: string;
+  readonly to: string;
+  readonly measure: LinkMeasure;
+}
+
+function slowBy(
+  { of, text, lag }: Quantity,
+  links: readonly LinkStatus[],
+): readonly string[] {
+  const seen = links.flatMap(({ from, to, measure }): readonly Seen[] =>
+    measure === undefined ? [] : [{ from, to, measure }],
+  );
+  const names = [...new Set(seen.flatMap(({ from, to }) => [from, to]))];
+  if (names.length < 3) return [];
+  const fastest = new Map(
+    names.map((name) => {
+      const own = seen.filter(({ from, to }) => from === name || to === name);
+      const [first, ...rest] = own.map(({ measure }) => measure);
+      return [name, rest.reduce((a, b) => (of(b) < of(a) ? b : a), first!)] as const;
+    }),
+  );
+  const best = (name: string): number => of(fastest.get(name)!);
+  const found: { readonly factor: number; readonly sentence: string }[] = [];
+  const slow = new Set<string>();
+  for (const name of names) {
+    const others = median(names.filter((other) => other !== name).map(best))!;
+    const factor = best(name) / others;
+    if (factor < MUCH) continue;
+    slow.add(name);
+    const sentence =
+      `${name} has ${formatFactor(factor)} ${lag} than the other machines: at best ` +
+      text(fastest.get(name)!);
+    found.push({ factor, sentence });
+  }
+  for (const { from, to, measure } of seen) {
+    if (slow.has(from) || slow.has(to)) continue;
+    const factor = of(measure) / Math.max(best(from), best(to));
+    if (factor < MUCH) continue;
+    const sentence =
+      `${from} → ${to} has ${formatFactor(factor)} ${lag} than either has elsewhere: ` +
+      text(measure);
+    found.push({ factor, sentence });
+  }
+  return found.toSorted((a, b) => b.factor - a.factor).map(({ sentence }) => sentence);
+}

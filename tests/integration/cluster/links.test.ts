@@ -1,0 +1,232 @@
+/**
+ * The network check on machines as real as one can have them here: an sshd each, in a
+ * network namespace of its own, one of them behind a link of 100 Mbit/s. How near figures
+ * come to what a link is shaped to: bench/links.ts.
+ */
+import { execFileSync } from 'node:child_process';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Inventory } from '../../../src/main/cluster/inventory.ts';
+import { resolveHome } from '../../../src/main/home/home.ts';
+import { measuredLinks } from '../../../src/main/runs/run-network.ts';
+import { RunStore } from '../../../src/main/store/run-store.ts';
+import type { NodeLink as NodeLinkCost } from '../../../src/shared/cost-model/network-cost.ts';
+import type { LinkStatus, PairOutcome } from '../../../src/shared/link-status.ts';
+import { GradwireHome, type Finished } from '../../harness/gradwire.ts';
+import { namespacesMissing, RankNamespaces } from '../../harness/namespaces.ts';
+import {
+  processesOf,
+  processesWith,
+  until,
+  type ProcessEntry,
+} from '../../harness/processes.ts';
+import { SshServer } from '../../harness/sshd.ts';
+
+const missing = namespacesMissing();
+const because = missing === undefined ? '' : ` (skipped: ${missing})`;
+// Node is there, so that the agent alone is brought along.
+const shellStart = `export PATH=${path.dirname(process.execPath)}:$PATH\n`;
+const PROBE = 'gradwire worker probe';
+
+describe.skipIf(missing !== undefined)(`links between machines${because}`, () => {
+  let namespaces: RankNamespaces;
+  let fast: SshServer;
+  let slow: SshServer;
+  let home: GradwireHome;
+
+  beforeAll(async () => {
+    namespaces = new RankNamespaces({ ranks: 2, rate: [undefined, 100e6] });
+    [fast, slow] = await Promise.all([machine(0), machine(1)]);
+    home = new GradwireHome();
+    await add('fast', fast);
+    await add('slow', slow);
+  });
+  afterAll(async () => {
+    await home[Symbol.asyncDispose]();
+    for (const server of [fast, slow]) await server[Symbol.asyncDispose]();
+    namespaces[Symbol.dispose]();
+  });
+
+  const machine = (rank: number): Promise<SshServer> => {
+    const prefix = namespaces.prefix(rank);
+    const place = { host: namespaces.hostOf(rank), prefix };
+    return SshServer.start({ shellStart, place });
+  };
+
+  async function add(name: string, server: SshServer): Promise<void> {
+    const { host, port, key } = server;
+    const added = await home.run([
+      ...['nodes', 'add', name, '--host', host, '--port', String(port)],
+      ...['--identity', key],
+    ]);
+    expect(added).toMatchObject({ code: 0, stderr: '' });
+    const accept = ['--accept-host-key', server.fingerprint()];
+    const checked = await home.run(['nodes', 'check', name, ...accept]);
+    expect(checked).toMatchObject({ code: 0 });
+  }
+
+  const network = (...args: string[]) => home.run(['nodes', 'network', ...args]);
+  const probesOf = ({ home: there }: SshServer): readonly ProcessEntry[] =>
+    processesWith(`HOME=${there}`, PROBE);
+
+  /** What a run on both machines would go by. */
+  async function known(): Promise<NodeLinkCost | undefined> {
+    const own = resolveHome({ GRADWIRE_HOME: home.directory });
+    const store = RunStore.open(own.database);
+    await using inventory = new Inventory({ home: own, entries: store.nodes });
+    try {
+      const nodes = ['fast', 'slow'].map((name) => inventory.access(name)!);
+      return measuredLinks(store.links, nodes);
+    } finally {
+      store.close();
+    }
+  }
+
+  /** Neither end has a process left. */
+  async function expectNoProbes(): Promise<void> {
+    await until(
+      () => [
+        ...probesOf(fast),
+        ...probesOf(slow),
+        ...processesOf(home.directory, PROBE),
+      ],
+      (left) => left.length === 0,
+      'the ends of the links to end',
+    );
+  }
+
+  test('are measured, each pair both ways, and the slow machine is named', async () => {
+    const { code, stdout } = await network('--json');
+    expect(code).toBe(0);
+    const outcomes = outcomesOf(stdout);
+    expect(outcomes.map(({ nodes }) => nodes.join(' '))).toEqual([
+      'this-computer fast',
+      'this-computer slow',
+      'fast slow',
+    ]);
+    const links = outcomes.flatMap((outcome) => outcome.links);
+    for (const { from, to, measure } of links) {
+      expect(measure).toMatchObject({ encrypted: true });
+      expect(measure!.alpha).toBeGreaterThan(0);
+      const between = [from, to].includes('slow') ? 'shaped' : 'free';
+      // 100 Mbit/s let no more through, whatever else the machine does.
+      if (between === 'shaped') expect(8 / measure!.beta).toBeLessThan(105e6);
+      else expect(8 / measure!.beta).toBeGreaterThan(3 * 100e6);
+    }
+    expect(
+      links.find(({ from, to }) => from === 'fast' && to === 'slow')!.measure,
+    ).toMatchObject({
+      addresses: { from: namespaces.hostOf(0), to: namespaces.hostOf(1) },
+    });
+    await expectNoProbes();
+  });
+
+  test('decide what a run over these machines takes, and what plan predicts', async () => {
+    const spec = ['--set', 'world.nodes=[fast, slow]', '--set', 'world.ranks=2'];
+    const planned = await home.run(['plan', 'quickstart', '--compute', '5', ...spec]);
+    expect(planned).toMatchObject({ code: 0, stderr: '' });
+    expect(planned.stdout).toMatch(/measured between machines: .*9\d\.\d Mbit\/s/);
+    const run = home.startQuickstart([
+      ...['world.nodes=[fast, slow]', 'world.ranks=2', 'exchange.collective=auto'],
+      'iterations=1000000',
+    ]);
+    const chosen = await run.record(
+      (record): record is Extract<typeof record, { type: 'notice' }> =>
+        record.type === 'notice' && record.code === 'COLLECTIVE_CHOSEN',
+    );
+    expect(chosen.message).toMatch(/by measured links between nodes, .* Mbit\/s/);
+
+    // While it goes on nothing is measured that it would notice.
+    const { code, stdout } = await network('fast', 'slow', '--json');
+    expect(code).toBe(1);
+    const [outcome] = outcomesOf(stdout);
+    expect(outcome!.runs.map(({ node }) => node)).toEqual(['fast', 'slow']);
+    expect(outcome!.links.map(({ measure }) => measure)).toEqual([
+      undefined,
+      undefined,
+    ]);
+    expect((await network('fast', 'slow')).stdout).toMatch(/busy with run/);
+    const anyway = await network('fast', 'slow', '--while-running');
+    expect(anyway.stdout).toMatch(/measured beside run \w+ on fast, .*; not kept/);
+    await home.run(['runs', 'stop', 'last']);
+    expect(await run.finished).toMatchObject({ code: 0 });
+  });
+
+  test('that cannot be are told with both addresses, and the others go on', async () => {
+    const route = (what: 'add' | 'delete'): void => {
+      const other = `${namespaces.hostOf(0)}/32`;
+      const ip = ['-n', namespaces.names[1]!, 'route', what, 'prohibit', other];
+      execFileSync('ip', ip);
+    };
+    route('add');
+    try {
+      const { code, stdout } = await network();
+      expect(code).toBe(1);
+      expect(stdout).toMatch(/^this-computer .*bit\/s.*bit\/s/m);
+      expect(stdout).toMatch(/^fast .*LINK_UNREACHABLE/m);
+      const place = `fast \\(${namespaces.hostOf(0)}:\\d+\\)`;
+      expect(stdout).toMatch(
+        new RegExp(`^fast – slow: LINK_UNREACHABLE: .*${place}`, 'm'),
+      );
+    } finally {
+      route('delete');
+    }
+    await expectNoProbes();
+  });
+
+  test('an end that hangs is given up, and one that is cancelled ends at once', async () => {
+    const hanging = home.start(['nodes', 'network', 'fast', 'slow', '--json']);
+    const [end] = await until(
+      () => probesOf(slow),
+      (probes) => probes.length === 1,
+      'the end at slow to listen',
+    );
+    process.kill(end!.pid, 'SIGSTOP');
+    const { code, stdout } = await hanging.finished;
+    expect(code).toBe(1);
+    expect(failureOf(outcomesOf(stdout)[0]!)).toMatch(
+      /^(LINK_LOST|LINK_UNREACHABLE|WORKER_SILENT)$/,
+    );
+    await expectNoProbes();
+
+    const cancelled = home.start(['nodes', 'network', '--json']);
+    await until(
+      () => probesOf(fast),
+      (probes) => probes.length === 1,
+      'the measurement to begin',
+    );
+    cancelled.child.kill('SIGINT');
+    expect(await cancelled.finished).toMatchObject({ code: 130 });
+    await expectNoProbes();
+    // What was measured before is still known.
+    expect(await known()).toBeDefined();
+  });
+
+  test('of a machine that is another one now are not used any more', async () => {
+    expect(await home.run(['nodes', 'remove', 'slow'])).toMatchObject({ code: 0 });
+    const { host, port, key } = slow;
+    await home.run([
+      ...['nodes', 'add', 'slow', '--host', host, '--port', String(port)],
+      ...['--identity', key, '--label', 'another'],
+    ]);
+    expect(await known()).toBeUndefined();
+  });
+
+  test.each([
+    [['fast'], 'NODES_TOO_FEW'],
+    [['fast', 'fsat'], 'NODE_UNKNOWN'],
+  ])('%j: are refused', async (names, error) => {
+    const { code, stderr } = await network(...names);
+    expect(code).toBe(2);
+    expect(stderr).toContain(error);
+  });
+});
+
+const outcomesOf = (stdout: Finished['stdout']): readonly PairOutcome[] =>
+  stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as PairOutcome);
+
+const failureOf = ({ links: [link] }: PairOutcome): string | undefined =>
+  (link satisfies LinkStatus).failure?.error.code;
