@@ -60,17 +60,6 @@ test('the network is measured with one click, and what has no link is said', asy
   expect(await part('link-failures').innerText()).toContain('SSH_UNREACHABLE');
   expect(await part('links-measured').innerText()).toMatch(/^Measured today/);
   expect(await obstacles(page)).toEqual([]);
-  const shots = process.env['GRADWIRE_SHOTS'];
-  if (shots !== undefined) {
-    for (const scheme of ['light', 'dark'] as const) {
-      for (const width of [1440, 900]) {
-        await page.setViewportSize({ width, height: 900 });
-        await page.evaluate(`document.documentElement.dataset.theme = '${scheme}'`);
-        await part('link-panel').scrollIntoViewIfNeeded();
-        await page.screenshot({ path: `${shots}/network-${scheme}-${width}.png` });
-      }
-    }
-  }
 });
 
 test('a measurement can be cancelled; what was known stays', async () => {

@@ -60,7 +60,7 @@ export function linkRows(
       strength: strengthOf(rate),
       title:
         `${measure.addresses.from} → ${measure.addresses.to}, ` +
-        `${measure.encrypted ? 'sealed' : 'in the clear'}, over ${measure.transport}`,
+        `${measure.encrypted ? 'encrypted' : 'in the clear'}, over ${measure.transport}`,
     };
   };
   return names.map((from) => ({

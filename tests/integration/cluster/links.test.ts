@@ -1,6 +1,6 @@
 /**
  * The network check on machines as real as one can have them here: an sshd each, in a
- * network namespace of its own, one of them behind a link of 100 Mbit/s. How near figures
+ * network namespace of its own, one of them behind a slow link. How near figures
  * come to what a link is shaped to: bench/links.ts.
  */
 import { execFileSync } from 'node:child_process';
@@ -10,6 +10,7 @@ import { Inventory } from '../../../src/main/cluster/inventory.ts';
 import { resolveHome } from '../../../src/main/home/home.ts';
 import { measuredLinks } from '../../../src/main/runs/run-network.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
+import { slowLinks } from '../../../src/shared/cost-model/slow-links.ts';
 import type { NodeLink as NodeLinkCost } from '../../../src/shared/cost-model/network-cost.ts';
 import type { LinkStatus, PairOutcome } from '../../../src/shared/link-status.ts';
 import { GradwireHome, type Finished } from '../../harness/gradwire.ts';
@@ -26,6 +27,8 @@ const missing = namespacesMissing();
 const because = missing === undefined ? '' : ` (skipped: ${missing})`;
 // Node is there, so that the agent alone is brought along.
 const shellStart = `export PATH=${path.dirname(process.execPath)}:$PATH\n`;
+/** Bits per second: any machine's own links are much faster, busy as it may be. */
+const SLOW = 30e6;
 const PROBE = 'gradwire worker probe';
 
 describe.skipIf(missing !== undefined)(`links between machines${because}`, () => {
@@ -35,7 +38,7 @@ describe.skipIf(missing !== undefined)(`links between machines${because}`, () =>
   let home: GradwireHome;
 
   beforeAll(async () => {
-    namespaces = new RankNamespaces({ ranks: 2, rate: [undefined, 100e6] });
+    namespaces = new RankNamespaces({ ranks: 2, rate: [undefined, SLOW] });
     [fast, slow] = await Promise.all([machine(0), machine(1)]);
     home = new GradwireHome();
     await add('fast', fast);
@@ -108,16 +111,17 @@ describe.skipIf(missing !== undefined)(`links between machines${because}`, () =>
     for (const { from, to, measure } of links) {
       expect(measure).toMatchObject({ encrypted: true });
       expect(measure!.alpha).toBeGreaterThan(0);
-      const between = [from, to].includes('slow') ? 'shaped' : 'free';
-      // 100 Mbit/s let no more through, whatever else the machine does.
-      if (between === 'shaped') expect(8 / measure!.beta).toBeLessThan(105e6);
-      else expect(8 / measure!.beta).toBeGreaterThan(3 * 100e6);
+      const isSlow = [from, to].includes('slow');
+      // It lets no more through, whatever else the machine does.
+      if (isSlow) expect(8 / measure!.beta).toBeLessThan(1.05 * SLOW);
+      else expect(8 / measure!.beta).toBeGreaterThan(3 * SLOW);
     }
     expect(
       links.find(({ from, to }) => from === 'fast' && to === 'slow')!.measure,
     ).toMatchObject({
       addresses: { from: namespaces.hostOf(0), to: namespaces.hostOf(1) },
     });
+    expect(slowLinks(links)[0]).toMatch(/^slow has .* less bandwidth/);
     await expectNoProbes();
   });
 
@@ -125,7 +129,7 @@ describe.skipIf(missing !== undefined)(`links between machines${because}`, () =>
     const spec = ['--set', 'world.nodes=[fast, slow]', '--set', 'world.ranks=2'];
     const planned = await home.run(['plan', 'quickstart', '--compute', '5', ...spec]);
     expect(planned).toMatchObject({ code: 0, stderr: '' });
-    expect(planned.stdout).toMatch(/measured between machines: .*9\d\.\d Mbit\/s/);
+    expect(planned.stdout).toMatch(/measured between machines: .*\d Mbit\/s/);
     const run = home.startQuickstart([
       ...['world.nodes=[fast, slow]', 'world.ranks=2', 'exchange.collective=auto'],
       'iterations=1000000',

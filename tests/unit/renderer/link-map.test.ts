@@ -34,7 +34,7 @@ test('every pair has a cell; the tint goes by the logarithm of the bandwidth', (
   ]);
   expect(rows[0]!.cells[1]).toMatchObject({
     ...{ bandwidth: '1.00 Gbit/s', latency: '52.0 µs', strength: 1 },
-    title: '10.0.0.1 → 10.0.0.2, sealed, over native',
+    title: '10.0.0.1 → 10.0.0.2, encrypted, over native',
   });
   expect(rows[1]!.cells[0]).toMatchObject({ strength: 0 });
   // What is nearly alike looks so.
