@@ -12,6 +12,7 @@ import type { ExperimentSpec } from './experiment-spec.ts';
 import type { NodeStatus } from './node-status.ts';
 import type { JournalEntry, RunRecord } from './records.ts';
 import type { OpenQuestion, QuestionAnswer } from './ssh-question.ts';
+import { MOST_TYPED, terminalSizeSchema, type TerminalApi } from './terminal.ts';
 
 export interface AppInfo {
   readonly version: string;
@@ -70,7 +71,8 @@ export type SpecCheck =
 
 export type ExportFormat = 'json' | 'csv';
 
-export interface AppApi {
+/** What is the same for every page. */
+export interface CoreApi {
   info(): Promise<AppInfo>;
   catalogue(): Promise<Catalogue>;
   presets(): Promise<readonly Preset[]>;
@@ -126,6 +128,9 @@ export interface AppApi {
   answer(question: number, answer: QuestionAnswer): Promise<void>;
 }
 
+/** All that a page may ask. */
+export interface AppApi extends CoreApi, TerminalApi {}
+
 /** What main pushes to the renderer. */
 export interface AppEvents {
   /** A run was made or changed its state, counters or name. */
@@ -143,6 +148,7 @@ export interface AppEvents {
 const runId = z.string().min(1).max(64);
 const text = z.string().max(1_000_000);
 const nodeName = z.string().min(1).max(64);
+const terminal = z.int().min(1);
 
 /** Argument tuples by call: the gate at the boundary. */
 export const rpcArguments = {
@@ -200,6 +206,10 @@ export const rpcArguments = {
       }),
     ]),
   ]),
+  openTerminal: z.tuple([terminal, nodeName, terminalSizeSchema]),
+  writeTerminal: z.tuple([terminal, z.string().max(MOST_TYPED)]),
+  resizeTerminal: z.tuple([terminal, terminalSizeSchema]),
+  closeTerminal: z.tuple([terminal]),
 } as const satisfies Record<keyof AppApi, z.ZodType>;
 
 /** Commands of the host's native menu, forwarded to the renderer. */
