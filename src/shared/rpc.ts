@@ -10,7 +10,7 @@ import type { ErrorData } from './errors.ts';
 import { RESIDUAL_POLICIES, type PlanSwitch } from './exchange-plan.ts';
 import type { ExperimentSpec } from './experiment-spec.ts';
 import type { NodeStatus } from './node-status.ts';
-import type { JournalEntry, RunRecord } from './records.ts';
+import type { JournalEntry, RunEvent } from './records.ts';
 import type { OpenQuestion, QuestionAnswer } from './ssh-question.ts';
 import { MOST_TYPED, terminalSizeSchema, type TerminalApi } from './terminal.ts';
 
@@ -60,8 +60,8 @@ export interface RunSummary {
 
 export interface RunDetail extends RunSummary {
   readonly spec: ExperimentSpec;
-  /** All records but iterations, in order of their sequence. */
-  readonly events: readonly Exclude<RunRecord, { type: 'iteration' }>[];
+  /** In order of their sequence. */
+  readonly events: readonly RunEvent[];
   readonly lastSequence: number;
 }
 
@@ -102,6 +102,11 @@ export interface CoreApi {
     run: string,
     range: { from: number; to: number; stride: number },
   ): Promise<readonly JournalEntry[]>;
+  /**
+   * Of the merged log (events and what ranks printed) a page after a sequence, in the order
+   * of arrival. Empty: there is no more yet.
+   */
+  runLog(run: string, after: number): Promise<readonly JournalEntry[]>;
   /** Soft delete, and its undo. */
   setDeleted(run: string, deleted: boolean): Promise<void>;
   exportRun(run: string, format: ExportFormat): Promise<string>;
@@ -182,6 +187,7 @@ export const rpcArguments = {
       stride: z.int().min(1),
     }),
   ]),
+  runLog: z.tuple([runId, z.int().min(0)]),
   setDeleted: z.tuple([runId, z.boolean()]),
   exportRun: z.tuple([runId, z.enum(['json', 'csv'])]),
   watch: z.tuple([runId]),

@@ -16,6 +16,11 @@ export class RecordAdmission {
   /** The iteration that each rank records next. */
   readonly #next = new Map<number, number>();
 
+  /** The iteration that a rank has under way, as far as it has been heard. */
+  underWay(rank: number): number | undefined {
+    return this.#next.get(rank);
+  }
+
   /** @throws GradwireError `RECORD_INVALID`, which names the rank that sends it */
   admit(rank: number, raw: unknown): RunRecord {
     try {

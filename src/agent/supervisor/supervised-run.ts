@@ -28,6 +28,7 @@ import {
 import type { PlanSetting } from '../plan/resolve-plan.ts';
 import type { Journal } from './journal.ts';
 import { PlannedSwitches } from './planned-switches.ts';
+import { PrintedLog } from './printed-log.ts';
 import { deathOf, silenceOf } from './rank-failures.ts';
 import { admitError, RecordAdmission } from './record-admission.ts';
 import {
@@ -83,6 +84,7 @@ const PREPARE_MS = 60_000;
 export class SupervisedRun {
   readonly #options: RunOptions;
   readonly #workers = new Map<number, WorkerProcess>();
+  readonly #logs = new Map<number, PrintedLog>();
   readonly #listeners = new Set<RunListener>();
   readonly #addresses = new Map<number, RankAddress>();
   readonly #ready = new Map<number, { backend: string; parameters: number }>();
@@ -112,9 +114,21 @@ export class SupervisedRun {
     const entry = bundledFile(WORKER, import.meta.dirname);
     for (const rank of options.ranks) {
       const command = { entry, args: [options.run, String(rank)] };
-      const worker: WorkerProcess = new RankProcess(rank, command, (event) => {
-        this.#receive(rank, event);
+      const log = new PrintedLog(rank, {
+        iteration: () => this.#admission.underWay(rank),
+        write: (lines) => {
+          this.#journalLog(lines);
+        },
       });
+      this.#logs.set(rank, log);
+      const worker: WorkerProcess = new RankProcess(
+        rank,
+        command,
+        (event) => {
+          this.#receive(rank, event);
+        },
+        log.take,
+      );
       this.#workers.set(rank, worker);
       worker.send({
         type: 'configure',
@@ -328,7 +342,18 @@ export class SupervisedRun {
     }
   }
 
+  /** Also while the run is failing: what a rank says then may be why. */
+  #journalLog(lines: readonly RunRecord[]): void {
+    if (this.#phase === 'ended') return;
+    try {
+      this.#tell(this.#options.journal.append(lines));
+    } catch (error) {
+      this.#report({ kind: 'report', error: toErrorData(error) });
+    }
+  }
+
   #exited(rank: number, exit: ProcessExit): void {
+    this.#logs.get(rank)?.close();
     if (!this.#leaving.has(rank) && !this.#failing) {
       this.#report({ kind: 'death', error: deathOf(rank, exit, this.#options.node) });
     }

@@ -165,6 +165,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     runs: async (query) => store.list(query),
     run: async (id) => store.detail(id),
     iterations: async (run, range) => store.iterations(run, range),
+    runLog: async (run, after) => store.logAfter(run, after),
     setDeleted: async (run, deleted) => {
       outbox.changed(store.setDeleted(run, deleted));
     },

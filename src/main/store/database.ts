@@ -10,12 +10,14 @@ import { databaseError } from './database-error.ts';
 import { runsMigration } from './migrations/001-runs.ts';
 import { journalsMigration } from './migrations/002-journals.ts';
 import { nodesMigration } from './migrations/003-nodes.ts';
+import { logLinesMigration } from './migrations/004-log-lines.ts';
 
 /** In order; a database at `user_version` n has had the first n. Never edit, only add. */
 const migrations: readonly string[] = [
   runsMigration,
   journalsMigration,
   nodesMigration,
+  logLinesMigration,
 ];
 
 export const DATABASE_VERSION = migrations.length;

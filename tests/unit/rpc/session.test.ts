@@ -33,6 +33,7 @@ const EXAMPLES: { readonly [K in keyof AppApi]: Parameters<AppApi[K]> } = {
   runs: [{ search: 'first', limit: 5, offset: 2, deleted: true }],
   run: ['run-1'],
   iterations: ['run-1', { from: 1, to: 9, stride: 2 }],
+  runLog: ['run-1', 3],
   setDeleted: ['run-1', true],
   exportRun: ['run-1', 'csv'],
   watch: ['run-1'],
