@@ -14,11 +14,11 @@ export interface PrintedLine {
 /** Characters of a line. */
 export const LONGEST_LINE = 4096;
 
-// eslint-disable-next-line no-control-regex -- these are what is looked for
+/* eslint-disable no-control-regex -- control characters are what is looked for */
 const SEQUENCE =
   /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|.)/g;
-// eslint-disable-next-line no-control-regex -- the same
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+/* eslint-enable no-control-regex */
 
 export class LineSplitter {
   readonly #decoder = new StringDecoder('utf8');

@@ -56,9 +56,9 @@ export class PrintedLog {
   }
 
   readonly take = (stream: Stream, bytes: Buffer): void => {
-    this.#refill();
+    this.#makeRoom();
     // Beyond the budget only the newest can count: the others are not even looked at.
-    const most = this.#budget > 0 ? Infinity : WAITING;
+    const most = WAITING + Math.max(0, Math.ceil(this.#budget / LEAST_COST));
     const { lines, skipped } = this.#splitters[stream].split(bytes, most);
     if (skipped > 0) this.#dropped += skipped + this.#waiting.splice(0).length;
     this.#add(stream, lines);

@@ -12,7 +12,7 @@ const noises = JSON.parse(process.env.NOISE ?? '{}');
 const actions = {
   warning: () => {
     process.emitWarning('the driver is old', 'DeprecationWarning', 'DEP9');
-    console.log('hello from stdout');
+    process.stdout.write('hello from stdout\n');
   },
   // A character cut in two writes, a colour, and a line that never ends.
   bytes: () => {
