@@ -44,6 +44,8 @@ beforeAll(async () => {
   page = await context.newPage();
   pageErrors = watchErrors(page);
   await page.goto(server.url);
+  // The page that sets the cookie goes on to this one.
+  await part('connection-status').waitFor();
 });
 
 afterAll(async () => {

@@ -69,7 +69,8 @@ test('a flood is thinned: each line once, in order, every gap counted, the last 
   let expected = 0;
   for (const { text, dropped = 0 } of records.slice(0, -1)) {
     expected += dropped;
-    expect(text).toBe(`flood ${expected}`);
+    // Too many for a matcher each.
+    if (text !== `flood ${expected}`) throw new Error(`${text} at ${expected}`);
     expected++;
   }
   expect(expected).toBe(next);
