@@ -6,6 +6,7 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'electron-vite';
 import path from 'node:path';
+import { xtermStyles } from './scripts/xterm-styles.ts';
 
 const root = import.meta.dirname;
 const out = (part: string) => path.join(root, 'dist/desktop', part);
@@ -22,7 +23,7 @@ export default defineConfig({
       externalizeDeps: false,
       rollupOptions: {
         input: { index: path.join(root, 'src/main/electron/index.ts') },
-        external: ['better-sqlite3', 'electron', 'ssh2'],
+        external: ['@lydell/node-pty', 'better-sqlite3', 'electron', 'ssh2'],
         output: { format: 'es', entryFileNames: '[name].js' },
       },
     },
@@ -46,7 +47,7 @@ export default defineConfig({
     root: path.join(root, 'src/renderer'),
     // Relative addresses: the same files are served over app:// and http://.
     base: './',
-    plugins: [svelte({ configFile: false })],
+    plugins: [svelte({ configFile: false }), xtermStyles(root)],
     build: {
       outDir: out('renderer'),
       emptyOutDir: true,
@@ -54,7 +55,8 @@ export default defineConfig({
       sourcemap: false,
       // Inlined data: URLs for scripts or fonts would need a wider CSP.
       assetsInlineLimit: 0,
-      // In kB. It comes from this computer: one file is the fastest to load.
+      // In kB. It comes from this computer: one file is the fastest to load. Terminals are
+      // another, for those who open one.
       chunkSizeWarningLimit: 1000,
       rollupOptions: {
         input: path.join(root, 'src/renderer/index.html'),

@@ -201,12 +201,15 @@ export const rooms = {
   'main/deploy': ['main/home', 'main/ssh', SHARED],
   'main/cluster': ['main/deploy', 'main/home', 'main/ssh', 'main/ssh/config', SHARED],
   'main/runs': ['main/cluster', 'main/home', 'main/store', SHARED],
+  // Shells in pages. What a remote one is, it knows by the stream's type alone.
+  'main/terminal': ['main/ssh/remote-stream.ts', SHARED],
   'main/app': [
     'main/cluster',
     'main/home',
     'main/runs',
     'main/spec',
     'main/store',
+    'main/terminal',
     SHARED,
   ],
   'main/electron': ['main/app', 'main/home', 'main/rpc', 'main/web', SHARED],
@@ -257,10 +260,13 @@ export const rooms = {
     'renderer/state',
     SHARED,
   ],
+  // A bundle of its own, loaded with the first terminal.
+  'renderer/terminal': ['renderer/components', 'renderer/state', SHARED],
   renderer: [
     'renderer/components',
     'renderer/state',
     'renderer/styles',
+    'renderer/terminal',
     'renderer/views',
     SHARED,
   ],

@@ -37,7 +37,14 @@ const chosen = (values.only ?? [...parts]) as Part[];
  * Native addons keep their place in node_modules, and so does ssh2: it looks for optional
  * addons and programs beside its own files. Everything else is bundled.
  */
-const native = ['better-sqlite3', 'koffi', 'ssh2', 'webgpu', 'electron'];
+const native = [
+  '@lydell/node-pty',
+  'better-sqlite3',
+  'electron',
+  'koffi',
+  'ssh2',
+  'webgpu',
+];
 
 /** AssemblyScript into a file under dist/kernels. */
 async function assemble(

@@ -178,6 +178,27 @@ const errorDataSchema = z.strictObject({
 const processesSchema = z.array(
   z.strictObject({ rank: count, pid: count, node: z.string() }),
 );
+/**
+ * A line that a rank's process printed: a library's warning, the stack of a crash. Made by
+ * the supervisor, which reads it: `at` is that moment.
+ */
+export const logRecordSchema = z.strictObject({
+  type: z.literal('log'),
+  at: z.number(),
+  rank: count,
+  stream: z.enum(['stdout', 'stderr']),
+  /** Where the line says so. */
+  level: z.enum(['warning', 'error']).optional(),
+  /** The one that the rank had under way, as far as was known here. */
+  iteration: count.optional(),
+  /** Without control characters. */
+  text: z.string(),
+  /** Characters that it had behind these. */
+  cut: count.optional(),
+  /** Lines of this rank before it that were left out: it printed too much. */
+  dropped: count.optional(),
+});
+export type LogRecord = z.infer<typeof logRecordSchema>;
 
 /** The workers are up and the first iteration begins. Made by the supervisor. */
 export const startedRecordSchema = z.strictObject({
@@ -281,6 +302,7 @@ export const runRecordSchema = z.discriminatedUnion('type', [
   divergenceRecordSchema,
   similarityRecordSchema,
   noticeRecordSchema,
+  logRecordSchema,
   startedRecordSchema,
   checkpointRecordSchema,
   interruptedRecordSchema,
@@ -290,6 +312,9 @@ export const runRecordSchema = z.discriminatedUnion('type', [
   finishedRecordSchema,
 ]);
 export type RunRecord = z.infer<typeof runRecordSchema>;
+
+/** Everything that a run records besides its iterations and what its ranks print. */
+export type RunEvent = Exclude<RunRecord, { type: 'iteration' | 'log' }>;
 
 /** A record with its place in the run's journal. Sequences start at 1 and have no gap. */
 export interface JournalEntry {

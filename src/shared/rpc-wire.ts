@@ -6,12 +6,13 @@
 import { z } from 'zod';
 import { GradwireError, toErrorData } from './errors.ts';
 import type { AppEvents } from './rpc.ts';
+import type { TerminalEvents } from './terminal.ts';
 
 /**
  * What main calls in the renderer. Each push is answered when the renderer has taken
  * it: the answers are the flow control.
  */
-export interface SessionEvents extends AppEvents {
+export interface SessionEvents extends AppEvents, TerminalEvents {
   /**
    * Pushes were left out because the renderer did not keep up: whatever it shows it
    * must read again.

@@ -11,8 +11,9 @@ import { RESIDUAL_POLICIES, type PlanSwitch } from './exchange-plan.ts';
 import type { ExperimentSpec } from './experiment-spec.ts';
 import type { NetworkStatus } from './link-status.ts';
 import type { NodeStatus } from './node-status.ts';
-import type { JournalEntry, RunRecord } from './records.ts';
+import type { JournalEntry, RunEvent } from './records.ts';
 import type { OpenQuestion, QuestionAnswer } from './ssh-question.ts';
+import { MOST_TYPED, terminalSizeSchema, type TerminalApi } from './terminal.ts';
 
 export interface AppInfo {
   readonly version: string;
@@ -60,8 +61,8 @@ export interface RunSummary {
 
 export interface RunDetail extends RunSummary {
   readonly spec: ExperimentSpec;
-  /** All records but iterations, in order of their sequence. */
-  readonly events: readonly Exclude<RunRecord, { type: 'iteration' }>[];
+  /** In order of their sequence. */
+  readonly events: readonly RunEvent[];
   readonly lastSequence: number;
 }
 
@@ -71,7 +72,8 @@ export type SpecCheck =
 
 export type ExportFormat = 'json' | 'csv';
 
-export interface AppApi {
+/** What is the same for every page. */
+export interface CoreApi {
   info(): Promise<AppInfo>;
   catalogue(): Promise<Catalogue>;
   presets(): Promise<readonly Preset[]>;
@@ -101,6 +103,11 @@ export interface AppApi {
     run: string,
     range: { from: number; to: number; stride: number },
   ): Promise<readonly JournalEntry[]>;
+  /**
+   * Of the merged log (events and what ranks printed) a page after a sequence, in the order
+   * of arrival. Empty: there is no more yet.
+   */
+  runLog(run: string, after: number): Promise<readonly JournalEntry[]>;
   /** Soft delete, and its undo. */
   setDeleted(run: string, deleted: boolean): Promise<void>;
   exportRun(run: string, format: ExportFormat): Promise<string>;
@@ -132,6 +139,9 @@ export interface AppApi {
   answer(question: number, answer: QuestionAnswer): Promise<void>;
 }
 
+/** All that a page may ask. */
+export interface AppApi extends CoreApi, TerminalApi {}
+
 /** What main pushes to the renderer. */
 export interface AppEvents {
   /** A run was made or changed its state, counters or name. */
@@ -151,6 +161,7 @@ export interface AppEvents {
 const runId = z.string().min(1).max(64);
 const text = z.string().max(1_000_000);
 const nodeName = z.string().min(1).max(64);
+const terminal = z.int().min(1);
 
 /** Argument tuples by call: the gate at the boundary. */
 export const rpcArguments = {
@@ -184,6 +195,7 @@ export const rpcArguments = {
       stride: z.int().min(1),
     }),
   ]),
+  runLog: z.tuple([runId, z.int().min(0)]),
   setDeleted: z.tuple([runId, z.boolean()]),
   exportRun: z.tuple([runId, z.enum(['json', 'csv'])]),
   watch: z.tuple([runId]),
@@ -211,6 +223,10 @@ export const rpcArguments = {
       }),
     ]),
   ]),
+  openTerminal: z.tuple([terminal, nodeName, terminalSizeSchema]),
+  writeTerminal: z.tuple([terminal, z.string().max(MOST_TYPED)]),
+  resizeTerminal: z.tuple([terminal, terminalSizeSchema]),
+  closeTerminal: z.tuple([terminal]),
 } as const satisfies Record<keyof AppApi, z.ZodType>;
 
 /** Commands of the host's native menu, forwarded to the renderer. */

@@ -1,5 +1,5 @@
 /** `gradwire serve` as a real process: its URL with the token, and its end. */
-import type { GradwireHome, RunningCommand } from './gradwire.ts';
+import type { GradwireHome, RunningCommand, StartOptions } from './gradwire.ts';
 
 export class Server implements AsyncDisposable {
   readonly url: string;
@@ -23,8 +23,9 @@ export class Server implements AsyncDisposable {
 export async function openServer(
   home: GradwireHome,
   args: readonly string[] = [],
+  options: StartOptions = {},
 ): Promise<Server> {
-  const command = home.start(['serve', '--no-open', ...args]);
+  const command = home.start(['serve', '--no-open', ...args], options);
   const url = await new Promise<string>((resolve, reject) => {
     let text = '';
     command.child.stdout!.on('data', (chunk: string) => {

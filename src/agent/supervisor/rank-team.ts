@@ -10,7 +10,7 @@ import type {
   ToWorker,
   WrittenCheckpoint,
 } from '../../shared/protocol/worker.ts';
-import type { StartedRecord } from '../../shared/records.ts';
+import type { LogRecord, StartedRecord } from '../../shared/records.ts';
 import {
   isConsequence,
   rootCause,
@@ -22,6 +22,7 @@ import {
   type ProcessBroken,
   type ProcessExit,
 } from '../world/rank-process.ts';
+import { PrintedLog } from './printed-log.ts';
 import { deathOf, silenceOf } from './rank-failures.ts';
 import { admitError } from './record-admission.ts';
 
@@ -50,6 +51,10 @@ export interface TeamListener {
   started(started: Pick<StartedRecord, 'backend' | 'parameters' | 'processes'>): void;
   records(rank: number, records: readonly unknown[]): void;
   checkpoint(rank: number, checkpoint: WrittenCheckpoint): void;
+  /** Lines that a rank has printed; also while the team fails: they may say why. */
+  printed(lines: readonly LogRecord[]): void;
+  /** The iteration that a rank has under way, where that is known. */
+  underWay(rank: number): number | undefined;
   /** All processes are gone; with what went wrong, if anything did. */
   ended(error: ErrorData | undefined): void;
 }
@@ -58,6 +63,7 @@ export class RankTeam {
   readonly #options: TeamOptions;
   readonly #listener: TeamListener;
   readonly #workers = new Map<number, WorkerProcess>();
+  readonly #logs = new Map<number, PrintedLog>();
   readonly #addresses = new Map<number, RankAddress>();
   readonly #ready = new Map<number, { backend: string; parameters: number }>();
   /** Ranks whose exit is expected: they have finished, or have said why they cannot. */
@@ -84,9 +90,21 @@ export class RankTeam {
     const { configuration } = options;
     for (const rank of options.ranks) {
       const command = { entry, args: [configuration.run, String(rank)] };
-      const worker: WorkerProcess = new RankProcess(rank, command, (event) => {
-        this.#receive(rank, event);
+      const log = new PrintedLog(rank, {
+        iteration: () => listener.underWay(rank),
+        write: (lines) => {
+          listener.printed(lines);
+        },
       });
+      this.#logs.set(rank, log);
+      const worker: WorkerProcess = new RankProcess(
+        rank,
+        command,
+        (event) => {
+          this.#receive(rank, event);
+        },
+        log.take,
+      );
       this.#workers.set(rank, worker);
       worker.send({ type: 'configure', rank, ...configuration });
     }
@@ -212,6 +230,7 @@ export class RankTeam {
   }
 
   #exited(rank: number, exit: ProcessExit): void {
+    this.#logs.get(rank)?.close();
     if (!this.#leaving.has(rank) && !this.#failing) {
       this.#report({ kind: 'death', error: deathOf(rank, exit, this.#options.node) });
     }

@@ -42,6 +42,11 @@ export class RecordAdmission {
     this.#toldBefore = { ...this.#told };
   }
 
+  /** The iteration that a rank has under way, as far as it has been heard. */
+  underWay(rank: number): number | undefined {
+    return this.#next.get(rank);
+  }
+
   /** A record that a journal has. */
   recall(record: RunRecord): void {
     if (record.type === 'iteration') {

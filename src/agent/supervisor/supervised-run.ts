@@ -284,6 +284,10 @@ export class SupervisedRun {
           this.#restarts.progressed();
           this.#store([record]);
         },
+        printed: (lines) => {
+          this.#journalLog(lines);
+        },
+        underWay: (rank) => this.#admission.underWay(rank),
         ended: (error) => {
           this.#teamEnded(error);
         },
@@ -347,6 +351,16 @@ export class SupervisedRun {
     if (rest.length === 0 || this.#team?.failing === true) return;
     try {
       this.#tell(this.#options.journal.append(rest));
+    } catch (error) {
+      this.#team?.abort(toErrorData(error));
+    }
+  }
+
+  /** Also while the run is failing: what a rank says then may be why. */
+  #journalLog(lines: readonly RunRecord[]): void {
+    if (this.#phase === 'ended') return;
+    try {
+      this.#tell(this.#options.journal.append(lines));
     } catch (error) {
       this.#team?.abort(toErrorData(error));
     }

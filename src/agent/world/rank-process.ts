@@ -5,6 +5,7 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
 import { toErrorData, type ErrorData } from '../../shared/errors.ts';
 import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
 
@@ -52,6 +53,8 @@ export class RankProcess<Order, Report> {
     rank: number,
     { entry, args, prefix = [] }: RankCommand,
     listener: (event: Report | ProcessExit | ProcessBroken) => void,
+    /** What it prints; by default only the end of stderr is of interest. */
+    printed?: (stream: 'stdout' | 'stderr', bytes: Buffer) => void,
   ) {
     this.rank = rank;
     const node = [process.execPath, ...NODE_OPTIONS, entry, ...args];
@@ -59,7 +62,7 @@ export class RankProcess<Order, Report> {
     const child = spawn(command!, rest, {
       // Until the process has named itself. A prefix needs its own name.
       ...(prefix.length === 0 ? { argv0: 'gradwire worker' } : {}),
-      stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', printed === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     });
     this.#child = child;
     const decoder = new FrameDecoder();
@@ -70,8 +73,13 @@ export class RankProcess<Order, Report> {
         listener({ type: 'broken', error: toErrorData(error) });
       }
     });
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      this.#stderr = (this.#stderr + text).slice(-STDERR_TAIL);
+    const decoded = new StringDecoder('utf8');
+    child.stderr?.on('data', (bytes: Buffer) => {
+      this.#stderr = (this.#stderr + decoded.write(bytes)).slice(-STDERR_TAIL);
+      printed?.('stderr', bytes);
+    });
+    child.stdout?.on('data', (bytes: Buffer) => {
+      printed?.('stdout', bytes);
     });
     // An order for a process that has just died: its exit is reported below.
     child.stdin?.on('error', () => undefined);

@@ -4,6 +4,7 @@ import { addRunsAttachCommand } from './runs-attach.ts';
 import { addRunsDeleteCommand } from './runs-delete.ts';
 import { addRunsExportCommand } from './runs-export.ts';
 import { addRunsListCommand } from './runs-list.ts';
+import { addRunsLogCommand } from './runs-log.ts';
 import { addRunsRelaunchCommand } from './runs-relaunch.ts';
 import { addRunsShowCommand } from './runs-show.ts';
 import { addRunsStopCommand } from './runs-stop.ts';
@@ -15,6 +16,7 @@ export function addRunsCommand(program: Command): void {
   addRunsShowCommand(runs);
   addRunsExportCommand(runs);
   addRunsAttachCommand(runs);
+  addRunsLogCommand(runs);
   addRunsStopCommand(runs);
   addRunsSwitchCommand(runs);
   addRunsRelaunchCommand(runs);

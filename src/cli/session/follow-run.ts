@@ -28,6 +28,8 @@ export interface FollowOptions {
   readonly json: boolean;
   /** `run`: stop the run on Ctrl-C. `attach`: leave it. */
   readonly mode: 'run' | 'attach';
+  /** What prints it; default: everything, as the run goes. */
+  readonly printer?: ((output: Output) => RunPrinter) | undefined;
 }
 
 /**
@@ -45,7 +47,7 @@ export async function followRun(
   const interruption = new Interruption(options, () => {
     coordinator.stop(id).catch(interruption.fail);
   });
-  const printer = makePrinter(options.json, interruption);
+  const printer = makePrinter(options, interruption);
   try {
     let summary = store.summary(id);
     printer.begin(summary);
@@ -117,7 +119,10 @@ function exitCode(summary: RunSummary, interruption: Interruption): number {
   return exitCodeOf(summary.error);
 }
 
-function makePrinter(json: boolean, interruption: Interruption): RunPrinter {
+function makePrinter(
+  { json, printer }: FollowOptions,
+  interruption: Interruption,
+): RunPrinter {
   const output: Output = {
     write: (text) => {
       if (!interruption.quiet) process.stdout.write(text);
@@ -126,6 +131,7 @@ function makePrinter(json: boolean, interruption: Interruption): RunPrinter {
       return process.stdout.isTTY ? process.stdout.columns : undefined;
     },
   };
+  if (printer !== undefined) return printer(output);
   return json ? new JsonPrinter(output) : new HumanPrinter(output);
 }
 

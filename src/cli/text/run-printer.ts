@@ -185,6 +185,12 @@ export class HumanPrinter implements RunPrinter {
       case 'evaluation':
       case 'divergence':
         return; // the summary has the newest evaluation, the end the divergence
+      case 'log':
+        // All of them: gradwire runs log.
+        if (record.level !== undefined) {
+          this.#line(`rank ${record.rank} printed: ${record.text}`);
+        }
+        return;
       case 'similarity':
         return; // for records: --json and exports have it
       default:

@@ -5,7 +5,8 @@
  */
 import os from 'node:os';
 import { toErrorData, type ErrorData } from '../../shared/errors.ts';
-import { hasEnded, type AppApi, type AppInfo } from '../../shared/rpc.ts';
+import { hasEnded, type AppInfo, type CoreApi } from '../../shared/rpc.ts';
+import type { TerminalEvents } from '../../shared/terminal.ts';
 import { openHome, type Home } from '../home/home.ts';
 import { appVersion } from '../home/installation.ts';
 import { loadNetworkProfile } from '../home/network-profile-file.ts';
@@ -21,13 +22,17 @@ import { loadPresets } from '../spec/presets.ts';
 import { parseSpecText, specToYaml } from '../spec/spec-text.ts';
 import { exportRun } from '../store/run-export.ts';
 import { RunStore } from '../store/run-store.ts';
+import { AppTerminals } from '../terminal/app-terminals.ts';
+import type { PageTerminals } from '../terminal/page-terminals.ts';
 import { parseExperimentSpec } from '../../shared/experiment-spec.ts';
 
 /** How often to look whether another process has written to the database. */
 const DISCOVERY_MS = 1000;
 
 export interface AppCore {
-  readonly api: AppApi;
+  readonly api: CoreApi;
+  /** Of one page, which alone is told of them. */
+  terminals(events: TerminalEvents): PageTerminals;
   /** Adds a listener; what it returns takes it away. */
   onEvent(listener: AppListener): () => void;
   /** Where the host can be reached, for the message a second one gets. Without a token. */
@@ -114,6 +119,9 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
       outbox.networkChanged(linkDesk.status());
     },
   });
+  const terminals = new AppTerminals((node, size, signal) =>
+    inventory.remote(store.nodes.named(node)).shell(size, signal),
+  );
   // Commands share the database: what they launch is found, and shown, as it happens.
   const discovery = setInterval(() => {
     try {
@@ -127,7 +135,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
   }, DISCOVERY_MS);
   const recovery = coordinator.recover().catch(report);
 
-  const api: AppApi = {
+  const api: CoreApi = {
     info: () =>
       Promise.resolve({
         version: appVersion(),
@@ -166,6 +174,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     runs: async (query) => store.list(query),
     run: async (id) => store.detail(id),
     iterations: async (run, range) => store.iterations(run, range),
+    runLog: async (run, after) => store.logAfter(run, after),
     setDeleted: async (run, deleted) => {
       outbox.changed(store.setDeleted(run, deleted));
     },
@@ -209,6 +218,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
 
   return {
     api,
+    terminals: (events) => terminals.page(events),
     onEvent: (listener) => outbox.listen(listener),
     announce: (url) => {
       lock.announce(url);
@@ -218,6 +228,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
         clearInterval(discovery);
         desk.close();
         await linkDesk.close();
+        terminals.close();
         questions.refuseAll();
         await coordinator.close();
         await recovery;

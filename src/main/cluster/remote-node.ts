@@ -15,10 +15,10 @@ import { preflight } from '../deploy/preflight.ts';
 import { uninstall } from '../deploy/uninstall.ts';
 import type { Home } from '../home/home.ts';
 import { resolveTarget } from '../ssh/config/resolve-target.ts';
-import type { SshConnection } from '../ssh/connection.ts';
+import type { SshConnection, Terminal } from '../ssh/connection.ts';
 import type { SshLease, SshPool } from '../ssh/pool.ts';
 import type { SshQuestions } from '../../shared/ssh-question.ts';
-import type { RemoteStream } from '../ssh/remote-stream.ts';
+import type { RemoteShell, RemoteStream } from '../ssh/remote-stream.ts';
 import { ControlConnection, type ConnectionHandlers } from './control-connection.ts';
 import type { ConnectOptions, NodeAccess, NodeAddresses } from './node-link.ts';
 
@@ -109,6 +109,24 @@ export class RemoteNode implements NodeAccess {
     return await this.#withConnection((connection) =>
       uninstall(connection, { served, force }),
     );
+  }
+
+  /**
+   * The user's login shell at a terminal of that size. The connection is held until the
+   * shell's stream has closed.
+   */
+  async shell(terminal: Terminal, signal?: AbortSignal): Promise<RemoteShell> {
+    const lease = await this.#lease({ signal });
+    try {
+      const shell = await lease.connection.shell(terminal);
+      shell.once('close', () => {
+        lease[Symbol.dispose]();
+      });
+      return shell;
+    } catch (error) {
+      lease[Symbol.dispose]();
+      throw error;
+    }
   }
 
   async find(

@@ -4,7 +4,8 @@
  */
 import { inputError, type GradwireError } from '../../shared/errors.ts';
 import { nearest } from '../../shared/nearest.ts';
-import { rpcArguments, type AppApi } from '../../shared/rpc.ts';
+import { rpcArguments, type AppApi, type CoreApi } from '../../shared/rpc.ts';
+import type { TerminalApi } from '../../shared/terminal.ts';
 
 export type Call = (...input: unknown[]) => Promise<unknown>;
 
@@ -14,10 +15,11 @@ export type Call = (...input: unknown[]) => Promise<unknown>;
  * before anything is done.
  */
 export function gateCalls(
-  api: AppApi,
-  own: Partial<AppApi> = {},
+  api: CoreApi,
+  own: TerminalApi & Partial<CoreApi>,
 ): ReadonlyMap<string, Call> {
   const names = Object.keys(rpcArguments) as (keyof AppApi)[];
+  const offered: AppApi = { ...api, ...own };
   return new Map(
     names.map((name) => [
       name,
@@ -25,7 +27,7 @@ export function gateCalls(
         const parsed = rpcArguments[name].safeParse(input);
         if (!parsed.success) throw invalidArguments(name, parsed.error.issues[0]!);
         // The schemas are those of AppApi's own parameters, name by name.
-        const call = (own[name] ?? api[name]) as Call;
+        const call = offered[name] as Call;
         return await call.apply(api, parsed.data);
       },
     ]),

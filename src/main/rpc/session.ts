@@ -4,20 +4,30 @@
  * ends a run.
  */
 import { createBirpc } from 'birpc';
-import type { AppApi, AppEvents } from '../../shared/rpc.ts';
+import type { AppEvents, CoreApi } from '../../shared/rpc.ts';
 import {
   encodeRpcMessage,
   onDecodedMessage,
   type SessionEvents,
 } from '../../shared/rpc-wire.ts';
+import type { TerminalApi, TerminalEvents } from '../../shared/terminal.ts';
 import { gateCalls, unknownCall } from './call-gate.ts';
 import type { RpcChannel } from './channel.ts';
 import { PushWindow } from './push-window.ts';
 import { WatchRegister } from './watch-register.ts';
 
+/** The terminals of one session. */
+export interface SessionTerminals {
+  readonly api: TerminalApi;
+  /** Ends all of them. */
+  close(): void;
+}
+
 /** What RPC needs of the core. */
 export interface ServedCore {
-  readonly api: AppApi;
+  readonly api: CoreApi;
+  /** For one session; its terminals tell nobody else. */
+  terminals(events: TerminalEvents): SessionTerminals;
   onEvent(
     listener: <E extends keyof AppEvents>(
       event: E,
@@ -44,7 +54,18 @@ export class Sessions {
   /** Serves the core over this channel until it closes. */
   serve(channel: RpcChannel): void {
     const watches = this.#watches;
+    // Past the window of the pushes: terminals have flow control of their own, by the
+    // answers, and nothing of theirs may be left out.
+    const terminals = this.#core.terminals({
+      terminalOutput: async (...args) => {
+        await renderer.$callRaw({ method: 'terminalOutput', args });
+      },
+      terminalEnded: async (...args) => {
+        await renderer.$callRaw({ method: 'terminalEnded', args });
+      },
+    });
     const calls = gateCalls(this.#core.api, {
+      ...terminals.api,
       watch: (run) => watches.watch(channel, run),
       unwatch: (run) => watches.unwatch(channel, run),
     });
@@ -86,6 +107,7 @@ export class Sessions {
     channel.onClose(() => {
       this.#channels.delete(channel);
       stop();
+      terminals.close();
       renderer.$close();
       void watches.leave(channel);
     });

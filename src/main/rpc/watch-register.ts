@@ -3,13 +3,13 @@
  * several windows may watch the same run, and one that closes must not silence the
  * others. So each session holds its own set, and the core hears of the last to leave.
  */
-import type { AppApi, RunDetail } from '../../shared/rpc.ts';
+import type { CoreApi, RunDetail } from '../../shared/rpc.ts';
 
 export class WatchRegister {
-  readonly #api: AppApi;
+  readonly #api: CoreApi;
   readonly #watchers = new Map<string, Set<object>>();
 
-  constructor(api: AppApi) {
+  constructor(api: CoreApi) {
     this.#api = api;
   }
 

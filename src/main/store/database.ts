@@ -11,6 +11,7 @@ import { runsMigration } from './migrations/001-runs.ts';
 import { journalsMigration } from './migrations/002-journals.ts';
 import { nodesMigration } from './migrations/003-nodes.ts';
 import { linksMigration } from './migrations/004-links.ts';
+import { logLinesMigration } from './migrations/005-log-lines.ts';
 
 /** In order; a database at `user_version` n has had the first n. Never edit, only add. */
 const migrations: readonly string[] = [
@@ -18,6 +19,7 @@ const migrations: readonly string[] = [
   journalsMigration,
   nodesMigration,
   linksMigration,
+  logLinesMigration,
 ];
 
 export const DATABASE_VERSION = migrations.length;

@@ -20,15 +20,13 @@ import {
   endsRun,
   type DoneRecord,
   type FailedRecord,
-  type IterationRecord,
   type JournalEntry,
+  type RunEvent,
   type RunRecord,
 } from '../../shared/records.ts';
 import { reportOf, rootCause } from '../../shared/root-cause.ts';
 import type { JournalRow, RunRow } from './run-row.ts';
 import type { Statements } from './statements.ts';
-
-export type EventRecord = Exclude<RunRecord, IterationRecord>;
 
 export interface Written {
   /** The entries as they are stored. */
@@ -166,7 +164,7 @@ function refusalOf(error: unknown, sequence: number): ErrorData {
 }
 
 /** What stands where a record would have stood: the end of the run, if it was that. */
-function inPlaceOf(raw: unknown, error: ErrorData): EventRecord {
+function inPlaceOf(raw: unknown, error: ErrorData): RunEvent {
   const at = Date.now();
   if (typeof raw === 'object' && raw !== null && endsJournal(raw as RunRecord)) {
     return { type: 'failed', at, error };
@@ -191,6 +189,8 @@ function write(
   if (record.type === 'iteration') {
     const { iteration, rank } = record;
     statements.insertIteration.run(run.number, iteration, rank, sequence, json);
+  } else if (record.type === 'log') {
+    statements.insertLogLine.run(run.number, sequence, json);
   } else {
     statements.insertEvent.run(run.number, sequence, json);
     applyEvent(statements, run, record);
@@ -198,7 +198,7 @@ function write(
 }
 
 /** What an event changes in its run's summary. */
-function applyEvent(statements: Statements, run: RunRow, record: EventRecord): void {
+function applyEvent(statements: Statements, run: RunRow, record: RunEvent): void {
   switch (record.type) {
     case 'started':
       statements.setRunning.run(run.number);

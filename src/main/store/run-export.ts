@@ -1,6 +1,6 @@
 /**
  * A run as a file, streamed in pieces of bounded size: JSON (one object: run, spec,
- * events, iterations) or CSV (one row per iteration and rank). Both hold exactly what is
+ * events, log, iterations) or CSV (one row per iteration and rank). Both hold exactly what is
  * stored; in CSV an empty cell is a quantity that was not observed.
  */
 import { PHASES } from '../../shared/phases.ts';
@@ -25,6 +25,12 @@ function* exportJson(store: RunStore, run: string): Generator<string> {
   let separator = '\n';
   for (const event of events) {
     yield separator + JSON.stringify(event);
+    separator = ',\n';
+  }
+  yield '\n],\n"log":[';
+  separator = '\n';
+  for (const line of store.logLines(run)) {
+    yield separator + JSON.stringify(line);
     separator = ',\n';
   }
   yield '\n],\n"iterations":[';

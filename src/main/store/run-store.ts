@@ -10,13 +10,19 @@ import type Database from 'better-sqlite3';
 import { failure, inputError, type ErrorData } from '../../shared/errors.ts';
 import { nodesOf, type ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
-import type { IterationRecord, JournalEntry, RunRecord } from '../../shared/records.ts';
+import type {
+  IterationRecord,
+  JournalEntry,
+  LogRecord,
+  RunEvent,
+  RunRecord,
+} from '../../shared/records.ts';
 import { hasEnded, type RunDetail, type RunSummary } from '../../shared/rpc.ts';
 import { databaseError } from './database-error.ts';
 import { openDatabase } from './database.ts';
 import { LinkTable } from './link-table.ts';
 import { NodeTable } from './node-table.ts';
-import { endingOf, writeEnd, writeRecords, type EventRecord } from './record-writer.ts';
+import { endingOf, writeEnd, writeRecords } from './record-writer.ts';
 import {
   summaryOf,
   type JournalRow,
@@ -258,7 +264,7 @@ export class RunStore {
           spec: JSON.parse(row.spec) as ExperimentSpec,
           events: this.#statements.events
             .all(row.number)
-            .map(({ record }) => JSON.parse(record) as EventRecord),
+            .map(({ record }) => JSON.parse(record) as RunEvent),
           lastSequence: row.last_sequence,
         };
       })(),
@@ -337,6 +343,29 @@ export class RunStore {
   /** A page of a run's records of all kinds after a sequence, in the journal's order. */
   entriesAfter(id: string, after: number): readonly JournalEntry[] {
     return this.#guard(() => this.#page(this.#row(id).number, after));
+  }
+
+  /** A page of a run's merged log after a sequence, in the order of arrival. */
+  logAfter(id: string, after: number): readonly JournalEntry[] {
+    return this.#guard(() =>
+      this.#statements.logAfter
+        .all({ run: this.#row(id).number, after })
+        .map(({ sequence, record }) => ({
+          sequence,
+          record: JSON.parse(record) as RunRecord,
+        })),
+    );
+  }
+
+  /** All that its ranks printed, in the order of arrival; between two pages as below. */
+  *logLines(id: string): Generator<LogRecord> {
+    let after = 0;
+    for (;;) {
+      const page = this.logAfter(id, after);
+      if (page.length === 0) return;
+      for (const { record } of page) if (record.type === 'log') yield record;
+      after = page.at(-1)!.sequence;
+    }
   }
 
   /**

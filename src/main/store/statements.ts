@@ -35,6 +35,17 @@ export function prepareStatements(database: Database.Database) {
     insertEvent: database.prepare<[number, number, string]>(
       'INSERT INTO events (run, sequence, record) VALUES (?, ?, ?)',
     ),
+    insertLogLine: database.prepare<[number, number, string]>(
+      'INSERT INTO log_lines (run, sequence, record) VALUES (?, ?, ?)',
+    ),
+    logAfter: database.prepare<
+      [{ run: number; after: number }],
+      { sequence: number; record: string }
+    >(`
+      SELECT sequence, record FROM log_lines WHERE run = @run AND sequence > @after
+      UNION ALL
+      SELECT sequence, record FROM events WHERE run = @run AND sequence > @after
+      ORDER BY sequence LIMIT ${PAGE}`),
     events: database.prepare<[number], { record: string }>(
       'SELECT record FROM events WHERE run = ? ORDER BY sequence',
     ),
@@ -60,6 +71,8 @@ export function prepareStatements(database: Database.Database) {
       SELECT sequence, record FROM iterations WHERE run = @run AND sequence > @after
       UNION ALL
       SELECT sequence, record FROM events WHERE run = @run AND sequence > @after
+      UNION ALL
+      SELECT sequence, record FROM log_lines WHERE run = @run AND sequence > @after
       ORDER BY sequence LIMIT ${PAGE}`),
     finishedFrom: database.prepare<
       [{ run: number; from: number }],

@@ -19,6 +19,7 @@ import { isLive } from './run-state.ts';
 import { saveFile } from './save-file.ts';
 import { Preferences } from './preferences.svelte.ts';
 import { Router } from './router.svelte.ts';
+import { Terminals } from './terminals.svelte.ts';
 import { Toasts } from './toasts.svelte.ts';
 
 /** Runs kept at hand for the rail and the start page. */
@@ -32,6 +33,7 @@ export class AppState {
   readonly toasts = new Toasts();
   readonly commands: CommandRegistry;
   readonly cluster: ClusterState;
+  readonly terminals: Terminals;
 
   #status = $state.raw<ConnectionStatus>('reconnecting');
   #info = $state.raw<AppInfo>();
@@ -46,6 +48,7 @@ export class AppState {
     this.api = connection.api;
     this.#status = connection.status;
     this.cluster = new ClusterState(connection, this.toasts);
+    this.terminals = new Terminals(connection);
     this.commands = new CommandRegistry(/Mac|iP(hone|ad)/.test(navigator.userAgent));
     this.#stops.push(
       connection.on('status', (status) => {
@@ -157,6 +160,7 @@ export class AppState {
   close(): void {
     for (const stop of this.#stops) stop();
     this.cluster.close();
+    this.terminals.close();
     this.router.close();
     this.preferences.close();
     this.toasts.close();

@@ -3,7 +3,7 @@
  * all, so that a switch of long ago is still in sight. Nothing is lost: charts and exports
  * have every one.
  */
-import type { RunEvent } from './run-event.ts';
+import type { RunEvent } from '../../shared/records.ts';
 
 export interface FoldedEvent {
   readonly event: RunEvent;

@@ -118,6 +118,8 @@ export class HostConnection implements Connection {
         networkChanged: (...args) => this.#emit('networkChanged', ...args),
         questionsChanged: (...args) => this.#emit('questionsChanged', ...args),
         resync: () => this.#emit('resync'),
+        terminalOutput: (...args) => this.#emitAndWait('terminalOutput', ...args),
+        terminalEnded: (...args) => this.#emitAndWait('terminalEnded', ...args),
       },
       {
         proxify: false,
@@ -188,9 +190,24 @@ export class HostConnection implements Connection {
     event: E,
     ...args: Parameters<ConnectionEvents[E]>
   ): void {
-    for (const listener of this.#listeners.get(event) ?? []) {
-      (listener as (...given: Parameters<ConnectionEvents[E]>) => void)(...args);
-    }
+    void this.#emitted(event, args);
+  }
+
+  /** The push is answered when all listeners have done with it. */
+  async #emitAndWait<E extends keyof ConnectionEvents>(
+    event: E,
+    ...args: Parameters<ConnectionEvents[E]>
+  ): Promise<void> {
+    await Promise.all(this.#emitted(event, args));
+  }
+
+  #emitted<E extends keyof ConnectionEvents>(
+    event: E,
+    args: Parameters<ConnectionEvents[E]>,
+  ): unknown[] {
+    return [...(this.#listeners.get(event) ?? [])].map((listener) =>
+      (listener as (...given: Parameters<ConnectionEvents[E]>) => unknown)(...args),
+    );
   }
 }
 

@@ -16,7 +16,7 @@ import type {
 import type { AppApi, RunDetail, RunSummary } from '../../shared/rpc.ts';
 import type { Connection } from './connection.ts';
 import { RedrawClock } from './redraw-clock.svelte.ts';
-import type { RunEvent } from './run-event.ts';
+import type { RunEvent } from '../../shared/records.ts';
 import { RunHistory } from './run-history.ts';
 import { isLive } from './run-state.ts';
 import { RecentIterations } from './recent-iterations.ts';
@@ -98,7 +98,7 @@ export class RunFeed {
     return this.#error;
   }
 
-  /** All records but iterations, oldest first. */
+  /** Oldest first. */
   get events(): readonly RunEvent[] {
     return this.#events;
   }
@@ -196,7 +196,7 @@ export class RunFeed {
     for (const entry of entries) {
       if (entry.record.type === 'iteration') {
         history.add(entry.record);
-      } else if (entry.sequence > this.#lastSequence) {
+      } else if (entry.record.type !== 'log' && entry.sequence > this.#lastSequence) {
         this.#pushed.push(entry);
         events ??= [...this.#events];
         events.push(entry.record);

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { exportRun } from '../../../src/main/store/run-export.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
+import type { LogRecord } from '../../../src/shared/records.ts';
 import { PHASES } from '../../../src/shared/phases.ts';
 import { iterationRecord, sampleSpec, wholeRun } from './sample-records.ts';
 
@@ -11,9 +12,18 @@ const ITERATIONS = 1200; // more rows than a page of the store
 const directory = mkdtempSync(path.join(os.tmpdir(), 'gradwire-export-'));
 const store = RunStore.open(path.join(directory, 'gradwire.db'));
 
+const printed: LogRecord = {
+  ...{ type: 'log', at: 5, rank: 1, stream: 'stderr', iteration: 3 },
+  ...{ level: 'warning', text: 'Warning: é', cut: 7, dropped: 2 },
+};
+
 beforeAll(() => {
   store.create({ id: 'r', spec: sampleSpec(), switches: [], createdAt: 1 });
-  store.append('r', wholeRun(ITERATIONS));
+  const whole = wholeRun(ITERATIONS);
+  const last = whole.at(-1)!;
+  const line = { sequence: last.sequence, record: printed };
+  const end = { ...last, sequence: last.sequence + 1 };
+  store.append('r', [...whole.slice(0, -1), line, end]);
 });
 afterAll(() => {
   store.close();
@@ -31,6 +41,7 @@ test('JSON holds the run, its spec, and every record exactly', () => {
     run: JSON.parse(JSON.stringify(store.summary('r'))) as unknown,
     spec: sampleSpec(),
     events,
+    log: [printed],
     iterations: expected,
   });
 });

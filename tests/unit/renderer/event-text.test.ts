@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { eventText } from '../../../src/renderer/components/event-text.ts';
+import { eventText } from '../../../src/shared/event-text.ts';
 
 const none = { method: 'none', parameters: {}, collective: 'ring', bucketBytes: 4096 };
 const topk = {

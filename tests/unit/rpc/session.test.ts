@@ -33,6 +33,7 @@ const EXAMPLES: { readonly [K in keyof AppApi]: Parameters<AppApi[K]> } = {
   runs: [{ search: 'first', limit: 5, offset: 2, deleted: true }],
   run: ['run-1'],
   iterations: ['run-1', { from: 1, to: 9, stride: 2 }],
+  runLog: ['run-1', 3],
   setDeleted: ['run-1', true],
   exportRun: ['run-1', 'csv'],
   watch: ['run-1'],
@@ -50,6 +51,10 @@ const EXAMPLES: { readonly [K in keyof AppApi]: Parameters<AppApi[K]> } = {
   cancelNetwork: [],
   questions: [],
   answer: [1, { type: 'secrets', answers: ['x'] }],
+  openTerminal: [1, 'box', { columns: 80, rows: 24 }],
+  writeTerminal: [1, 'ls\r'],
+  resizeTerminal: [1, { columns: 132, rows: 43 }],
+  closeTerminal: [1],
 };
 
 describe('a call', () => {
@@ -62,9 +67,13 @@ describe('a call', () => {
       type Any = (...input: readonly unknown[]) => Promise<unknown>;
       const answer = await (connection.api[name] as Any)(...EXAMPLES[name]);
       expect(core.named(name)).toEqual([EXAMPLES[name]]);
-      expect(answer).toEqual(
-        await (new SmallCore().api[name] as Any)(...EXAMPLES[name]),
-      );
+      const other = new SmallCore();
+      const terminals = other.terminals({
+        terminalOutput: () => undefined,
+        terminalEnded: () => undefined,
+      });
+      const direct: AppApi = { ...other.api, ...terminals.api };
+      expect(answer).toEqual(await (direct[name] as Any)(...EXAMPLES[name]));
     },
   );
 
@@ -279,5 +288,41 @@ describe('a line that breaks', () => {
     expect(connection.status).toBe('connected');
     connection.close();
     expect(sessions.size).toBe(0);
+  });
+});
+
+describe('a terminal’s output', () => {
+  it('reaches the page whose it is, and is answered when that has taken it', async () => {
+    const core = new SmallCore();
+    const { connection, sessions } = await open(core);
+    const { connection: other } = await open(core, sessions);
+    const heard: unknown[] = [];
+    let take!: () => void;
+    const taken = new Promise<void>((resolve) => (take = resolve));
+    connection.on('terminalOutput', async (...args) => {
+      heard.push(args);
+      await taken;
+    });
+    other.on('terminalOutput', () => {
+      heard.push('other');
+    });
+    const [page] = [...core.pages];
+    let answered = false;
+    const answer = Promise.resolve(page!.terminalOutput(1, 'hello')).then(
+      () => (answered = true),
+    );
+    await expect.poll(() => heard).toEqual([[1, 'hello']]);
+    await connection.api.info();
+    expect(answered).toBe(false);
+    take();
+    await answer;
+  });
+
+  it('ends with its session', async () => {
+    const core = new SmallCore();
+    const { connection } = await open(core);
+    expect(core.pages.size).toBe(1);
+    connection.close();
+    await expect.poll(() => core.pages.size).toBe(0);
   });
 });

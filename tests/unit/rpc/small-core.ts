@@ -6,8 +6,9 @@
 import { inputError } from '../../../src/shared/errors.ts';
 import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
 import type { JournalEntry } from '../../../src/shared/records.ts';
-import type { AppApi, AppEvents, RunDetail } from '../../../src/shared/rpc.ts';
-import type { ServedCore } from '../../../src/main/rpc/session.ts';
+import type { AppApi, AppEvents, CoreApi, RunDetail } from '../../../src/shared/rpc.ts';
+import type { ServedCore, SessionTerminals } from '../../../src/main/rpc/session.ts';
+import type { TerminalEvents } from '../../../src/shared/terminal.ts';
 
 type Listener = Parameters<ServedCore['onEvent']>[0];
 
@@ -41,7 +42,7 @@ export class SmallCore implements ServedCore {
   readonly calls: { readonly name: string; readonly input: readonly unknown[] }[] = [];
   readonly #listeners = new Set<Listener>();
 
-  readonly api: AppApi = {
+  readonly api: CoreApi = {
     info: () =>
       this.#answer('info', [], {
         version: '0.0.0',
@@ -90,6 +91,7 @@ export class SmallCore implements ServedCore {
             }),
           ),
     iterations: (run, range) => this.#answer('iterations', [run, range], [ENTRY]),
+    runLog: (run, after) => this.#answer('runLog', [run, after], [ENTRY]),
     setDeleted: (run, deleted) => this.#answer('setDeleted', [run, deleted], undefined),
     exportRun: (run, format) => this.#answer('exportRun', [run, format], 'a,b\n'),
     watch: (run) => this.#answer('watch', [run], RUN),
@@ -108,6 +110,24 @@ export class SmallCore implements ServedCore {
     questions: () => this.#answer('questions', [], []),
     answer: (id, answer) => this.#answer('answer', [id, answer], undefined),
   };
+
+  /** Of the sessions that are open. */
+  readonly pages = new Set<TerminalEvents>();
+
+  terminals(events: TerminalEvents): SessionTerminals {
+    this.pages.add(events);
+    return {
+      api: {
+        openTerminal: (...input) => this.#answer('openTerminal', input, undefined),
+        writeTerminal: (...input) => this.#answer('writeTerminal', input, undefined),
+        resizeTerminal: (...input) => this.#answer('resizeTerminal', input, undefined),
+        closeTerminal: (...input) => this.#answer('closeTerminal', input, undefined),
+      },
+      close: () => {
+        this.pages.delete(events);
+      },
+    };
+  }
 
   get listening(): number {
     return this.#listeners.size;

@@ -1,16 +1,15 @@
 /** A run's events in words. */
-import { describeEmulated } from '../../shared/emulated-network.ts';
-import { describePlan, describeSwitch } from '../../shared/exchange-plan.ts';
+import { describeEmulated } from './emulated-network.ts';
+import { describePlan, describeSwitch } from './exchange-plan.ts';
 import {
   formatBytes,
   formatCount,
   formatDuration,
   formatPercent,
   formatQuantity,
-} from '../../shared/units.ts';
-import type { SimilarityRecord, StartedRecord } from '../../shared/records.ts';
-import { describeState } from '../../shared/switched-state.ts';
-import type { RunEvent } from '../state/run-event.ts';
+} from './units.ts';
+import type { RunEvent, SimilarityRecord, StartedRecord } from './records.ts';
+import { describeState } from './switched-state.ts';
 
 export interface EventText {
   readonly tone: 'plain' | 'switch' | 'good' | 'warn' | 'bad';

@@ -1,0 +1,12 @@
+/** What a printed line says of its own weight. */
+import type { LogRecord } from '../../shared/records.ts';
+
+const ERROR =
+  /^\s*(?:\S+: )?(?:uncaught |\[?(?:fatal|error|critical)\b|\w*(?:Error|Exception)\b[:[ ])/i;
+const WARNING = /^\s*(?:\(node:\d+\) (?:\[\w+\] )?|\S+: )?\[?(?:\w*warning|warn)\b/i;
+
+/** Undefined where it does not say. */
+export function levelOf(text: string): LogRecord['level'] {
+  if (WARNING.test(text)) return 'warning';
+  return ERROR.test(text) ? 'error' : undefined;
+}

@@ -1,0 +1,135 @@
+/**
+ * What a rank's process prints, as log records of its run. The pipes are always read, so a
+ * rank that prints without end is not held back, and what it prints is bounded: lines cost
+ * what they are long, from a budget that refills slowly, and the more slowly the more the
+ * rank has had of it. Lines that it does not cover wait, the newest of them; those that they
+ * push out are counted, and the next line says how many there were.
+ */
+import type { LogRecord } from '../../shared/records.ts';
+import { LineSplitter, type PrintedLine } from './line-splitter.ts';
+import { levelOf } from './log-level.ts';
+
+/** Characters, a rank: at once, in a second, and before the refill halves… */
+const BURST = 100_000;
+const PER_SECOND = 20_000;
+const AT_FULL_RATE = 4_000_000;
+/** …again and again with each of these. A day of floods comes to some 15 MB. */
+const HALVES_WITH = 1_000_000;
+/** What the shortest line costs. */
+const LEAST_COST = 100;
+/** Newest lines that wait, and that are kept whatever they cost when the process ends. */
+const WAITING = 50;
+const BATCH_MS = 100;
+
+type Stream = LogRecord['stream'];
+type Waiting = Omit<LogRecord, 'dropped'>;
+
+export interface PrintedLogOptions {
+  /** The iteration that the rank has under way, where that is known. */
+  readonly iteration: () => number | undefined;
+  /** Some records, in order. */
+  readonly write: (records: readonly LogRecord[]) => void;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+export class PrintedLog {
+  readonly #rank: number;
+  readonly #options: PrintedLogOptions;
+  readonly #now: () => number;
+  readonly #splitters: Readonly<Record<Stream, LineSplitter>> = {
+    stdout: new LineSplitter(),
+    stderr: new LineSplitter(),
+  };
+  #dropped = 0;
+  #waiting: Waiting[] = [];
+  #budget = BURST;
+  #spent = 0;
+  #refilledAt: number;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(rank: number, options: PrintedLogOptions) {
+    this.#rank = rank;
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+    this.#refilledAt = this.#now();
+  }
+
+  readonly take = (stream: Stream, bytes: Buffer): void => {
+    this.#makeRoom();
+    // Beyond the budget only the newest can count: the others are not even looked at.
+    const most = WAITING + Math.max(0, Math.ceil(this.#budget / LEAST_COST));
+    const { lines, skipped } = this.#splitters[stream].split(bytes, most);
+    if (skipped > 0) this.#dropped += skipped + this.#waiting.splice(0).length;
+    this.#add(stream, lines);
+  };
+
+  /** The process has ended: what is left of it, its last lines at any cost. */
+  close(): void {
+    for (const stream of ['stdout', 'stderr'] as const) {
+      this.#add(stream, this.#splitters[stream].end());
+    }
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#write(this.#waiting.splice(0));
+  }
+
+  #add(stream: Stream, lines: readonly PrintedLine[]): void {
+    if (lines.length === 0) return;
+    const at = this.#now();
+    const iteration = this.#options.iteration();
+    const rank = this.#rank;
+    for (const { text, cut } of lines) {
+      const level = levelOf(text);
+      this.#waiting.push({
+        ...{ type: 'log', at, rank, stream },
+        ...(level === undefined ? {} : { level }),
+        ...(iteration === undefined ? {} : { iteration }),
+        text,
+        ...(cut === 0 ? {} : { cut }),
+      });
+      if (this.#waiting.length >= 2 * WAITING) this.#makeRoom();
+    }
+    this.#timer ??= setTimeout(this.#flush, BATCH_MS);
+  }
+
+  readonly #flush = (): void => {
+    this.#timer = undefined;
+    this.#makeRoom();
+    if (this.#waiting.length > 0) this.#timer = setTimeout(this.#flush, BATCH_MS);
+  };
+
+  /** Writes what the budget covers, and leaves the newest of the rest waiting. */
+  #makeRoom(): void {
+    this.#refill();
+    const covered: Waiting[] = [];
+    while (this.#waiting.length > 0 && this.#budget > 0) {
+      const line = this.#waiting.shift()!;
+      const cost = Math.max(LEAST_COST, line.text.length);
+      this.#budget -= cost;
+      this.#spent += cost;
+      covered.push(line);
+    }
+    this.#write(covered);
+    const excess = Math.max(0, this.#waiting.length - WAITING);
+    this.#dropped += this.#waiting.splice(0, excess).length;
+  }
+
+  #refill(): void {
+    const now = this.#now();
+    const beyond = Math.max(0, this.#spent - AT_FULL_RATE);
+    const perSecond = PER_SECOND * 2 ** (-beyond / HALVES_WITH);
+    // A clock that was set back refills nothing.
+    const seconds = Math.max(0, now - this.#refilledAt) / 1000;
+    this.#refilledAt = now;
+    this.#budget = Math.min(BURST, this.#budget + seconds * perSecond);
+  }
+
+  #write(lines: readonly Waiting[]): void {
+    if (lines.length === 0) return;
+    const [first, ...others] = lines as [Waiting, ...Waiting[]];
+    const dropped = this.#dropped;
+    this.#dropped = 0;
+    this.#options.write([dropped === 0 ? first : { ...first, dropped }, ...others]);
+  }
+}

@@ -1,0 +1,74 @@
+/** `gradwire runs log`: events of a run and what its ranks printed, in the order of time. */
+import type { Command } from 'commander';
+import type { LogFilter } from '../../shared/log-text.ts';
+import type { JournalEntry } from '../../shared/records.ts';
+import type { RunStore } from '../../main/store/run-store.ts';
+import {
+  addConnectOptions,
+  connectOptions,
+  type ConnectFlags,
+} from '../session/connect-options.ts';
+import { followRun } from '../session/follow-run.ts';
+import { resolveRun } from '../session/run-name.ts';
+import { withWorkspace } from '../session/workspace.ts';
+import { LogPrinter } from '../text/log-printer.ts';
+import { parseWord } from '../text/parse-word.ts';
+
+interface LogFlags extends ConnectFlags {
+  readonly follow: boolean;
+  readonly json: boolean;
+  readonly rank?: number;
+  readonly grep?: string;
+}
+
+export function addRunsLogCommand(runs: Command): void {
+  const command = runs
+    .command('log')
+    .description(
+      'print what happened in a run and what its ranks printed, by time; --follow goes on ' +
+        'in the order of arrival',
+    )
+    .argument('<run>', 'the beginning of its id, or last')
+    .option('--follow', 'go on until the run ends; Ctrl-C leaves it running', false)
+    .option('--rank <n>', 'lines of one rank alone', parseWord)
+    .option('--grep <text>', 'lines with that text alone, in letters of either case')
+    .option('--json', 'print every record as one line of JSON', false)
+    .action(async (name: string, flags: LogFlags) => {
+      process.exitCode = await withWorkspace(async (workspace) => {
+        const { store, coordinator } = workspace;
+        const filter: LogFilter = { rank: flags.rank, text: flags.grep };
+        if (!flags.follow) {
+          await coordinator.recover();
+          const id = resolveRun(store, name);
+          const printer = new LogPrinter(process.stdout, filter, flags.json);
+          printer.records(byTime(store, id));
+          return 0;
+        }
+        const id = resolveRun(store, name);
+        return followRun(
+          workspace,
+          id,
+          {
+            json: flags.json,
+            mode: 'attach',
+            printer: (output) => new LogPrinter(output, filter, flags.json),
+          },
+          async () => {
+            await coordinator.follow(id);
+          },
+        );
+      }, connectOptions(flags));
+    });
+  addConnectOptions(command);
+}
+
+/** Nodes' records arrive in any order; of one moment, in that in which they arrived. */
+function byTime(store: RunStore, id: string): readonly JournalEntry[] {
+  const entries: JournalEntry[] = [];
+  for (;;) {
+    const page = store.logAfter(id, entries.at(-1)?.sequence ?? 0);
+    if (page.length === 0) break;
+    entries.push(...page);
+  }
+  return entries.sort((a, b) => a.record.at - b.record.at || a.sequence - b.sequence);
+}

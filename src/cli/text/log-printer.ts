@@ -1,0 +1,56 @@
+/** The merged log of a run on stdout: a line each, or with --json the records. */
+import {
+  logLine,
+  passes,
+  type LogFilter,
+  type LogLine,
+} from '../../shared/log-text.ts';
+import type { JournalEntry } from '../../shared/records.ts';
+import type { Output, RunPrinter } from './run-printer.ts';
+
+export class LogPrinter implements RunPrinter {
+  readonly #output: Pick<Output, 'write'>;
+  readonly #filter: LogFilter;
+  readonly #json: boolean;
+
+  constructor(output: Pick<Output, 'write'>, filter: LogFilter, json: boolean) {
+    this.#output = output;
+    this.#filter = filter;
+    this.#json = json;
+  }
+
+  begin(): void {
+    // The lines say it all.
+  }
+
+  records(entries: readonly JournalEntry[]): void {
+    let printed = '';
+    for (const entry of entries) {
+      const line = logLine(entry);
+      if (line === undefined || !passes(line, this.#filter)) continue;
+      printed += `${this.#json ? JSON.stringify(entry.record) : lineText(line)}\n`;
+    }
+    if (printed !== '') this.#output.write(printed);
+  }
+
+  end(): void {
+    // As above.
+  }
+}
+
+/** `2026-03-01 14:02:03.456  rank 2  iteration 34  warning  text` */
+function lineText({ at, rank, iteration, level, text }: LogLine): string {
+  const columns = [
+    localTime(at),
+    rank === undefined ? 'run' : `rank ${rank}`,
+    ...(iteration === undefined ? [] : [`iteration ${iteration}`]),
+    ...(level === 'info' ? [] : [level]),
+    text,
+  ];
+  return columns.join('  ');
+}
+
+function localTime(at: number): string {
+  const local = new Date(at - new Date(at).getTimezoneOffset() * 60_000);
+  return local.toISOString().replace('T', ' ').replace('Z', '');
+}

@@ -1,0 +1,12 @@
+/**
+ * Version 5: what ranks print, a line each, beside the events: those are read whole whenever
+ * a run is shown, and there may be a thousand times as many lines.
+ */
+export const logLinesMigration = `
+  CREATE TABLE log_lines (
+    run INTEGER NOT NULL REFERENCES runs (number) ON DELETE CASCADE,
+    sequence INTEGER NOT NULL,
+    record TEXT NOT NULL,
+    PRIMARY KEY (run, sequence)
+  ) STRICT, WITHOUT ROWID;
+`;

@@ -1,0 +1,41 @@
+/** All terminals of the app, page by page. */
+import { LOCAL_NODE } from '../../shared/node-entry.ts';
+import type { TerminalEvents, TerminalSize } from '../../shared/terminal.ts';
+import type { RemoteShell } from '../ssh/remote-stream.ts';
+import { openLocalShell } from './local-shell.ts';
+import { PageTerminals } from './page-terminals.ts';
+import { remoteShell } from './remote-shell.ts';
+
+/** @throws GradwireError `NODE_UNKNOWN`, and what connecting throws */
+export type OpenRemote = (
+  node: string,
+  size: TerminalSize,
+  signal: AbortSignal,
+) => Promise<RemoteShell>;
+
+export class AppTerminals {
+  readonly #openRemote: OpenRemote;
+  readonly #pages = new Set<PageTerminals>();
+
+  constructor(openRemote: OpenRemote) {
+    this.#openRemote = openRemote;
+  }
+
+  /** The terminals of a page; closed, they are forgotten here too. */
+  page(events: TerminalEvents): PageTerminals {
+    const page = new PageTerminals(
+      async (node, size, signal) =>
+        node === LOCAL_NODE
+          ? await openLocalShell(size)
+          : remoteShell(await this.#openRemote(node, size, signal)),
+      events,
+      () => this.#pages.delete(page),
+    );
+    this.#pages.add(page);
+    return page;
+  }
+
+  close(): void {
+    for (const page of this.#pages) page.close();
+  }
+}

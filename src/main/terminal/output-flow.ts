@@ -1,0 +1,63 @@
+/**
+ * Passes a shell's output on to a page, in order and without loss, as fast as the page takes
+ * it. While nothing is on its way to the page, output goes at once; otherwise it is gathered
+ * until an answer comes or a piece is full. So a key's echo does not wait, and a flood comes
+ * in few, full pieces. At most WINDOW characters are unanswered, and one more piece is
+ * gathered; then the shell is held back.
+ */
+import type { Readable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
+
+/** Characters. */
+export const PIECE = 32_768;
+export const WINDOW = 8 * PIECE;
+
+/**
+ * @param send resolves or rejects when the page has taken a piece, or never will
+ * @returns when the output has ended and all of it has been sent, or it was destroyed
+ */
+export function passOutput(
+  output: Readable,
+  send: (text: string) => Promise<unknown>,
+): Promise<void> {
+  return new Promise((resolve) => {
+    const decoder = new StringDecoder('utf8');
+    let gathered = '';
+    let unanswered = 0;
+    let over = false;
+
+    const pass = (): void => {
+      while (gathered !== '' && maySend()) {
+        const text = gathered.slice(0, PIECE);
+        gathered = gathered.slice(PIECE);
+        unanswered += text.length;
+        const answered = (): void => {
+          unanswered -= text.length;
+          pass();
+        };
+        send(text).then(answered, answered);
+      }
+      if (over) {
+        if (gathered === '') resolve();
+      } else if (gathered.length >= PIECE) {
+        output.pause();
+      } else {
+        output.resume();
+      }
+    };
+    const maySend = (): boolean =>
+      unanswered === 0 || (gathered.length >= PIECE && unanswered < WINDOW);
+    const end = (): void => {
+      if (over) return;
+      over = true;
+      gathered += decoder.end();
+      pass();
+    };
+    output.on('data', (chunk: Buffer) => {
+      gathered += decoder.write(chunk);
+      pass();
+    });
+    // Why it broke off, the shell's end tells.
+    output.on('end', end).on('error', end).on('close', end);
+  });
+}

@@ -1,0 +1,130 @@
+/**
+ * The terminals of one page: opened, typed into, resized and closed by it alone, and ended
+ * with it.
+ */
+import { failure, inputError, type GradwireError } from '../../shared/errors.ts';
+import type {
+  TerminalApi,
+  TerminalEvents,
+  TerminalSize,
+} from '../../shared/terminal.ts';
+import { passOutput } from './output-flow.ts';
+import type { OpenShell, Shell } from './shell.ts';
+
+/** Each holds a process, a channel and, in the page, its last lines. */
+export const MOST_TERMINALS = 16;
+
+interface Terminal {
+  readonly closing: AbortController;
+  size: TerminalSize;
+  /** Undefined while it is being opened. */
+  shell: Shell | undefined;
+}
+
+export class PageTerminals {
+  readonly api: TerminalApi = {
+    openTerminal: (id, node, size) => this.#open(id, node, size),
+    writeTerminal: async (id, text) => {
+      const { shell } = this.#named(id);
+      if (shell === undefined) throw gone(id);
+      await shell.write(text);
+    },
+    resizeTerminal: async (id, size) => {
+      const terminal = this.#named(id);
+      terminal.size = size;
+      terminal.shell?.resize(size);
+    },
+    closeTerminal: async (id) => {
+      this.#close(id);
+    },
+  };
+  readonly #openShell: OpenShell;
+  readonly #events: TerminalEvents;
+  readonly #onClose: () => void;
+  readonly #terminals = new Map<number, Terminal>();
+  #closed = false;
+
+  constructor(openShell: OpenShell, events: TerminalEvents, onClose: () => void) {
+    this.#openShell = openShell;
+    this.#events = events;
+    this.#onClose = onClose;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#onClose();
+    for (const id of [...this.#terminals.keys()]) this.#close(id);
+  }
+
+  /** @throws GradwireError `TERMINAL_TAKEN`, `TERMINAL_LIMIT`, and why there is no shell */
+  async #open(id: number, node: string, size: TerminalSize): Promise<void> {
+    if (this.#closed) throw gone(id);
+    if (this.#terminals.has(id)) {
+      throw inputError('TERMINAL_TAKEN', `terminal ${id} is open already`, {
+        next: 'Give each terminal of a page a number of its own.',
+      });
+    }
+    if (this.#terminals.size >= MOST_TERMINALS) {
+      throw inputError(
+        'TERMINAL_LIMIT',
+        `this page has ${MOST_TERMINALS} terminals, the most there can be`,
+        { place: node, next: 'Close one that you do not need.' },
+      );
+    }
+    const closing = new AbortController();
+    const terminal: Terminal = { closing, size, shell: undefined };
+    this.#terminals.set(id, terminal);
+    let shell: Shell;
+    try {
+      shell = await this.#openShell(node, size, closing.signal);
+    } catch (error) {
+      this.#forget(id, terminal);
+      throw error;
+    }
+    if (closing.signal.aborted) {
+      shell.close();
+      throw failure('ABORTED', `terminal ${id} was closed while it was being opened`, {
+        place: node,
+      });
+    }
+    terminal.shell = shell;
+    if (terminal.size !== size) shell.resize(terminal.size);
+    this.#serve(id, terminal, shell).catch(() => undefined);
+  }
+
+  async #serve(id: number, terminal: Terminal, shell: Shell): Promise<void> {
+    const { signal } = terminal.closing;
+    await passOutput(shell.output, async (text) => {
+      if (!signal.aborted) await this.#events.terminalOutput(id, text);
+    });
+    const end = await shell.ended;
+    this.#forget(id, terminal);
+    // A page that goes away at this very moment need not be told.
+    if (!signal.aborted) await this.#events.terminalEnded(id, end);
+  }
+
+  #close(id: number): void {
+    const terminal = this.#terminals.get(id);
+    if (terminal === undefined) return;
+    this.#terminals.delete(id);
+    terminal.closing.abort();
+    terminal.shell?.close();
+  }
+
+  /** Its number may be another terminal's by now. */
+  #forget(id: number, terminal: Terminal): void {
+    if (this.#terminals.get(id) === terminal) this.#terminals.delete(id);
+  }
+
+  #named(id: number): Terminal {
+    const terminal = this.#terminals.get(id);
+    if (terminal === undefined) throw gone(id);
+    return terminal;
+  }
+}
+
+function gone(id: number): GradwireError {
+  return failure('TERMINAL_GONE', `terminal ${id} has no shell`, {
+    next: 'It has ended, or is not open yet: open it again.',
+  });
+}

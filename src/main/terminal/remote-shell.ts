@@ -1,0 +1,29 @@
+/** A login shell on a machine, over the connection that everything of the machine shares. */
+import { toErrorData } from '../../shared/errors.ts';
+import type { RemoteShell } from '../ssh/remote-stream.ts';
+import type { Shell } from './shell.ts';
+
+export function remoteShell(stream: RemoteShell): Shell {
+  // Its loss is told by `exit`; a stream's error has to be listened to.
+  stream.on('error', () => undefined);
+  return {
+    output: stream,
+    ended: stream.exit.then(
+      ({ code, signal }) => ({ reason: 'exited', code, signal }),
+      (error: unknown) => ({ reason: 'lost', error: toErrorData(error) }),
+    ),
+    write: (text) =>
+      new Promise((resolve) => {
+        // One that fails has ended, or will have in a moment: that is told.
+        stream.write(text, () => {
+          resolve();
+        });
+      }),
+    resize: ({ columns, rows }) => {
+      stream.resize(columns, rows);
+    },
+    close: () => {
+      stream.destroy();
+    },
+  };
+}

@@ -1,0 +1,117 @@
+/**
+ * The merged log of a run as the page has it: what is stored is read page by page, what comes
+ * is added, and what was missed is read. In the order of time; the newest lines are kept.
+ */
+import { isErrorData, toErrorData, type ErrorData } from '../../shared/errors.ts';
+import { logLine, type LogLine } from '../../shared/log-text.ts';
+import type { JournalEntry } from '../../shared/records.ts';
+import type { AppApi } from '../../shared/rpc.ts';
+import type { Connection } from './connection.ts';
+
+/** Lines kept; `gradwire runs log` has all. */
+export const MOST_LINES = 100_000;
+/** Lines that are left out at once, so that not every new one moves all others. */
+const SLACK = 5000;
+
+export class RunLog {
+  readonly #run: string;
+  readonly #api: AppApi;
+  readonly #stops: readonly (() => void)[];
+  #lines = $state.raw<readonly LogLine[]>([]);
+  #leftOut = $state(0);
+  #error = $state.raw<ErrorData>();
+  /** The last record of which it is known whether it is a line. */
+  #seen = 0;
+  #reading = false;
+  #readAgain = false;
+  #closed = false;
+
+  constructor(connection: Connection, run: string) {
+    this.#run = run;
+    this.#api = connection.api;
+    this.#stops = [
+      connection.on('records', (id, entries) => {
+        if (id === run) this.#take(entries);
+      }),
+      connection.on('resync', () => void this.#read()),
+    ];
+    void this.#read();
+  }
+
+  /** By time; of one moment, in the order of arrival. */
+  get lines(): readonly LogLine[] {
+    return this.#lines;
+  }
+
+  /** Lines that are not kept any more: the oldest. */
+  get leftOut(): number {
+    return this.#leftOut;
+  }
+
+  get error(): ErrorData | undefined {
+    return this.#error;
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const stop of this.#stops) stop();
+  }
+
+  #take(entries: readonly JournalEntry[]): void {
+    const first = entries[0];
+    if (first === undefined) return;
+    if (this.#reading || first.sequence > this.#seen + 1) {
+      void this.#read();
+      return;
+    }
+    this.#add(entries);
+    this.#seen = Math.max(this.#seen, entries.at(-1)!.sequence);
+  }
+
+  async #read(): Promise<void> {
+    if (this.#reading) {
+      this.#readAgain = true;
+      return;
+    }
+    this.#reading = true;
+    try {
+      do {
+        this.#readAgain = false;
+        const read = await this.#readPages();
+        this.#add(read);
+        this.#seen = read.at(-1)?.sequence ?? this.#seen;
+      } while (this.#readAgain && !this.#closed);
+      this.#error = undefined;
+    } catch (error) {
+      const data = isErrorData(error) ? error : toErrorData(error);
+      // The connection says when it is back, and this is done again.
+      if (data.code !== 'CONNECTION_LOST') this.#error = data;
+    } finally {
+      this.#reading = false;
+    }
+  }
+
+  /** All that there is behind what has been seen: put into order once, drawn once. */
+  async #readPages(): Promise<readonly JournalEntry[]> {
+    const read: JournalEntry[] = [];
+    for (;;) {
+      const after = read.at(-1)?.sequence ?? this.#seen;
+      const page = await this.#api.runLog(this.#run, after);
+      if (page.length === 0 || this.#closed) return read;
+      read.push(...page);
+    }
+  }
+
+  #add(entries: readonly JournalEntry[]): void {
+    const fresh = entries
+      .filter(({ sequence }) => sequence > this.#seen)
+      .flatMap((entry) => logLine(entry) ?? []);
+    if (fresh.length === 0) return;
+    const lines = [...this.#lines, ...fresh].sort(
+      (a, b) => a.at - b.at || a.sequence - b.sequence,
+    );
+    const excess = lines.length > MOST_LINES + SLACK ? lines.length - MOST_LINES : 0;
+    this.#leftOut += excess;
+    this.#lines = excess === 0 ? lines : lines.slice(excess);
+  }
+}

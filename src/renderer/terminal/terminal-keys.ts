@@ -1,0 +1,37 @@
+/**
+ * What a key does in a terminal before the shell gets it: almost nothing. Ctrl+C belongs to
+ * the shell, so copying takes Shift as well; pasting is the browser's own.
+ */
+
+export type KeyAction =
+  /** Sent to the shell. */
+  | 'shell'
+  /** What the browser or the page does with it. */
+  | 'page'
+  | 'copy'
+  /** Puts the focus out of the terminal, where Tab belongs to the page again. */
+  | 'leave';
+
+export interface TerminalKey {
+  readonly key: string;
+  readonly ctrlKey: boolean;
+  readonly shiftKey: boolean;
+  readonly altKey: boolean;
+  readonly metaKey: boolean;
+}
+
+export function keyAction(stroke: TerminalKey): KeyAction {
+  const { ctrlKey, shiftKey, altKey, metaKey } = stroke;
+  if (!ctrlKey || !shiftKey || altKey || metaKey) return 'shell';
+  switch (stroke.key.toLowerCase()) {
+    case 'c':
+      return 'copy';
+    case 'v':
+    case 'p':
+      return 'page';
+    case 'arrowup':
+      return 'leave';
+    default:
+      return 'shell';
+  }
+}

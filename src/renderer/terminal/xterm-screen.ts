@@ -1,0 +1,106 @@
+/** A terminal drawn by xterm.js in an element of the page, as large as that element. */
+import { FitAddon } from '@xterm/addon-fit';
+import { Terminal } from '@xterm/xterm';
+import type { TerminalScreen } from '../state/terminal-session.svelte.ts';
+import type { TerminalSize } from '../../shared/terminal.ts';
+import { keyAction } from './terminal-keys.ts';
+import { terminalTheme } from './terminal-theme.ts';
+
+const SCROLLBACK_LINES = 10_000;
+const FONT_PIXELS = 13;
+/** As everywhere on the page; colours that a program chooses are moved as far as it takes. */
+const LEAST_CONTRAST = 4.5;
+
+/**
+ * Soft reset; back from the other screen; no reports of the mouse, the focus or pastes. A
+ * program that was cut off has not undone it, and the next shell knows nothing of it.
+ */
+const RESTORE = `\x1b[!p${[1049, 1000, 1002, 1003, 1004, 1006, 2004]
+  .map((mode) => `\x1b[?${mode}l`)
+  .join('')}\r\n`;
+
+export interface ScreenEvents {
+  typed(text: string): void;
+  resized(size: TerminalSize): void;
+  left(): void;
+}
+
+export class XtermScreen implements TerminalScreen {
+  readonly #terminal: Terminal;
+  readonly #fit = new FitAddon();
+  readonly #observer: ResizeObserver;
+
+  constructor(place: HTMLElement, label: string, events: ScreenEvents) {
+    const style = getComputedStyle(place);
+    const calm = window.matchMedia('(prefers-reduced-motion: reduce)').matches;
+    this.#terminal = new Terminal({
+      cursorBlink: !calm,
+      fontFamily: style.getPropertyValue('--mono'),
+      fontSize: FONT_PIXELS,
+      minimumContrastRatio: LEAST_CONTRAST,
+      scrollback: SCROLLBACK_LINES,
+      theme: terminalTheme(style),
+    });
+    this.#terminal.loadAddon(this.#fit);
+    this.#terminal.open(place);
+    this.#terminal.textarea?.setAttribute('aria-label', label);
+    this.#fit.fit();
+    this.#terminal.onData((text) => {
+      events.typed(text);
+    });
+    this.#terminal.onBinary((bytes) => {
+      events.typed(bytes);
+    });
+    this.#terminal.onResize(({ cols, rows }) => {
+      events.resized({ columns: cols, rows });
+    });
+    this.#terminal.attachCustomKeyEventHandler((event) => {
+      const action = keyAction(event);
+      if (action === 'shell') return true;
+      if (event.type === 'keydown' && action !== 'page') {
+        event.preventDefault();
+        // xterm.js answers the event with what is selected in the terminal.
+        if (action === 'copy') document.execCommand('copy');
+        else events.left();
+      }
+      return false;
+    });
+    // A terminal that is not shown has no size, and keeps the one that it had.
+    this.#observer = new ResizeObserver(() => {
+      this.#fit.fit();
+    });
+    this.#observer.observe(place);
+  }
+
+  get size(): TerminalSize {
+    return { columns: this.#terminal.cols, rows: this.#terminal.rows };
+  }
+
+  write(text: string): Promise<void> {
+    return new Promise((resolve) => {
+      this.#terminal.write(text, resolve);
+    });
+  }
+
+  restore(): void {
+    this.#terminal.write(RESTORE);
+  }
+
+  /** Whether keys are for a shell that is there. */
+  setOpen(open: boolean): void {
+    this.#terminal.options.disableStdin = !open;
+  }
+
+  focus(): void {
+    this.#terminal.focus();
+  }
+
+  readColours(place: HTMLElement): void {
+    this.#terminal.options.theme = terminalTheme(getComputedStyle(place));
+  }
+
+  close(): void {
+    this.#observer.disconnect();
+    this.#terminal.dispose();
+  }
+}

@@ -1,0 +1,69 @@
+/** A run's merged log, line by line: its events in words, and what its ranks printed. */
+import { eventText } from './event-text.ts';
+import type { JournalEntry, LogRecord, RunEvent } from './records.ts';
+
+export interface LogLine {
+  /** Of the run: names the line for good. */
+  readonly sequence: number;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly rank: number | undefined;
+  readonly iteration: number | undefined;
+  readonly level: 'info' | 'warning' | 'error';
+  readonly text: string;
+  /** Whether a rank printed it. */
+  readonly printed: boolean;
+}
+
+const LEVELS = {
+  plain: 'info',
+  switch: 'info',
+  good: 'info',
+  warn: 'warning',
+  bad: 'error',
+} as const;
+
+/** Undefined for what the log does not have: iterations. */
+export function logLine({ sequence, record }: JournalEntry): LogLine | undefined {
+  if (record.type === 'iteration') return undefined;
+  if (record.type === 'log') return printedLine(sequence, record);
+  const { tone, title, text, iteration } = eventText(record);
+  return {
+    ...{ sequence, at: record.at, rank: rankOf(record), iteration },
+    level: LEVELS[tone],
+    text: record.type === 'notice' ? text : `${title}: ${text}`,
+    printed: false,
+  };
+}
+
+function printedLine(sequence: number, record: LogRecord): LogLine {
+  const { at, rank, iteration, level, text, cut, dropped } = record;
+  const before = dropped === undefined ? '' : `[${dropped} lines left out] `;
+  const behind = cut === undefined ? '' : ` [… ${cut} characters more]`;
+  return {
+    ...{ sequence, at, rank, iteration },
+    level: level ?? 'info',
+    text: `${before}${text}${behind}`,
+    printed: true,
+  };
+}
+
+function rankOf(event: RunEvent): number | undefined {
+  if (event.type === 'notice') return event.rank;
+  return event.type === 'failed' ? event.error.rank : undefined;
+}
+
+export interface LogFilter {
+  readonly rank?: number | undefined;
+  /** Anywhere in the text, in letters of either case. */
+  readonly text?: string | undefined;
+}
+
+export function passes(line: LogLine, { rank, text }: LogFilter): boolean {
+  if (rank !== undefined && line.rank !== rank) return false;
+  return (
+    text === undefined ||
+    text === '' ||
+    line.text.toLowerCase().includes(text.toLowerCase())
+  );
+}

@@ -1,0 +1,148 @@
+/** The log on a run's page: of 100,000 lines, and live of ranks that really print. */
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openHome, resolveHome } from '../../src/main/home/home.ts';
+import { RunStore } from '../../src/main/store/run-store.ts';
+import type { RunRecord } from '../../src/shared/records.ts';
+import { launchChromium } from '../harness/browser.ts';
+import { GradwireHome } from '../harness/gradwire.ts';
+import { obstacles, watchErrors } from '../harness/page.ts';
+import { openServer, type Server } from '../harness/server.ts';
+import {
+  done,
+  entries,
+  iterationRecord,
+  sampleSpec,
+  started,
+} from '../unit/main/sample-records.ts';
+
+/** Limits are there for what hangs. */
+const PATIENCE_MS = 240_000;
+const LINES = 100_000 - 2;
+const HOOK = path.join(import.meta.dirname, '../integration/runs/noisy-ranks.mjs');
+
+let browser: Browser;
+let home: GradwireHome;
+let server: Server;
+let page: Page;
+let pageErrors: readonly string[];
+
+beforeAll(async () => {
+  home = new GradwireHome();
+  await storeLongRun(home);
+  // Its supervisor and the ranks inherit the environment.
+  const environment = {
+    NODE_OPTIONS: `--import=${pathToFileURL(HOOK).href}`,
+    NOISE: JSON.stringify({ 0: 'warning', 1: 'flood' }),
+  };
+  server = await openServer(home, [], { environment });
+  browser = await launchChromium();
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  context.setDefaultTimeout(PATIENCE_MS);
+  page = await context.newPage();
+  pageErrors = watchErrors(page);
+  await page.goto(server.url);
+  // The page that sets the cookie goes on to this one.
+  await part('connection-status').waitFor();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await server?.[Symbol.asyncDispose]();
+  await home?.[Symbol.asyncDispose]();
+});
+
+/** Ten iterations in which ranks printed 100,000 lines but the start and the end. */
+async function storeLongRun({ directory }: GradwireHome): Promise<void> {
+  const { database } = await openHome(resolveHome({ GRADWIRE_HOME: directory }));
+  const store = RunStore.open(database);
+  const records: RunRecord[] = [started];
+  for (let line = 0; line < LINES; line++) {
+    const iteration = Math.floor((10 * line) / LINES);
+    records.push({
+      ...{ type: 'log', at: 1_700_000_000_001 + line / 200, rank: line % 2 },
+      ...{ stream: 'stderr', iteration, text: `line ${line}` },
+    });
+  }
+  for (let iteration = 0; iteration < 10; iteration++) {
+    records.push(iterationRecord(iteration, 0), iterationRecord(iteration, 1));
+  }
+  store.create({ id: 'long', spec: sampleSpec(), switches: [], createdAt: 1 });
+  store.append('long', entries([...records, done]));
+  store.close();
+}
+
+const part = (testId: string) => page.getByTestId(testId);
+const line = (text: string) => part('log-line').filter({ hasText: text });
+const follows = () => part('log-follow').getAttribute('aria-pressed');
+
+async function show(run: string): Promise<void> {
+  await page.evaluate((id) => (location.hash = `#/run/${id}`), run);
+  await part('log').scrollIntoViewIfNeeded();
+}
+
+test('100,000 lines are there, and only those in sight are drawn', async () => {
+  await show('long');
+  await part('log-count').filter({ hasText: '100000 lines' }).waitFor();
+  // The newest is in sight; the end of the run is the last line.
+  await line('Completed').waitFor();
+  expect(await follows()).toBe('true');
+  expect(await part('log-line').count()).toBeLessThan(60);
+
+  await part('log-lines').hover();
+  await page.mouse.wheel(0, -500);
+  await expect.poll(follows).toBe('false');
+});
+
+test('is filtered by rank and text; a line leads the charts to its iteration', async () => {
+  await part('log-text').fill('LINE 77777');
+  await part('log-count').filter({ hasText: '1 of 100000 lines' }).waitFor();
+  await line('line 77777').click();
+  expect(await part('log-whole').innerText()).toBe('line 77777');
+  await part('log-text').fill('');
+  await part('log-rank').selectOption('1');
+  await part('log-count')
+    .filter({ hasText: `${LINES / 2} of 100000 lines` })
+    .waitFor();
+  await part('log-rank').selectOption('all');
+
+  await part('log-goal').fill('3');
+  await part('log-goal').press('Enter');
+  await line(`line ${Math.ceil((3 * LINES) / 10)}`)
+    .first()
+    .waitFor();
+  await part('log-lines').press('ArrowDown');
+  expect(await part('log-whole').innerText()).toBe(
+    `line ${Math.ceil((3 * LINES) / 10) + 1}`,
+  );
+  expect(await obstacles(page)).toEqual([]);
+});
+
+test('what ranks print comes in while they train, and the newest stays in sight', async () => {
+  const command = home.startQuickstart(['world.ranks=2', 'iterations=1000000']);
+  await part('live-runs').getByRole('link').click();
+  await part('log').scrollIntoViewIfNeeded();
+  await line('lines left out').first().waitFor();
+  expect(await follows()).toBe('true');
+  const newest = async (): Promise<number> => {
+    const text = await line('flood').last().innerText();
+    return Number(/flood (\d+)/.exec(text)?.[1]);
+  };
+  const before = await newest();
+  await expect.poll(newest).toBeGreaterThan(before);
+  await part('log-rank').selectOption('0');
+  await line('the driver is old').waitFor();
+  await part('stop').click();
+  await part('stop-confirm').click();
+  await command.finished;
+  await line('Stopped')
+    .or(part('run-state').filter({ hasText: /stopped/i }))
+    .first()
+    .waitFor();
+  expect(pageErrors).toEqual([]);
+});
+
+/** Of the page, where functions of `evaluate` run. */
+declare const location: { hash: string };

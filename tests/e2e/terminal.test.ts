@@ -1,0 +1,149 @@
+/** A terminal on a machine's card, in a real Chromium: typed into, coloured, resized, closed. */
+import { writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launchChromium } from '../harness/browser.ts';
+import { GradwireHome } from '../harness/gradwire.ts';
+import { obstacles, watchErrors } from '../harness/page.ts';
+import { openServer, type Server } from '../harness/server.ts';
+import { SshServer } from '../harness/sshd.ts';
+
+/** Limits are there for what hangs. */
+const PATIENCE_MS = 240_000;
+
+let browser: Browser;
+let home: GradwireHome;
+let server: Server;
+let machine: SshServer;
+let page: Page;
+let pageErrors: readonly string[];
+
+beforeAll(async () => {
+  browser = await launchChromium();
+  machine = await SshServer.start({ shellStart: "PS1='box> '\n" });
+  // A login shell reads this one.
+  writeFileSync(path.join(machine.home, '.bash_profile'), '. ~/.bashrc\n');
+  home = new GradwireHome();
+  server = await openServer(home);
+  const context = await browser.newContext({
+    viewport: { width: 1440, height: 900 },
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  context.setDefaultTimeout(PATIENCE_MS);
+  page = await context.newPage();
+  pageErrors = watchErrors(page);
+  await page.goto(server.url);
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await server?.[Symbol.asyncDispose]();
+  await home?.[Symbol.asyncDispose]();
+  await machine?.[Symbol.asyncDispose]();
+});
+
+const part = (testId: string) => page.getByTestId(testId);
+const screen = () =>
+  page.locator('[data-testid=terminal-pane]:not([hidden]) .xterm-rows');
+const shows = (text: string | RegExp) => screen().filter({ hasText: text }).waitFor();
+
+async function enter(line: string): Promise<void> {
+  await page.keyboard.type(line);
+  await page.keyboard.press('Enter');
+}
+
+test('opens on the card, asks for the host’s key, and is typed into', async () => {
+  await part('connection-status').filter({ hasText: os.hostname() }).waitFor();
+  await page.keyboard.press('c');
+  await part('add-node').click();
+  await part('node-host').fill('127.0.0.1');
+  await part('node-port').fill(String(machine.port));
+  await part('node-identity').fill(machine.key);
+  await part('node-name').fill('box');
+  await part('add-node-confirm').click();
+  await part('node-box').getByTestId('node-terminal').click();
+  await part('question-accept').click();
+  await shows('box>');
+  await part('terminal-tab').filter({ hasText: 'box' }).waitFor();
+  await page.locator('[data-testid=terminal-pane] textarea').focus();
+  await enter('echo "$((6 * 7)) $TERM"');
+  await shows('42 xterm-256color');
+  await enter("printf '\\033[38;2;200;40;40mdeep\\033[0m \\033[31mred\\033[0m\\n'");
+  const deep = screen().locator('span', { hasText: /^deep$/ });
+  await deep.waitFor();
+  // Set by the program, and moved only as far as the contrast needs.
+  const colour = await deep.evaluate((element) => getComputedStyle(element).color);
+  expect(colour).toMatch(/^rgb\(2\d\d, \d\d, \d\d\)$/);
+  expect(await obstacles(page)).toEqual([]);
+});
+
+test('its size is that of its place, also after that has changed', async () => {
+  const size = async (): Promise<string> => {
+    await enter('clear; echo "size $(stty size)"');
+    await shows(/size \d+ \d+/);
+    return /size (\d+ \d+)/.exec(await screen().innerText())![1]!;
+  };
+  const before = await size();
+  await page.setViewportSize({ width: 900, height: 700 });
+  let after = before;
+  await expect
+    .poll(async () => (after = await size()), { interval: 200 })
+    .not.toBe(before);
+  const columns = (text: string): number => Number(text.split(' ')[1]);
+  expect(columns(after)).toBeLessThan(columns(before));
+  await page.setViewportSize({ width: 1440, height: 900 });
+});
+
+test('a flood leaves the page alive, and Ctrl+C ends it', async () => {
+  await enter('yes flood');
+  await shows('flood');
+  // The page answers while it goes on.
+  await part('theme-switch').click();
+  await part('theme-switch').click();
+  await page.locator('[data-testid=terminal-pane] textarea').focus();
+  await page.keyboard.press('Control+c');
+  await enter('clear; echo over');
+  await shows(/^[^f]*over/);
+});
+
+test('copies and pastes by keys, and is left by one', async () => {
+  await enter('clear; echo copied-"text"');
+  await shows('copied-text');
+  // What is drawn lies beneath what takes the mouse.
+  await screen().getByText('copied-text', { exact: true }).dblclick({ force: true });
+  await page.keyboard.press('Control+Shift+C');
+  await page.keyboard.type('echo pasted-');
+  await page.keyboard.press('Control+Shift+V');
+  await page.keyboard.press('Enter');
+  await shows('pasted-copied-text');
+  await page.keyboard.press('Control+Shift+ArrowUp');
+  expect(await page.locator(':focus').getAttribute('data-testid')).toBe('terminal-tab');
+});
+
+test('has tabs; its shell’s end is told, and another opened in its place', async () => {
+  await part('terminal-new').click();
+  await shows('box>');
+  expect(await part('terminal-tab').count()).toBe(2);
+  await enter('exit 3');
+  await part('terminal-state').filter({ hasText: 'ended with status 3' }).waitFor();
+  expect(await obstacles(page)).toEqual([]);
+  await part('terminal-again').click();
+  await page
+    .locator('[data-testid=terminal-pane][data-state=open]:not([hidden])')
+    .waitFor();
+  await machine.cutSessions();
+  await page
+    .locator('[data-testid=terminal-pane]:not([hidden])')
+    .getByTestId('terminal-state')
+    .filter({ hasText: 'SSH_CONNECTION_LOST' })
+    .waitFor();
+  await part('terminal-close').click();
+  await part('terminal-close').click();
+  await part('terminals').waitFor({ state: 'detached' });
+  expect(pageErrors).toEqual([]);
+});
+
+/** Of the page, where functions of `evaluate` run. */
+declare function getComputedStyle(element: unknown): { readonly color: string };
