@@ -28,7 +28,8 @@ import type {
 import { Journal } from './journal.ts';
 import { lossOf, RestoredRun } from './restored-run.ts';
 import { SeenProgress } from './seen-progress.ts';
-import { SupervisedRun, type RestoredProgress } from './supervised-run.ts';
+import type { RestoredProgress } from './run-options.ts';
+import { SupervisedRun } from './supervised-run.ts';
 import { validateLaunch } from '../launch/validate-launch.ts';
 
 const JOURNAL = 'journal.gwj';

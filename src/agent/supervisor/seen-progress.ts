@@ -1,7 +1,7 @@
 /** How far a run has come whose supervisor is gone: what its journal says, record by record. */
 import { endsJournal, type RunRecord } from '../../shared/records.ts';
 import { RecordAdmission } from './record-admission.ts';
-import type { RestoredProgress } from './supervised-run.ts';
+import type { RestoredProgress } from './run-options.ts';
 
 type Progress = Pick<
   RestoredProgress,

@@ -11,12 +11,8 @@ import {
   inputError,
   toErrorData,
   type ErrorData,
-  type GradwireError,
 } from '../../shared/errors.ts';
-import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
-import type { PortRange } from '../../shared/port-range.ts';
-import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
-import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import type { PlanSwitch } from '../../shared/exchange-plan.ts';
 import type {
   RankAddress,
   RunPhase,
@@ -31,71 +27,19 @@ import {
   type StartedRecord,
 } from '../../shared/records.ts';
 import { isRestartable } from '../../shared/restartable.ts';
-import type { PlanSetting } from '../plan/resolve-plan.ts';
 import type { Journal } from './journal.ts';
 import { PlannedSwitches } from './planned-switches.ts';
 import { RankTeam } from './rank-team.ts';
 import { RecordAdmission } from './record-admission.ts';
-import { MOST_RESTARTS, Restarts } from './restarts.ts';
+import { Restarts } from './restarts.ts';
 import { RunCheckpoints } from './run-checkpoints.ts';
-
-/** What the ranks of a run are started with; of ranks that go on, anew. */
-export interface RankSetting {
-  /** 32 random bytes: peers prove that they know it before a payload is read. */
-  readonly secret: Uint8Array;
-  readonly network?: NetworkCost | undefined;
-  /** The node of each rank of the run; default: all are on one. */
-  readonly places?: readonly number[] | undefined;
-  /** Address where the ranks listen. */
-  readonly listen: string;
-  /** Ports to choose from; default: the system chooses. */
-  readonly ports?: PortRange | undefined;
-}
-
-export interface RunOptions extends RankSetting {
-  readonly run: string;
-  readonly spec: ExperimentSpec;
-  readonly plan: ExchangePlan;
-  /** What switches are resolved for. */
-  readonly setting: PlanSetting;
-  readonly switches: readonly PlanSwitch[];
-  readonly ranks: readonly number[];
-  /** Told at the start of the run. */
-  readonly notice?: string | undefined;
-  readonly journal: Journal;
-  /** Where checkpoints of the ranks here are kept. */
-  readonly checkpoints: string;
-  readonly threads: number;
-  readonly engine: 'thread' | 'inline';
-  /** This node's name in records. */
-  readonly node: string;
-  /** Of a run whose supervisor died: where it is. Default: it begins. */
-  readonly restored?: RestoredProgress | undefined;
-  /** Called when a switch was planned or adopted: a supervisor after this one needs it. */
-  readonly switched?: ((later: readonly PlanSwitch[]) => void) | undefined;
-}
-
-/** What a journal says of a run that has not ended. */
-export interface RestoredProgress {
-  /** Which knows what is recorded. */
-  readonly admission: RecordAdmission;
-  /** Iterations that are recorded of some rank. */
-  readonly iterations: number;
-  /** Switches that have taken effect, with their fences. */
-  readonly fences: readonly (readonly [epoch: number, fence: number])[];
-  /** Whether its last record says already that it is interrupted. */
-  readonly interrupted: boolean;
-  /** Switches that it was not launched with. */
-  readonly later: readonly PlanSwitch[];
-  readonly createdAt: number;
-  /** Why it does not go on. */
-  readonly error: ErrorData;
-}
-
-export interface RunListener {
-  entries(entries: readonly JournalEntry[]): void;
-  changed(): void;
-}
+import type {
+  RankSetting,
+  RestoredProgress,
+  RunListener,
+  RunOptions,
+} from './run-options.ts';
+import { dataNotice, inVain, runEnded, stoppedInterrupted } from './run-words.ts';
 
 export class SupervisedRun {
   readonly #options: RunOptions;
@@ -469,24 +413,4 @@ export class SupervisedRun {
   #changed(): void {
     for (const listener of this.#listeners) listener.changed();
   }
-}
-
-function dataNotice(message: string): RunRecord {
-  return { type: 'notice', at: Date.now(), level: 'info', code: 'DATA', message };
-}
-
-function runEnded(): GradwireError {
-  return failure('RUN_ENDED', 'the run ended');
-}
-
-function stoppedInterrupted(): ErrorData {
-  return failure('RUN_STOPPED', 'the run was stopped while it was interrupted', {
-    next: 'What was recorded until then is stored.',
-  }).toData();
-}
-
-/** It was tried often enough. */
-function inVain(error: ErrorData): ErrorData {
-  const message = `${error.message} (after ${MOST_RESTARTS} restarts without a new checkpoint)`;
-  return { ...error, message };
 }

@@ -21,18 +21,17 @@ import {
 import type { NodeConnection } from '../../shared/node-status.ts';
 import type { PushMessage, SwitchRequest } from '../../shared/protocol/supervisor.ts';
 import type { JournalEntry } from '../../shared/records.ts';
-import { isConsequence, reportOf } from '../../shared/root-cause.ts';
 import { hasEnded, type RunSummary } from '../../shared/rpc.ts';
 import type { RunStore } from '../store/run-store.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import { NodeSet, type NodeDirectory } from '../cluster/node-set.ts';
 import { RunFollowers } from './run-followers.ts';
-import { LateJournals } from './late-journals.ts';
+import { RunEndings } from './run-endings.ts';
 import { newRunId } from './run-id.ts';
 import { isBeingLaunched, RunRecovery } from './run-recovery.ts';
 import { RunRestarts, type ResumePoint } from './run-restarts.ts';
 import { settleFailedStart, startRanks, stopDeadline } from './run-start.ts';
-import { abortRanks, relaySwitch } from './other-nodes.ts';
+import { relaySwitch } from './other-nodes.ts';
 import { scheduleAsItHappened } from './switch-schedule.ts';
 
 export interface CoordinatorEvents {
@@ -68,8 +67,7 @@ export class RunCoordinator {
   readonly #networkProfile: () => Promise<NetworkProfile | undefined>;
   readonly #recovery: RunRecovery;
   readonly #restarts: RunRestarts;
-  readonly #endings = new Map<string, PromiseWithResolvers<RunSummary>>();
-  readonly #lateJournals: LateJournals;
+  readonly #endings: RunEndings;
   #closed = false;
 
   constructor(options: CoordinatorOptions) {
@@ -81,7 +79,8 @@ export class RunCoordinator {
       stored: (summary, entries) => {
         this.#changed(summary);
         if (entries.length > 0) this.#events.records(summary.id, entries);
-        if (!this.#closed && !hasEnded(summary.state)) this.#awaitJournals(summary.id);
+        if (!this.#closed && !hasEnded(summary.state))
+          this.#endings.awaitJournals(summary.id);
       },
       refused: ({ id }) => {
         // What it does from now on counts for nothing.
@@ -93,13 +92,15 @@ export class RunCoordinator {
         this.#trouble(error);
       },
     });
-    this.#lateJournals = new LateJournals((run) => {
-      try {
-        this.#abortOpen(run);
+    this.#endings = new RunEndings({
+      store: options.store,
+      linksOf: (run) => this.#linksOf(run),
+      endEarly: (run) => {
         this.#followers.endEarly(run);
-      } catch (error) {
+      },
+      trouble: (error) => {
         this.#trouble(error);
-      }
+      },
     });
     this.#nodes = new NodeSet(options.nodes, (link) => ({
       push: (message) => {
@@ -367,14 +368,7 @@ export class RunCoordinator {
 
   /** Resolves with the run as it is when it has ended and everything is stored. */
   ended(id: string): Promise<RunSummary> {
-    const summary = this.#store.summary(id);
-    if (hasEnded(summary.state)) return Promise.resolve(summary);
-    let ending = this.#endings.get(id);
-    if (ending === undefined) {
-      ending = Promise.withResolvers();
-      this.#endings.set(id, ending);
-    }
-    return ending.promise;
+    return this.#endings.of(id);
   }
 
   /**
@@ -401,7 +395,7 @@ export class RunCoordinator {
   /** Stores what has arrived and lets go of the supervisors. Runs go on. */
   async close(): Promise<void> {
     this.#closed = true;
-    this.#lateJournals.close();
+    this.#endings.close();
     this.#restarts.close();
     this.#followers.close();
     await this.#nodes.close();
@@ -435,28 +429,9 @@ export class RunCoordinator {
     });
   }
 
-  /** Some journals of a run may have ended: the others have a while to say why. */
-  #awaitJournals(id: string): void {
-    const { someEnded, failure: cause } = this.#store.openJournals(id);
-    if (!someEnded) return;
-    this.#lateJournals.await(id);
-    if (cause !== undefined && !isConsequence(reportOf(cause))) this.#abortOpen(id);
-  }
-
-  /** Ends the ranks that are left of a run of which a node has failed. */
-  #abortOpen(id: string): void {
-    const { open, failure: cause } = this.#store.openJournals(id);
-    if (cause === undefined) return;
-    const links = this.#linksOf(id).filter(({ name }) => open.includes(name));
-    abortRanks(links, id, cause);
-  }
-
   #changed(summary: RunSummary): void {
     this.#events.changed(summary);
-    if (!hasEnded(summary.state)) return;
-    this.#lateJournals.forget(summary.id);
-    this.#endings.get(summary.id)?.resolve(summary);
-    this.#endings.delete(summary.id);
+    this.#endings.note(summary);
   }
 
   /** This computer's supervisor is always to be had: that it is not is trouble. */

@@ -1,0 +1,24 @@
+/** What a run that is supervised has to say that no rank can. */
+import { failure, type ErrorData, type GradwireError } from '../../shared/errors.ts';
+import type { RunRecord } from '../../shared/records.ts';
+import { MOST_RESTARTS } from './restarts.ts';
+
+export function dataNotice(message: string): RunRecord {
+  return { type: 'notice', at: Date.now(), level: 'info', code: 'DATA', message };
+}
+
+export function runEnded(): GradwireError {
+  return failure('RUN_ENDED', 'the run ended');
+}
+
+export function stoppedInterrupted(): ErrorData {
+  return failure('RUN_STOPPED', 'the run was stopped while it was interrupted', {
+    next: 'What was recorded until then is stored.',
+  }).toData();
+}
+
+/** It was tried often enough. */
+export function inVain(error: ErrorData): ErrorData {
+  const message = `${error.message} (after ${MOST_RESTARTS} restarts without a new checkpoint)`;
+  return { ...error, message };
+}
