@@ -96,6 +96,11 @@ export class RankNamespaces implements Disposable {
     ip('link', 'set', this.names[node]!, 'down');
   }
 
+  /** As when the machine goes: of what runs there nothing is left. */
+  endProcesses(node: number): void {
+    endProcesses(this.names[node]!);
+  }
+
   /** As when it is put back. */
   mend(node: number): void {
     ip('link', 'set', this.names[node]!, 'up');

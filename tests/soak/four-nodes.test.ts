@@ -1,0 +1,111 @@
+/**
+ * A run over four machines: network namespaces, each with an address, a link and an sshd of
+ * its own. A link is cut for half a minute, then a machine is lost with all that runs there and
+ * comes back: the run goes on each time, and ends with the bits of one that lost nothing.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import type {
+  DoneRecord,
+  IterationRecord,
+  RunRecord,
+} from '../../src/shared/records.ts';
+import { GradwireHome, type RunningCommand } from '../harness/gradwire.ts';
+import { namespacesMissing, RankNamespaces } from '../harness/namespaces.ts';
+import { until } from '../harness/processes.ts';
+import { SshServer } from '../harness/sshd.ts';
+
+const NODES = ['one', 'two', 'three', 'four'];
+const CUT_MS = 30_000;
+
+const isIteration = (record: RunRecord): record is IterationRecord =>
+  record.type === 'iteration';
+const isDone = (record: RunRecord): record is DoneRecord => record.type === 'done';
+const interruptions = ({ records }: RunningCommand): readonly RunRecord[] =>
+  records.filter(({ type }) => type === 'interrupted');
+const restarts = ({ records }: RunningCommand): readonly RunRecord[] =>
+  records.filter(({ type }) => type === 'restarted');
+
+test.skipIf(namespacesMissing() !== undefined)(
+  'survives a link that is cut and a machine that is lost',
+  async () => {
+    using namespaces = new RankNamespaces({ ranks: NODES.length });
+    await using servers = new AsyncDisposableStack();
+    await using home = new GradwireHome();
+    const machines: SshServer[] = [];
+    for (const [index, name] of NODES.entries()) {
+      const place = {
+        host: namespaces.hosts[index]!,
+        prefix: namespaces.prefix(index),
+      };
+      const server = servers.use(await SshServer.start({ place }));
+      machines.push(server);
+      const host = ['--host', server.host, '--port', String(server.port)];
+      await home.run(['nodes', 'add', name, ...host, '--identity', server.key]);
+      const accept = ['--accept-host-key', server.fingerprint()];
+      const checked = await home.run(['nodes', 'check', name, ...accept]);
+      expect(checked).toMatchObject({ code: 0, stderr: '' });
+    }
+    const start = (iterations: number): RunningCommand =>
+      home.startQuickstart([
+        ...[
+          'onFailure=restart',
+          'checkpointEvery=25',
+          'backend=wasm',
+          'evaluateEvery=0',
+        ],
+        ...[`world.nodes=[${NODES.join(', ')}]`, 'exchange.method=topk'],
+        `iterations=${iterations}`,
+      ]);
+    const reach = (command: RunningCommand, iteration: number): Promise<unknown> =>
+      until(
+        () => command.records.findLast(isIteration)?.iteration ?? 0,
+        (reached) => reached >= iteration,
+        `iteration ${iteration}`,
+      );
+    const command = start(400);
+    await reach(command, 60);
+
+    namespaces.cut(2);
+    await until(
+      () => interruptions(command).length,
+      (count) => count >= 3,
+      'the other machines to miss it',
+    );
+    await pause(CUT_MS);
+    namespaces.mend(2);
+    await until(
+      () => restarts(command).length,
+      (count) => count >= NODES.length,
+      'all machines to go on',
+    );
+    const reached = command.records.findLast(isIteration)!.iteration;
+    await reach(command, reached + 30);
+
+    const before = restarts(command).length;
+    namespaces.endProcesses(3);
+    await machines[3]!.stop();
+    await until(
+      () => interruptions(command).length,
+      (count) => count >= before + 3,
+      'the other machines to miss it',
+    );
+    await machines[3]!.start();
+
+    const { code, stderr } = await command.finished;
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    const iterations = command.records.filter(isIteration);
+    const seen = new Set(
+      iterations.map(({ rank, iteration }) => `${rank}/${iteration}`),
+    );
+    expect(seen.size).toBe(NODES.length * 400);
+    expect(iterations).toHaveLength(seen.size);
+    const whole = start(400);
+    await whole.finished;
+    const result = ({ records }: RunningCommand) => {
+      const { weights, loss, consistent } = records.find(isDone)!;
+      return { weights, loss, consistent };
+    };
+    expect(result(command)).toEqual(result(whole));
+  },
+);
