@@ -1,5 +1,6 @@
 /** `gradwire runs show`: one run, its spec, and what happened in it. */
 import type { Command } from 'commander';
+import { describeInterruption, openInterruptions } from '../../shared/interruption.ts';
 import { describeEmulated } from '../../shared/emulated-network.ts';
 import { formatError } from '../../shared/errors.ts';
 import { describePlan } from '../../shared/exchange-plan.ts';
@@ -57,6 +58,9 @@ function describe(
   if (run.loss !== undefined) lines.push(`loss ${loss(run.loss)}`);
   if (run.metric !== undefined) lines.push(`accuracy ${percent(run.metric)}`);
   if (run.error !== undefined) lines.push(formatError(run.error));
+  for (const interruption of openInterruptions(run.events)) {
+    lines.push(`interrupted at ${describeInterruption(interruption)}`);
+  }
   if (missing !== undefined) lines.push(missing);
   for (const event of run.events) {
     if (event.type === 'switch') {
