@@ -4,7 +4,7 @@ import type { ExchangePlan } from '../../src/shared/exchange-plan.ts';
 import type { Phase } from '../../src/shared/phases.ts';
 import type { RankAddress } from '../../src/shared/protocol/supervisor.ts';
 import type { FlatTensor } from '../../src/agent/plan/buckets.ts';
-import type { RankTimings } from '../../src/agent/probe/probe-rank.ts';
+import type { RankTimings } from '../../src/agent/probe/probe-order.ts';
 import type { TransportChoice } from './rank-transport.ts';
 
 export type ToRank =

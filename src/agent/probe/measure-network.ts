@@ -20,7 +20,7 @@ import { sparseBytes } from '../memory/entries.ts';
 import type { TransportKind } from '../transport/transport-choice.ts';
 import type { ProbeEffort } from './collective-timing.ts';
 import type { KernelTimings } from './kernel-timing.ts';
-import type { RankTimings } from './probe-rank.ts';
+import type { RankTimings } from './probe-order.ts';
 import type { FromRank, Listening, Probed, ToRank } from './rank-protocol.ts';
 
 const RANK = { bundle: 'probe-rank.js', source: 'rank-main.ts' };

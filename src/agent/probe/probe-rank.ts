@@ -5,34 +5,11 @@ import { Arena } from '../memory/arena.ts';
 import { loadWasmKernels } from '../kernels/wasm/load.ts';
 import { connectMesh } from '../transport/mesh.ts';
 import type { MeshSeat } from '../transport/mesh-seat.ts';
-import { chooseTransport, type TransportKind } from '../transport/transport-choice.ts';
-import type { RankAddress } from '../../shared/protocol/supervisor.ts';
-import {
-  timeCollectives,
-  type CollectiveTiming,
-  type ProbeEffort,
-} from './collective-timing.ts';
-import { timeKernels, type KernelTimings } from './kernel-timing.ts';
-import { timeLinks, type LinkTimings } from './link-timing.ts';
-
-export interface RankTimings extends LinkTimings {
-  readonly kernels: KernelTimings;
-  readonly collectives: readonly CollectiveTiming[];
-}
-
-export interface Probe {
-  readonly timings: RankTimings;
-  /** What carried the messages. */
-  readonly transport: TransportKind;
-}
-
-export interface ProbeOrder {
-  readonly addresses: readonly RankAddress[];
-  readonly run: string;
-  readonly secret: Uint8Array;
-  readonly transport: TransportKind | 'auto';
-  readonly effort: ProbeEffort;
-}
+import { chooseTransport } from '../transport/transport-choice.ts';
+import { timeCollectives } from './collective-timing.ts';
+import { timeKernels } from './kernel-timing.ts';
+import { timeLinks } from './link-timing.ts';
+import type { Probe, ProbeOrder } from './probe-order.ts';
 
 /** How long a peer that lives may send nothing: a slow link's largest messages, and their repetitions. */
 const TIMEOUT_MS = 120_000;

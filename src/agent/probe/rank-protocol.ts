@@ -6,7 +6,7 @@ import type { LinkTiming } from '../../shared/cost-model/link-timing.ts';
 import type { PortRange } from '../../shared/port-range.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type { LinkOrder } from './link-end.ts';
-import type { Probe, ProbeOrder } from './probe-rank.ts';
+import type { Probe, ProbeOrder } from './probe-order.ts';
 
 export type ToRank =
   | {

@@ -20,9 +20,11 @@ interface LastTold {
   evaluation: number;
   divergence: number;
   similarity: number;
+  /** The fence of a switch. */
+  switch: number;
 }
 
-const NONE: LastTold = { evaluation: -1, divergence: -1, similarity: -1 };
+const NONE: LastTold = { evaluation: -1, divergence: -1, similarity: -1, switch: -1 };
 
 export class RecordAdmission {
   /** By rank: the first iteration that is not recorded. */
@@ -102,6 +104,10 @@ export class RecordAdmission {
         const { iteration, type } = record;
         this.#told[type] = Math.max(this.#told[type], iteration);
         return iteration <= this.#toldBefore[type];
+      }
+      case 'switch': {
+        this.#told.switch = Math.max(this.#told.switch, record.fence);
+        return record.fence <= this.#toldBefore.switch;
       }
       default:
         return false;

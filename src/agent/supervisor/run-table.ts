@@ -102,11 +102,13 @@ export class RunTable {
     const journal = Journal.reopen(journalFile, (record) => {
       seen.note(record);
     });
-    if (!seen.mayGoOn || journal.damage !== undefined || meta.launch === undefined) {
+    const { launch } = meta;
+    const mayGoOn = spec.onFailure === 'restart' && seen.mayGoOn;
+    if (!mayGoOn || journal.damage !== undefined || launch === undefined) {
       return new RestoredRun(id, spec, createdAt, journal);
     }
     const secret = randomBytes(SECRET_BYTES);
-    const request = { run: id, spec, secret, ...meta.launch };
+    const request = { run: id, spec, secret, ...launch };
     return this.#make(request, meta, journal, {
       ...{ createdAt, later: meta.later ?? [], error: lossOf(journal).toData() },
       ...seen.progress,

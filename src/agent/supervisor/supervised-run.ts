@@ -268,6 +268,8 @@ export class SupervisedRun {
 
   /** The first record that is not valid ends the run; those before it are kept. */
   #admit(rank: number, records: readonly unknown[]): void {
+    // Not recorded, and so not admitted: ranks that go on say it again.
+    if (this.#team?.failing === true) return;
     const admitted: RunRecord[] = [];
     let refusal: ErrorData | undefined;
     try {

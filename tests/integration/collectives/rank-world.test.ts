@@ -63,7 +63,7 @@ test('a rank that cannot obey says why, and its exit adds nothing', async () => 
   }));
   await expect(probing).rejects.toMatchObject({
     code: 'INTERNAL',
-    message: expect.stringContaining('probe before listen') as string,
+    message: expect.stringContaining('not listening') as string,
   });
 });
 

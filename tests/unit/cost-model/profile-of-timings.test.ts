@@ -1,7 +1,7 @@
 /** What a network profile keeps of what its ranks timed. */
 import { expect, test } from 'vitest';
 import { profileOf } from '../../../src/agent/probe/measure-network.ts';
-import type { RankTimings } from '../../../src/agent/probe/probe-rank.ts';
+import type { RankTimings } from '../../../src/agent/probe/probe-order.ts';
 
 /** Constants of a link on which n bytes take 1 µs and n ns. */
 const messages = [8, 2 ** 16, 2 ** 20].map((bytes) => ({

@@ -5,7 +5,7 @@ import {
   RecordAdmission,
 } from '../../../src/agent/supervisor/record-admission.ts';
 import { GradwireError, type ErrorData } from '../../../src/shared/errors.ts';
-import { done, iterationRecord } from '../main/sample-records.ts';
+import { done, iterationRecord, switchRecord } from '../main/sample-records.ts';
 
 function refusalOf(admission: RecordAdmission, raw: unknown): ErrorData {
   try {
@@ -107,6 +107,17 @@ describe('a run that goes on from a checkpoint', () => {
     expect(refusalOf(admission, iterationRecord(2, 1)).message).toBe(
       'iteration record: iteration is 2, not 3',
     );
+  });
+
+  it('records a switch once that was told before its iteration was', () => {
+    const admission = new RecordAdmission();
+    const switched = switchRecord(1, 'none', 'topk');
+    expect(admitted(admission, [iterationRecord(0, 0), switched])).toHaveLength(2);
+    admission.restart(0);
+    const repeated = [iterationRecord(0, 0), switched];
+    expect(admitted(admission, repeated)).toEqual([undefined, undefined]);
+    const later = switchRecord(3, 'topk', 'none');
+    expect(admission.admit(0, later)).toEqual(later);
   });
 
   it('knows from its journal what is recorded', () => {
