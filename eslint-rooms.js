@@ -104,6 +104,7 @@ export const rooms = {
   ],
   'agent/launch': ['agent/plan', 'agent/training', SHARED],
   'agent/world': ['agent/bundle', SHARED],
+  'agent/slurm': ['agent/world', SHARED],
   'agent/checkpoint': ['agent/exchange', SHARED],
   'agent/worker': [
     'agent/bundle',
@@ -164,6 +165,7 @@ export const rooms = {
     'agent/compression',
     'agent/launch',
     'agent/plan',
+    'agent/slurm',
     'agent/training',
     'agent/world',
     SHARED,

@@ -1,6 +1,7 @@
 /** A node of the inventory: what a user wrote to add it. It holds no secret. */
 import { z } from 'zod';
 import { inputError } from './errors.ts';
+import { slurmSettingsSchema } from './slurm-settings.ts';
 
 /** This computer among the nodes. */
 export const LOCAL_NODE = 'this-computer';
@@ -29,6 +30,8 @@ export const nodeEntrySchema = z.strictObject({
     .default([]),
   /** Where ranks on other machines find its ranks; by default where SSH reached it. */
   address: z.string().min(1).max(255).optional(),
+  /** It is the login node of a Slurm cluster: ranks run on nodes that Slurm allots. */
+  slurm: slurmSettingsSchema.optional(),
 });
 export type NodeEntry = z.infer<typeof nodeEntrySchema>;
 

@@ -13,6 +13,10 @@ const LOSSES: ReadonlySet<string> = new Set([
   'GPU_LOST',
   'SUPERVISOR_LOST',
   'SUPERVISOR_STOPPED',
+  // Slurm takes the nodes back, or has taken them: others will do.
+  'ALLOCATION_ENDING',
+  'JOB_LOST',
+  'SLURM_SILENT',
   // Of a restart that did not come about.
   'CHECKPOINT_INVALID',
   'RUN_NOT_BEGUN',

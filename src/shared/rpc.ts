@@ -10,7 +10,7 @@ import type { ErrorData } from './errors.ts';
 import { RESIDUAL_POLICIES, type PlanSwitch } from './exchange-plan.ts';
 import type { ExperimentSpec } from './experiment-spec.ts';
 import type { NodeStatus } from './node-status.ts';
-import type { JournalEntry, RunRecord } from './records.ts';
+import type { JournalEntry, QueuedRecord, RunRecord } from './records.ts';
 import type { OpenQuestion, QuestionAnswer } from './ssh-question.ts';
 
 export interface AppInfo {
@@ -54,6 +54,8 @@ export interface RunSummary {
   readonly loss?: number | undefined;
   readonly metric?: number | undefined;
   readonly error?: ErrorData | undefined;
+  /** While it waits for nodes of a cluster: what is known of that. */
+  readonly queue?: QueuedRecord | undefined;
   readonly deleted: boolean;
 }
 

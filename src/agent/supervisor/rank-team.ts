@@ -22,6 +22,7 @@ import {
   type ProcessBroken,
   type ProcessExit,
 } from '../world/rank-process.ts';
+import type { RankSeats } from '../world/rank-seats.ts';
 import { deathOf, silenceOf } from './rank-failures.ts';
 import { admitError } from './record-admission.ts';
 
@@ -43,6 +44,8 @@ export interface TeamOptions {
   readonly node: string;
   /** How long ranks wait for one another. */
   readonly patienceSeconds: number;
+  /** Where the ranks are started, if not here. */
+  readonly seats?: RankSeats | undefined;
 }
 
 export interface TeamListener {
@@ -74,20 +77,25 @@ export class RankTeam {
     this.#options = options;
     this.#listener = listener;
     this.#prepared.promise.catch(() => undefined);
-    this.#deadline(PREPARE_MS, () =>
+    const { configuration, seats } = options;
+    this.#deadline(seats?.startMs ?? PREPARE_MS, () =>
       failure('RUN_NOT_BEGUN', 'the run was prepared but never begun', {
         next: 'Launch it again.',
       }),
     );
     const entry = bundledFile(WORKER, import.meta.dirname);
-    const { configuration } = options;
     for (const rank of options.ranks) {
-      const command = { entry, args: [configuration.run, String(rank)] };
+      const args = [configuration.run, String(rank)];
+      const command = { entry, args, ...seats?.commandOf(rank, entry) };
       const worker: WorkerProcess = new RankProcess(rank, command, (event) => {
         this.#receive(rank, event);
       });
       this.#workers.set(rank, worker);
-      worker.send({ type: 'configure', rank, ...configuration });
+      const { listen } = configuration;
+      worker.send({
+        ...{ type: 'configure', rank, ...configuration },
+        listen: seats?.listenOf(rank) ?? listen,
+      });
     }
   }
 
@@ -127,6 +135,11 @@ export class RankTeam {
     this.tell({ type: 'stop' });
     this.#stopping = true;
     this.#awaitStop();
+  }
+
+  /** To end after the iteration under way with a checkpoint, and without a result. */
+  pause(): void {
+    if (this.#begun) this.tell({ type: 'pause' });
   }
 
   /** To end at once, because of this error. */
@@ -195,19 +208,26 @@ export class RankTeam {
 
   #started(): void {
     const [first] = this.#ready.values();
-    const { node } = this.#options;
     this.#listener.started({
       backend: first!.backend,
       parameters: first!.parameters,
       processes: [...this.#workers.values()].map(({ rank, pid }) => ({
-        ...{ rank, pid, node },
+        ...{ rank, pid, node: this.#nodeOf(rank) },
       })),
     });
   }
 
+  #nodeOf(rank: number): string {
+    const { node, seats } = this.#options;
+    return seats?.nodeOf(rank) ?? node;
+  }
+
   #exited(rank: number, exit: ProcessExit): void {
     if (!this.#leaving.has(rank) && !this.#failing) {
-      this.#report({ kind: 'death', error: deathOf(rank, exit, this.#options.node) });
+      const known = this.#options.seats?.explain(rank, exit);
+      if (known !== undefined) this.abort(known);
+      else
+        this.#report({ kind: 'death', error: deathOf(rank, exit, this.#nodeOf(rank)) });
     }
     this.#endIfGone();
   }

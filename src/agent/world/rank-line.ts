@@ -10,6 +10,9 @@ import { ReportChannel } from './report-channel.ts';
 /** File descriptor of the reports. */
 const REPORTS = 3;
 
+/** An argument of a process whose reports are carried line by line. */
+export const BY_LINE = '--by-line';
+
 export interface RankLine<Order> {
   /** What `ps` shows. */
   readonly title: string;
@@ -38,5 +41,5 @@ export function openRankLine<Order, Report>({
   });
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
-  return new ReportChannel<Report>(stream);
+  return new ReportChannel<Report>(stream, process.argv.includes(BY_LINE));
 }

@@ -14,6 +14,7 @@ import type {
   SupervisorMethod,
   SupervisorRequests,
 } from '../../shared/protocol/supervisor.ts';
+import type { SlurmSettings } from '../../shared/slurm-settings.ts';
 import type { ConnectionHandlers, ControlConnection } from './control-connection.ts';
 
 const FIRST_RETRY_MS = 100;
@@ -39,6 +40,8 @@ export interface NodeAccess {
   readonly identity: string;
   /** Where ranks on other machines find its ranks; asked for once it is connected. */
   readonly addresses: () => NodeAddresses;
+  /** Its ranks run on nodes that Slurm allots; default: on itself. */
+  readonly slurm?: SlurmSettings | undefined;
   /** Connects to the supervisor that runs; undefined when none does. */
   find(
     handlers: ConnectionHandlers,
@@ -81,6 +84,10 @@ export class NodeLink {
 
   get identity(): string {
     return this.#access.identity;
+  }
+
+  get slurm(): SlurmSettings | undefined {
+    return this.#access.slurm;
   }
 
   get addresses(): NodeAddresses {

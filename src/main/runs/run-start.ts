@@ -16,7 +16,7 @@ import type { SupervisorRequests } from '../../shared/protocol/supervisor.ts';
 import type { RunSummary } from '../../shared/rpc.ts';
 import type { RunStore } from '../store/run-store.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
-import { assignRanks, placesOf } from './rank-assignment.ts';
+import { assignRanks, placesOf } from '../../shared/rank-assignment.ts';
 import type { RunFollowers } from './run-followers.ts';
 import type { ResumePoint } from './run-restarts.ts';
 
@@ -36,7 +36,8 @@ export function stopDeadline({ patienceSeconds }: ExperimentSpec): number {
 }
 
 /**
- * Resolves when the first iteration begins.
+ * Resolves when the first iteration begins, or when the run waits for nodes that Slurm is to
+ * allot: then it begins by itself.
  * @param profile what was measured of the network, if anything: all ranks get the same
  * @param resume where the ranks of an interrupted run go on; default: it begins
  * @throws whatever kept it from beginning
@@ -53,8 +54,11 @@ export async function startRanks(
   const switches = store.switches(id);
   const secret = randomBytes(SECRET_BYTES);
   // What was measured is this computer's network.
+  const { slurm } = links[0];
   const measured =
-    links.length > 1 ? undefined : profile && networkCostOf(profile, spec.world.ranks);
+    links.length > 1 || slurm !== undefined
+      ? undefined
+      : profile && networkCostOf(profile, spec.world.ranks);
   const network = spec.network
     ? emulatedCost(emulatedNetwork(spec.network), measured)
     : measured;
@@ -65,7 +69,7 @@ export async function startRanks(
     link.request(
       'prepare',
       {
-        ...{ run: id, spec, switches, ranks, secret, network, places, resume },
+        ...{ run: id, spec, switches, ranks, secret, network, places, resume, slurm },
         ...(isHere(link) ? {} : { node: link.name }),
         listen: listenAddress(link, links),
       },
@@ -78,6 +82,7 @@ export async function startRanks(
   const prepared = await Promise.all([first, ...others.map((ask) => ask())]);
   // Before it begins: a run that fails at once is seen to fail.
   await Promise.all(links.map((link) => followers.follow(link, id)));
+  if (prepared.some(({ queued }) => queued === true)) return;
   const addresses = prepared
     .flatMap((reply) => reply.addresses)
     .sort((a, b) => a.rank - b.rank)
