@@ -17,6 +17,7 @@ const LOSSES: ReadonlySet<string> = new Set([
   'ALLOCATION_ENDING',
   'JOB_LOST',
   'SLURM_SILENT',
+  'RANK_NOT_STARTED',
   // Of a restart that did not come about.
   'CHECKPOINT_INVALID',
   'RUN_NOT_BEGUN',

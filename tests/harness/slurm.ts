@@ -88,8 +88,8 @@ export class SlurmCluster implements AsyncDisposable {
         }
         return state;
       },
-      (state) => state === 'idle',
-      `${node} to be idle`,
+      (state) => !state.startsWith('down'),
+      `${node} to be back`,
     );
   }
 

@@ -7,7 +7,7 @@ import {
   recordsOf,
   slurmSettings,
   slurmSpec,
-} from '../integration/runs/slurm-runs.ts';
+} from '../integration/slurm/slurm-runs.ts';
 import { endOf, SupervisorNode } from '../integration/runs/supervisor-node.ts';
 
 describe.skipIf(slurmMissing() !== undefined)('nodes that Slurm allots', () => {
@@ -73,16 +73,16 @@ describe.skipIf(slurmMissing() !== undefined)('nodes that Slurm allots', () => {
     const entries = await node.queue(
       'short',
       slurmSpec({
-        ...{ iterations: 2500, onFailure: 'restart', checkpointEvery: 100_000 },
+        ...{ iterations: 1200, onFailure: 'restart', checkpointEvery: 100_000 },
       }),
       slurmSettings({ time: '1' }),
     );
-    expect(await endOf(entries)).toMatchObject({ type: 'done', iterations: 2500 });
+    expect(await endOf(entries)).toMatchObject({ type: 'done', iterations: 1200 });
     const interrupted = recordsOf(entries, 'interrupted');
     expect(interrupted.length).toBeGreaterThan(0);
     for (const { error } of interrupted) expect(error.code).toBe('ALLOCATION_ENDING');
     expect(recordsOf(entries, 'checkpoint')).toHaveLength(interrupted.length);
-    expect(recordsOf(entries, 'iteration')).toHaveLength(2 * 2500);
+    expect(recordsOf(entries, 'iteration')).toHaveLength(2 * 1200);
     await noJobs(slurm);
   });
 

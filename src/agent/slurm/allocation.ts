@@ -66,18 +66,26 @@ export interface AllocationListener {
   allocated(record: AllocatedRecord): void;
   /** Slurm is about to take the nodes back. */
   ending(error: ErrorData): void;
-  /** The job is over, with its ranks or before there were any. */
+  /** The job is over, with its ranks or before there were any, or could not be asked for. */
   lost(error: ErrorData): void;
 }
 
 export class SlurmAllocation {
   readonly #options: AllocationOptions;
   readonly #listener: AllocationListener;
+  readonly #asked = Promise.withResolvers<undefined>();
   #job: Job | undefined;
 
   constructor(options: AllocationOptions, listener: AllocationListener) {
     this.#options = options;
     this.#listener = listener;
+    // Nobody may want to know any more.
+    this.#asked.promise.catch(() => undefined);
+  }
+
+  /** Slurm has taken the first job. @throws (rejects) GradwireError as `ask` says `lost` */
+  get asked(): Promise<unknown> {
+    return this.#asked.promise;
   }
 
   /** The nodes that are there now. */
@@ -85,24 +93,25 @@ export class SlurmAllocation {
     return this.#job?.seats;
   }
 
-  /** Whether a job is asked for, waited for, or running. */
-  get isAskedFor(): boolean {
-    return this.#job !== undefined;
-  }
-
   /**
-   * Asks for nodes. Resolves when Slurm has taken the job.
-   * @throws GradwireError `SLURM_MISSING`, `SLURM_REFUSED`, `SLURM_TOO_SMALL`
+   * Asks for nodes, where that is not done already. `lost` is told `SLURM_MISSING`,
+   * `SLURM_SILENT`, `SLURM_REFUSED` or `SLURM_TOO_SMALL` where there is no job.
    */
-  async request(): Promise<void> {
+  ask(): void {
+    if (this.#job !== undefined) return;
     const job = new Job(this.#options, this.#listener);
     this.#job = job;
-    try {
-      await job.submit();
-    } catch (error) {
-      if (this.#job === job) this.release();
-      throw error;
-    }
+    job.submit().then(
+      () => {
+        this.#asked.resolve(undefined);
+      },
+      (error: unknown) => {
+        this.#asked.reject(error);
+        if (this.#job !== job) return;
+        this.release();
+        this.#listener.lost(toErrorData(error));
+      },
+    );
   }
 
   /**

@@ -23,7 +23,7 @@ import {
   type ProcessExit,
 } from '../world/rank-process.ts';
 import type { RankSeats } from '../world/rank-seats.ts';
-import { deathOf, silenceOf } from './rank-failures.ts';
+import { deathOf, neverBegun, notStarted, silenceOf } from './rank-failures.ts';
 import { admitError } from './record-admission.ts';
 
 type WorkerEvent = FromWorker | ProcessExit | ProcessBroken;
@@ -79,9 +79,7 @@ export class RankTeam {
     this.#prepared.promise.catch(() => undefined);
     const { configuration, seats } = options;
     this.#deadline(seats?.startMs ?? PREPARE_MS, () =>
-      failure('RUN_NOT_BEGUN', 'the run was prepared but never begun', {
-        next: 'Launch it again.',
-      }),
+      seats === undefined ? neverBegun() : this.#notStarted(),
     );
     const entry = bundledFile(WORKER, import.meta.dirname);
     for (const rank of options.ranks) {
@@ -107,6 +105,11 @@ export class RankTeam {
   /** Whether it fails: nothing that its ranks say counts any more. */
   get failing(): boolean {
     return this.#failing;
+  }
+
+  /** Whether its ranks were told to connect. */
+  get begun(): boolean {
+    return this.#begun;
   }
 
   /** Whether all ranks have finished. */
@@ -139,7 +142,7 @@ export class RankTeam {
 
   /** To end after the iteration under way with a checkpoint, and without a result. */
   pause(): void {
-    if (this.#begun) this.tell({ type: 'pause' });
+    this.tell({ type: 'pause' });
   }
 
   /** To end at once, because of this error. */
@@ -215,6 +218,12 @@ export class RankTeam {
         ...{ rank, pid, node: this.#nodeOf(rank) },
       })),
     });
+  }
+
+  /** Of ranks that others start. */
+  #notStarted(): GradwireError {
+    const rank = this.#options.ranks.find((one) => !this.#addresses.has(one)) ?? 0;
+    return notStarted(rank, this.#nodeOf(rank), this.#options.seats!.startMs);
   }
 
   #nodeOf(rank: number): string {

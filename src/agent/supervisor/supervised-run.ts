@@ -31,13 +31,12 @@ import {
   type StartedRecord,
 } from '../../shared/records.ts';
 import { isRestartable } from '../../shared/restartable.ts';
-import type { RankSeats } from '../world/rank-seats.ts';
 import type { SlurmSettings } from '../../shared/slurm-settings.ts';
 import type { PlanSetting } from '../plan/resolve-plan.ts';
 import { SlurmAllocation } from '../slurm/allocation.ts';
 import type { Journal } from './journal.ts';
 import { PlannedSwitches } from './planned-switches.ts';
-import { rankResources } from './rank-resources.ts';
+import { rankResources, specOn } from './rank-resources.ts';
 import { RankTeam } from './rank-team.ts';
 import { RecordAdmission } from './record-admission.ts';
 import { MOST_RESTARTS, Restarts } from './restarts.ts';
@@ -114,7 +113,6 @@ export class SupervisedRun {
   readonly #restarts: Restarts;
   /** Where Slurm allots the nodes. */
   readonly #allocation: SlurmAllocation | undefined;
-  readonly #queued = Promise.withResolvers<undefined>();
   /** Why the ranks were asked to end. */
   #ending: ErrorData | undefined;
   #setting: RankSetting;
@@ -137,12 +135,10 @@ export class SupervisedRun {
     this.#restarts = new Restarts(() => {
       this.#restartHere();
     });
-    // Nobody may be asking any more.
-    this.#queued.promise.catch(() => undefined);
     this.#allocation = this.#openAllocation();
     if (restored !== undefined) this.#restore(restored);
     else if (this.#allocation === undefined) this.#team = this.#start();
-    else this.#queue();
+    else this.#allocation.ask();
   }
 
   get state(): SupervisedRunState {
@@ -177,7 +173,7 @@ export class SupervisedRun {
 
   /** Its nodes are asked for. @throws (rejects) why that cannot be */
   get queued(): Promise<unknown> {
-    return this.#queued.promise;
+    return this.#allocation?.asked ?? Promise.resolve();
   }
 
   /** All ranks listen. @throws (rejects) what went wrong first */
@@ -275,11 +271,9 @@ export class SupervisedRun {
     const { run, plan, ranks, node } = this.#options;
     const { secret, listen, network, places } = this.#setting;
     const seats = this.#allocation?.seats;
-    const spec = seats === undefined ? this.#options.spec : this.#specOn(seats);
-    const resources = rankResources(
-      spec,
-      seats?.coresPerRank ?? this.#options.coresPerRank,
-    );
+    const spec = specOn(seats, this.#options.spec);
+    const cores = seats?.coresPerRank ?? this.#options.coresPerRank;
+    const resources = rankResources(spec, cores);
     this.#resumed = from?.iteration;
     return new RankTeam(
       {
@@ -378,7 +372,8 @@ export class SupervisedRun {
     this.#finished = this.#team!.finished;
     this.#team = undefined;
     const error = lost ?? this.#shortfall;
-    if (this.#allocation === undefined) this.#close(error);
+    const isLoss = error !== undefined && isRestartable(error);
+    if (this.#allocation === undefined || !isLoss) this.#close(error);
     else {
       // When nodes are taken away their ranks die first.
       void this.#allocation.explain(error).then((cause) => {
@@ -436,7 +431,7 @@ export class SupervisedRun {
   #restartHere(): void {
     if (this.#phase !== 'interrupted' || this.#team !== undefined) return;
     if (this.#allocation !== undefined && this.#allocation.seats === undefined) {
-      this.#queue();
+      this.#allocation.ask();
       return;
     }
     const secret = randomBytes(this.#setting.secret.length);
@@ -480,24 +475,10 @@ export class SupervisedRun {
           this.#endBefore(error);
         },
         lost: (error) => {
-          // Where ranks run they end by it, and their end is explained by it.
           if (this.#team !== undefined) this.#team.abort(error);
-          else this.#nodesLost(error);
+          // Otherwise its ranks have ended by it, which is being explained.
+          else if (this.#phase !== 'running') this.#nodesLost(error);
         },
-      },
-    );
-  }
-
-  /** Asks for nodes; what begins then begins when they are there. */
-  #queue(): void {
-    if (this.#allocation?.isAskedFor === true) return;
-    this.#allocation!.request().then(
-      () => {
-        this.#queued.resolve(undefined);
-      },
-      (error: unknown) => {
-        this.#queued.reject(error);
-        this.#nodesLost(toErrorData(error));
       },
     );
   }
@@ -515,8 +496,9 @@ export class SupervisedRun {
   #endBefore(error: ErrorData): void {
     if (this.#team === undefined) return;
     this.#ending = error;
-    if (this.#options.spec.onFailure === 'restart') this.#team.pause();
-    else this.#team.stop();
+    const how = this.#options.spec.onFailure === 'restart' ? 'pause' : 'stop';
+    if (this.#team.begun) this.#team[how]();
+    else this.#team.abort(error);
   }
 
   get #waitsForNodes(): boolean {
@@ -525,12 +507,6 @@ export class SupervisedRun {
       this.#phase === 'preparing' &&
       this.#team === undefined
     );
-  }
-
-  /** What ranks on several machines send one another is encrypted unless told not to. */
-  #specOn({ places }: RankSeats): ExperimentSpec {
-    const { spec } = this.#options;
-    return { ...spec, encrypt: spec.encrypt ?? places.some((place) => place > 0) };
   }
 
   #restore(progress: RestoredProgress): void {

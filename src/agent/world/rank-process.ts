@@ -7,6 +7,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { toErrorData, type ErrorData } from '../../shared/errors.ts';
 import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
+import { MarkedStream } from './marked-stream.ts';
 import { BY_LINE } from './rank-line.ts';
 import { FLUSH } from './report-channel.ts';
 
@@ -76,10 +77,11 @@ export class RankProcess<Order, Report> {
     this.#child = child;
     this.#isElsewhere = byLine;
     const decoder = new FrameDecoder();
+    const marked = byLine ? new MarkedStream() : undefined;
     const stream = (byLine ? child.stdout : child.stdio[3]) as Readable;
     stream.on('data', (chunk: Buffer) => {
       try {
-        for (const report of decoder.push(chunk)) {
+        for (const report of decoder.push(marked?.take(chunk) ?? chunk)) {
           if (report !== FLUSH) listener(report as Report);
         }
       } catch (error) {

@@ -9,7 +9,7 @@ import {
   slurmSettings,
   slurmSpec,
 } from './slurm-runs.ts';
-import { endOf, SupervisorNode } from './supervisor-node.ts';
+import { endOf, SupervisorNode } from '../runs/supervisor-node.ts';
 
 const LONG = { iterations: 1_000_000 };
 
