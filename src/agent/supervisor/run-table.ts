@@ -103,7 +103,8 @@ export class RunTable {
     const journal = Journal.reopen(journalFile, (record) => {
       seen.note(record);
     });
-    if (!seen.mayGoOn || journal.damage !== undefined || meta.launch === undefined) {
+    const restarts = spec.onFailure === 'restart' && seen.mayGoOn;
+    if (!restarts || journal.damage !== undefined || meta.launch === undefined) {
       return new RestoredRun(id, spec, createdAt, journal);
     }
     const secret = randomBytes(SECRET_BYTES);
