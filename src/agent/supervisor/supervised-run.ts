@@ -335,6 +335,8 @@ export class SupervisedRun {
 
   /** The first record that is not valid ends the run; those before it are kept. */
   #admit(rank: number, records: readonly unknown[]): void {
+    // What ranks still say that are being ended is not kept: it must not count as recorded.
+    if (this.#team?.failing === true) return;
     const admitted: RunRecord[] = [];
     let refusal: ErrorData | undefined;
     try {
