@@ -6,7 +6,7 @@ import type {
   StartedRecord,
 } from '../../../src/shared/records.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
-import { until } from '../../harness/processes.ts';
+import { until, untilAsync } from '../../harness/processes.ts';
 import { SlurmCluster, slurmMissing } from '../../harness/slurm.ts';
 import { SshServer } from '../../harness/sshd.ts';
 
@@ -69,5 +69,36 @@ describe.skipIf(slurmMissing() !== undefined)('a Slurm cluster', () => {
       (left) => left.length === 0,
       'the job to end',
     );
+  });
+
+  test('says where a run stands that waits without anybody, and forgets it when it is stopped', async () => {
+    const held = slurm.hold(2);
+    const set = ['--set', 'world.nodes=[hpc]'];
+    const launched = await home.run(['run', 'quickstart', '--detach', ...set]);
+    expect(launched).toMatchObject({ code: 0, stderr: '' });
+    const id = launched.stdout.trim();
+    const queued = await untilAsync(
+      async () => (await home.run(['runs', 'list'])).stdout,
+      (list) => /queued \(job \d+, (Resources|Priority)/.test(list),
+      'the reason',
+    );
+    expect(queued).toContain(id);
+    const shown = await home.run(['runs', 'show', id]);
+    expect(shown.stdout).toMatch(/\nqueued \(job \d+, .*\), 0 of \d+ iterations/);
+    expect(await home.run(['runs', 'stop', id])).toMatchObject({ code: 0 });
+    expect((await home.run(['runs', 'show', id])).stdout).toContain('RUN_STOPPED');
+    await until(
+      () => [...slurm.jobs().keys()],
+      (left) => left.length === 1,
+      'its job to be cancelled',
+    );
+    slurm.cancel(held);
+  });
+
+  test('shares no run with other machines', async () => {
+    const set = ['--set', 'world.nodes=[this-computer, hpc]'];
+    const { code, stderr } = await home.run(['run', 'quickstart', ...set]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^gradwire: SLURM_NOT_ALONE: "hpc" is a Slurm cluster/);
   });
 });
