@@ -104,6 +104,7 @@ export const rooms = {
   ],
   'agent/launch': ['agent/plan', 'agent/training', SHARED],
   'agent/world': ['agent/bundle', SHARED],
+  'agent/slurm': ['agent/world', SHARED],
   'agent/checkpoint': ['agent/exchange', SHARED],
   'agent/worker': [
     'agent/bundle',
@@ -166,6 +167,7 @@ export const rooms = {
     'agent/plan',
     // What it says to the processes at the ends of a link that is measured.
     'agent/probe/rank-protocol.ts',
+    'agent/slurm',
     'agent/training',
     'agent/world',
     SHARED,

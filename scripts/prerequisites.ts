@@ -1,6 +1,6 @@
 /**
  * What the tests need beyond npm, found or fetched: a Chromium, the Vulkan loader (for
- * WebGPU on Chromium's SwiftShader), OpenSSH's server and client, dropbear, and iproute2. On Debian and
+ * WebGPU on Chromium's SwiftShader), OpenSSH's server and client, dropbear, Slurm, and iproute2. On Debian and
  * Ubuntu as root apt brings them; elsewhere Playwright brings its own browser; what cannot be fetched
  * is named with the one command that brings it.
  */
@@ -85,6 +85,16 @@ const prerequisites: readonly Prerequisite[] = [
     // Elsewhere the tests with it are skipped.
     required: linux && existsSync('/usr/bin/apt-get') && process.getuid?.() === 0,
     present: () => existsSync('/usr/sbin/dropbear'),
+  },
+  {
+    name: 'Slurm and munge, a cluster’s scheduler',
+    debian: 'slurm-wlm munge',
+    // Elsewhere the tests with it are skipped.
+    required: linux && existsSync('/usr/bin/apt-get') && process.getuid?.() === 0,
+    present: () =>
+      ['munged', 'slurmctld', 'slurmd'].every((name) =>
+        existsSync(path.join('/usr/sbin', name)),
+      ),
   },
   {
     name: 'iproute2 (for network namespaces, as root)',

@@ -79,6 +79,20 @@ export function eventText(event: RunEvent): EventText {
         iteration: event.iteration,
         text: `${formatBytes(event.bytes)} at ${event.node} in ${formatDuration(event.wall)}`,
       };
+    case 'queued':
+      return {
+        tone: 'plain',
+        title: 'Queued',
+        text:
+          `job ${event.job} at ${event.node}` +
+          (event.reason === undefined ? '' : `: ${event.reason}`),
+      };
+    case 'allocated':
+      return {
+        tone: 'good',
+        title: 'Nodes allotted',
+        text: `job ${event.job} has ${event.computeNodes.join(', ')}`,
+      };
     case 'interrupted':
       return {
         tone: 'bad',

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { inputError } from './errors.ts';
 import { portRangeSchema } from './port-range.ts';
+import { slurmSettingsSchema } from './slurm-settings.ts';
 
 /** This computer among the nodes. */
 export const LOCAL_NODE = 'this-computer';
@@ -32,6 +33,8 @@ export const nodeEntrySchema = z.strictObject({
   address: z.string().min(1).max(255).optional(),
   /** Ports that its ranks may listen on, as `20000-20100`; by default the system chooses. */
   ports: portRangeSchema.optional(),
+  /** It is the login node of a Slurm cluster: ranks run on nodes that Slurm allots. */
+  slurm: slurmSettingsSchema.optional(),
 });
 export type NodeEntry = z.infer<typeof nodeEntrySchema>;
 

@@ -200,6 +200,36 @@ export const logRecordSchema = z.strictObject({
 });
 export type LogRecord = z.infer<typeof logRecordSchema>;
 
+/**
+ * A run waits for a job of its cluster's scheduler. Made by the supervisor when the job is
+ * asked for, and again when what is known of it changes.
+ */
+export const queuedRecordSchema = z.strictObject({
+  type: z.literal('queued'),
+  at: z.number(),
+  node: z.string(),
+  /** The scheduler's number for it. */
+  job: z.string(),
+  /** Why it waits, in the scheduler's words. */
+  reason: z.string().optional(),
+  /** When the scheduler expects it to start. */
+  expected: z.number().optional(),
+});
+export type QueuedRecord = z.infer<typeof queuedRecordSchema>;
+
+/** The scheduler has started the job: ranks can be started on its nodes. */
+export const allocatedRecordSchema = z.strictObject({
+  type: z.literal('allocated'),
+  at: z.number(),
+  node: z.string(),
+  job: z.string(),
+  /** Names of the compute nodes, in the order of their ranks. */
+  computeNodes: z.array(z.string()).readonly(),
+  /** When the scheduler takes them back. */
+  until: z.number().optional(),
+});
+export type AllocatedRecord = z.infer<typeof allocatedRecordSchema>;
+
 /** The workers are up and the first iteration begins. Made by the supervisor. */
 export const startedRecordSchema = z.strictObject({
   type: z.literal('started'),
@@ -303,6 +333,8 @@ export const runRecordSchema = z.discriminatedUnion('type', [
   similarityRecordSchema,
   noticeRecordSchema,
   logRecordSchema,
+  queuedRecordSchema,
+  allocatedRecordSchema,
   startedRecordSchema,
   checkpointRecordSchema,
   interruptedRecordSchema,

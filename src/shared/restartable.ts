@@ -13,6 +13,11 @@ const LOSSES: ReadonlySet<string> = new Set([
   'GPU_LOST',
   'SUPERVISOR_LOST',
   'SUPERVISOR_STOPPED',
+  // Slurm takes the nodes back, or has taken them: others will do.
+  'ALLOCATION_ENDING',
+  'JOB_LOST',
+  'SLURM_SILENT',
+  'RANK_NOT_STARTED',
   // Of a restart that did not come about.
   'CHECKPOINT_INVALID',
   'RUN_NOT_BEGUN',

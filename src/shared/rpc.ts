@@ -11,7 +11,7 @@ import { RESIDUAL_POLICIES, type PlanSwitch } from './exchange-plan.ts';
 import type { ExperimentSpec } from './experiment-spec.ts';
 import type { NetworkStatus } from './link-status.ts';
 import type { NodeStatus } from './node-status.ts';
-import type { JournalEntry, RunEvent } from './records.ts';
+import type { JournalEntry, QueuedRecord, RunEvent } from './records.ts';
 import type { OpenQuestion, QuestionAnswer } from './ssh-question.ts';
 import { MOST_TYPED, terminalSizeSchema, type TerminalApi } from './terminal.ts';
 
@@ -56,6 +56,8 @@ export interface RunSummary {
   readonly loss?: number | undefined;
   readonly metric?: number | undefined;
   readonly error?: ErrorData | undefined;
+  /** While it waits for nodes of a cluster: what is known of that. */
+  readonly queue?: QueuedRecord | undefined;
   readonly deleted: boolean;
 }
 

@@ -55,6 +55,11 @@ export interface EngineOptions {
   readonly resume?: EngineState | undefined;
 }
 
+/** What ranks want after this iteration; they do what is the highest that one of them says. */
+const GO_ON = 0;
+const STOP = 1;
+const PAUSE = 2;
+
 export interface ExchangeResult {
   readonly profile: ExchangeProfile;
   readonly bytes: LedgerLine & { readonly payload: number };
@@ -66,6 +71,8 @@ export interface ExchangeResult {
   readonly collective: string;
   /** All ranks agreed to stop after this iteration. */
   readonly stop: boolean;
+  /** As `stop`, but they are to go on later from a checkpoint. */
+  readonly pause: boolean;
   /** What `auto` has to say: the same on all ranks. */
   readonly notices: readonly Notice[];
 }
@@ -88,7 +95,7 @@ export class ExchangeEngine implements Disposable {
   readonly #group: CollectiveGroup;
   readonly #knowledge: NetworkKnowledge;
   #execution: PlanExecution;
-  #stopRequested = false;
+  #request = GO_ON;
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -140,7 +147,12 @@ export class ExchangeEngine implements Disposable {
 
   /** End after the iteration in which every rank has heard that one rank wants it. */
   requestStop(): void {
-    this.#stopRequested = true;
+    this.#request = Math.max(this.#request, STOP);
+  }
+
+  /** As `requestStop`; where some ranks want this and some that, this is done. */
+  requestPause(): void {
+    this.#request = PAUSE;
   }
 
   /**
@@ -176,7 +188,7 @@ export class ExchangeEngine implements Disposable {
     await site.residual.flush((leftover) =>
       this.#group.average(RESIDUAL_STREAM, leftover),
     );
-    const { stop, observed } = await control;
+    const { request, observed } = await control;
     const { watch } = this.#execution;
     const residualNorm =
       iteration % RESIDUAL_NORM_EVERY === 0
@@ -199,7 +211,8 @@ export class ExchangeEngine implements Disposable {
       epoch: this.#schedule.epoch,
       method: this.#schedule.plan.method,
       collective,
-      stop,
+      stop: request === STOP,
+      pause: request === PAUSE,
       notices: watch.takeNotices(),
     };
   }
@@ -266,15 +279,15 @@ export class ExchangeEngine implements Disposable {
    * One control message: the newest epoch known everywhere, whether to stop, and what the
    * ranks saw of the last exchange under this plan.
    */
-  async #agree(): Promise<{ stop: boolean; observed: readonly number[] }> {
+  async #agree(): Promise<{ request: number; observed: readonly number[] }> {
     const { watch } = this.#execution;
-    const [epoch, stop, ...observed] = await this.#group.summarize(
+    const [epoch, request, ...observed] = await this.#group.summarize(
       CONTROL_STREAM,
-      [this.#schedule.knownEpoch, this.#stopRequested ? 1 : 0, ...watch.report],
+      [this.#schedule.knownEpoch, this.#request, ...watch.report],
       ['min', 'max', ...watch.operations],
     );
     this.#schedule.agree(epoch!);
-    return { stop: stop === 1, observed };
+    return { request: request!, observed };
   }
 
   #execute(plan: ExchangePlan): PlanExecution {

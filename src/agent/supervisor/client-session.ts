@@ -112,6 +112,10 @@ export class ClientSession {
       prepare: async (request) => {
         const run =
           request.resume === undefined ? runs.create(request) : runs.resume(request);
+        if (run.beginsByItself) {
+          await run.queued;
+          return { addresses: [], queued: true };
+        }
         this.#unbegun.add(run);
         try {
           const addresses = await run.prepared;

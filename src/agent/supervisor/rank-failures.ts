@@ -33,3 +33,26 @@ export function silenceOf(ranks: readonly number[], node: string): GradwireError
     next: 'Is that machine overloaded, or the process stopped? If it is only slow, raise patienceSeconds.',
   });
 }
+
+/** Of ranks that listen, and whose app has gone on to something else. */
+export function neverBegun(): GradwireError {
+  return failure('RUN_NOT_BEGUN', 'the run was prepared but never begun', {
+    next: 'Launch it again.',
+  });
+}
+
+/** Of a rank that was to be started on another machine. */
+export function notStarted(
+  rank: number,
+  place: string,
+  afterMs: number,
+): GradwireError {
+  return failure(
+    'RANK_NOT_STARTED',
+    `rank ${rank} has not started within ${afterMs / 1000} s`,
+    {
+      ...{ place, rank },
+      next: 'Do its setup lines end, and does the machine answer?',
+    },
+  );
+}

@@ -22,8 +22,9 @@ import {
   type ProcessBroken,
   type ProcessExit,
 } from '../world/rank-process.ts';
+import type { RankSeats } from '../world/rank-seats.ts';
 import { PrintedLog } from './printed-log.ts';
-import { deathOf, silenceOf } from './rank-failures.ts';
+import { deathOf, neverBegun, notStarted, silenceOf } from './rank-failures.ts';
 import { admitError } from './record-admission.ts';
 
 type WorkerEvent = FromWorker | ProcessExit | ProcessBroken;
@@ -44,6 +45,8 @@ export interface TeamOptions {
   readonly node: string;
   /** How long ranks wait for one another. */
   readonly patienceSeconds: number;
+  /** Where the ranks are started, if not here. */
+  readonly seats?: RankSeats | undefined;
 }
 
 export interface TeamListener {
@@ -81,15 +84,14 @@ export class RankTeam {
     this.#options = options;
     this.#listener = listener;
     this.#prepared.promise.catch(() => undefined);
-    this.#deadline(PREPARE_MS, () =>
-      failure('RUN_NOT_BEGUN', 'the run was prepared but never begun', {
-        next: 'Launch it again.',
-      }),
+    const { configuration, seats } = options;
+    this.#deadline(seats?.startMs ?? PREPARE_MS, () =>
+      seats === undefined ? neverBegun() : this.#notStarted(),
     );
     const entry = bundledFile(WORKER, import.meta.dirname);
-    const { configuration } = options;
     for (const rank of options.ranks) {
-      const command = { entry, args: [configuration.run, String(rank)] };
+      const args = [configuration.run, String(rank)];
+      const command = { entry, args, ...seats?.commandOf(rank, entry) };
       const log = new PrintedLog(rank, {
         iteration: () => listener.underWay(rank),
         write: (lines) => {
@@ -106,7 +108,11 @@ export class RankTeam {
         log.take,
       );
       this.#workers.set(rank, worker);
-      worker.send({ type: 'configure', rank, ...configuration });
+      const { listen } = configuration;
+      worker.send({
+        ...{ type: 'configure', rank, ...configuration },
+        listen: seats?.listenOf(rank) ?? listen,
+      });
     }
   }
 
@@ -123,6 +129,11 @@ export class RankTeam {
   /** Whether it fails: nothing that its ranks say counts any more. */
   get failing(): boolean {
     return this.#failing;
+  }
+
+  /** Whether its ranks were told to connect. */
+  get begun(): boolean {
+    return this.#begun;
   }
 
   /** Whether all ranks have finished. */
@@ -151,6 +162,11 @@ export class RankTeam {
     this.tell({ type: 'stop' });
     this.#stopping = true;
     this.#awaitStop();
+  }
+
+  /** To end after the iteration under way with a checkpoint, and without a result. */
+  pause(): void {
+    this.tell({ type: 'pause' });
   }
 
   /** To end at once, because of this error. */
@@ -219,20 +235,33 @@ export class RankTeam {
 
   #started(): void {
     const [first] = this.#ready.values();
-    const { node } = this.#options;
     this.#listener.started({
       backend: first!.backend,
       parameters: first!.parameters,
       processes: [...this.#workers.values()].map(({ rank, pid }) => ({
-        ...{ rank, pid, node },
+        ...{ rank, pid, node: this.#nodeOf(rank) },
       })),
     });
+  }
+
+  /** Of ranks that others start. */
+  #notStarted(): GradwireError {
+    const rank = this.#options.ranks.find((one) => !this.#addresses.has(one)) ?? 0;
+    return notStarted(rank, this.#nodeOf(rank), this.#options.seats!.startMs);
+  }
+
+  #nodeOf(rank: number): string {
+    const { node, seats } = this.#options;
+    return seats?.nodeOf(rank) ?? node;
   }
 
   #exited(rank: number, exit: ProcessExit): void {
     this.#logs.get(rank)?.close();
     if (!this.#leaving.has(rank) && !this.#failing) {
-      this.#report({ kind: 'death', error: deathOf(rank, exit, this.#options.node) });
+      const known = this.#options.seats?.explain(rank, exit);
+      if (known !== undefined) this.abort(known);
+      else
+        this.#report({ kind: 'death', error: deathOf(rank, exit, this.#nodeOf(rank)) });
     }
     this.#endIfGone();
   }

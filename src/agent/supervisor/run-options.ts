@@ -5,6 +5,7 @@ import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { PortRange } from '../../shared/port-range.ts';
 import type { JournalEntry } from '../../shared/records.ts';
+import type { SlurmSettings } from '../../shared/slurm-settings.ts';
 import type { PlanSetting } from '../plan/resolve-plan.ts';
 import type { Journal } from './journal.ts';
 import type { RecordAdmission } from './record-admission.ts';
@@ -35,8 +36,12 @@ export interface RunOptions extends RankSetting {
   readonly journal: Journal;
   /** Where checkpoints of the ranks here are kept. */
   readonly checkpoints: string;
-  readonly threads: number;
-  readonly engine: 'thread' | 'inline';
+  /** The run's own on this node. */
+  readonly folder: string;
+  /** Slurm allots the nodes of the ranks; default: they run here. */
+  readonly slurm?: SlurmSettings | undefined;
+  /** Cores that each rank has here; less than 1 where they share one. */
+  readonly coresPerRank: number;
   /** This node's name in records. */
   readonly node: string;
   /** Of a run whose supervisor died: where it is. Default: it begins. */

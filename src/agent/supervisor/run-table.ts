@@ -25,6 +25,7 @@ import type {
   SupervisedRun as SupervisedRunState,
   SupervisorRequests,
 } from '../../shared/protocol/supervisor.ts';
+import { cancelLeftJob } from '../slurm/allocation.ts';
 import { Journal } from './journal.ts';
 import { lossOf, RestoredRun } from './restored-run.ts';
 import { SeenProgress } from './seen-progress.ts';
@@ -43,7 +44,7 @@ type PrepareRequest = SupervisorRequests['prepare']['request'];
 /** What is kept of a launch, so that a supervisor after this one can go on. Secrets are not. */
 type LaunchMeta = Pick<
   PrepareRequest,
-  'switches' | 'ranks' | 'network' | 'places' | 'node' | 'listen' | 'ports'
+  'switches' | 'ranks' | 'network' | 'places' | 'node' | 'listen' | 'ports' | 'slurm'
 >;
 
 interface RunMeta {
@@ -97,6 +98,7 @@ export class RunTable {
   #restoreRun(id: string, metaFile: string, journalFile: string): Run {
     const meta = JSON.parse(readFileSync(metaFile, 'utf8')) as RunMeta;
     const { createdAt } = meta;
+    cancelLeftJob(this.#folder(id));
     const spec = parseExperimentSpec(meta.spec, metaFile);
     const seen = new SeenProgress();
     const journal = Journal.reopen(journalFile, (record) => {
@@ -139,8 +141,8 @@ export class RunTable {
       throw inputError('RUN_EXISTS', `run "${request.run}" exists already`);
     }
     const { spec } = validateLaunch(request.spec, request.switches);
-    const { switches, ranks, network, places, node, listen, ports } = request;
-    const launch = { switches, ranks, network, places, node, listen, ports };
+    const { switches, ranks, network, places, node, listen, ports, slurm } = request;
+    const launch = { switches, ranks, network, places, node, listen, ports, slurm };
     const meta = { spec, createdAt: Date.now(), launch };
     const journal = this.#makeJournal(request.run, meta);
     const run = this.#make(request, meta, journal);
@@ -171,7 +173,6 @@ export class RunTable {
       request.switches,
     );
     const folder = this.#folder(request.run);
-    const cores = availableParallelism();
     const run = new SupervisedRun({
       run: request.run,
       checkpoints: path.join(folder, CHECKPOINTS),
@@ -188,8 +189,9 @@ export class RunTable {
       secret: request.secret,
       notice,
       journal,
-      threads: Math.max(1, Math.floor(cores / request.ranks.length)),
-      engine: engineOf(spec, cores / request.ranks.length),
+      folder,
+      slurm: request.slurm,
+      coresPerRank: availableParallelism() / request.ranks.length,
       network: request.network,
       places: request.places,
       node: request.node ?? hostname(),
@@ -256,10 +258,4 @@ export class RunTable {
       );
     }
   }
-}
-
-/** A thread of its own pays where trainer and engine can run at the same time. */
-function engineOf(spec: ExperimentSpec, coresPerRank: number): 'thread' | 'inline' {
-  if (spec.engine !== 'auto') return spec.engine;
-  return coresPerRank >= 2 ? 'thread' : 'inline';
 }

@@ -11,6 +11,10 @@ export function runEnded(): GradwireError {
   return failure('RUN_ENDED', 'the run ended');
 }
 
+export function stoppedQueued(): ErrorData {
+  return failure('RUN_STOPPED', 'the run was stopped before it began').toData();
+}
+
 export function stoppedInterrupted(): ErrorData {
   return failure('RUN_STOPPED', 'the run was stopped while it was interrupted', {
     next: 'What was recorded until then is stored.',

@@ -2,7 +2,8 @@
  * A run on this node: its ranks, its journal and whoever follows it. States move forward:
  * preparing → running → ended. Where the spec says so, a run that has lost something it
  * needs is interrupted instead of ended, and goes on from a checkpoint. However it ends, all
- * its processes are gone before its last record is journalled.
+ * its processes are gone before its last record is journalled. Where Slurm allots the nodes
+ * it waits for them first, and again where it is to go on without them.
  */
 import { randomBytes } from 'node:crypto';
 import { emulatedNetwork } from '../../shared/emulated-network.ts';
@@ -27,8 +28,10 @@ import {
   type StartedRecord,
 } from '../../shared/records.ts';
 import { isRestartable } from '../../shared/restartable.ts';
+import { SlurmAllocation } from '../slurm/allocation.ts';
 import type { Journal } from './journal.ts';
 import { PlannedSwitches } from './planned-switches.ts';
+import { rankResources, specOn } from './rank-resources.ts';
 import { RankTeam } from './rank-team.ts';
 import { RecordAdmission } from './record-admission.ts';
 import { Restarts } from './restarts.ts';
@@ -39,7 +42,13 @@ import type {
   RunListener,
   RunOptions,
 } from './run-options.ts';
-import { dataNotice, inVain, runEnded, stoppedInterrupted } from './run-words.ts';
+import {
+  dataNotice,
+  inVain,
+  runEnded,
+  stoppedInterrupted,
+  stoppedQueued,
+} from './run-words.ts';
 
 export class SupervisedRun {
   readonly #options: RunOptions;
@@ -50,6 +59,10 @@ export class SupervisedRun {
   readonly #ended = Promise.withResolvers<ErrorData | undefined>();
   readonly #switches: PlannedSwitches;
   readonly #restarts: Restarts;
+  /** Where Slurm allots the nodes. */
+  readonly #allocation: SlurmAllocation | undefined;
+  /** Why the ranks were asked to end. */
+  #ending: ErrorData | undefined;
   #setting: RankSetting;
   #team: RankTeam | undefined;
   /** The iteration from which the ranks go on that are there now. */
@@ -70,8 +83,10 @@ export class SupervisedRun {
     this.#restarts = new Restarts(() => {
       this.#restartHere();
     });
-    if (restored === undefined) this.#team = this.#start();
-    else this.#restore(restored);
+    this.#allocation = this.#openAllocation();
+    if (restored !== undefined) this.#restore(restored);
+    else if (this.#allocation === undefined) this.#team = this.#start();
+    else this.#allocation.ask();
   }
 
   get state(): SupervisedRunState {
@@ -97,6 +112,16 @@ export class SupervisedRun {
     if (this.#phase === 'interrupted')
       return this.#isAllHere || this.#team !== undefined;
     return this.#phase !== 'ended';
+  }
+
+  /** Whether it waits for its nodes, and nobody has to begin it. */
+  get beginsByItself(): boolean {
+    return this.#allocation !== undefined;
+  }
+
+  /** Its nodes are asked for. @throws (rejects) why that cannot be */
+  get queued(): Promise<unknown> {
+    return this.#allocation?.asked ?? Promise.resolve();
   }
 
   /** All ranks listen. @throws (rejects) what went wrong first */
@@ -171,6 +196,7 @@ export class SupervisedRun {
   async stop(): Promise<void> {
     this.#stopping = true;
     if (this.#phase === 'interrupted') this.abort(stoppedInterrupted());
+    else if (this.#waitsForNodes) this.abort(stoppedQueued());
     else this.#team?.stop();
     await this.ended;
   }
@@ -178,7 +204,7 @@ export class SupervisedRun {
   /** End at once, because of this error. */
   abort(error: ErrorData): void {
     if (this.#team !== undefined) this.#team.abort(error);
-    else if (!isRestartable(error)) this.#end(error);
+    else if (this.#waitsForNodes || !isRestartable(error)) this.#end(error);
   }
 
   /**
@@ -201,15 +227,19 @@ export class SupervisedRun {
     readonly iteration: number;
     readonly switches: readonly PlanSwitch[];
   }): RankTeam {
-    const { run, spec, plan, ranks, threads, engine, node } = this.#options;
+    const { run, plan, ranks, node } = this.#options;
     const { secret, listen, ports, network, places } = this.#setting;
+    const seats = this.#allocation?.seats;
+    const spec = specOn(seats, this.#options.spec);
+    const cores = seats?.coresPerRank ?? this.#options.coresPerRank;
+    const resources = rankResources(spec, cores);
     this.#resumed = from?.iteration;
     return new RankTeam(
       {
-        ...{ ranks, node, patienceSeconds: spec.patienceSeconds },
+        ...{ ranks, node, patienceSeconds: spec.patienceSeconds, seats },
         configuration: {
-          ...{ run, spec, plan, secret, listen, ports, threads, engine },
-          ...{ network, places },
+          ...{ run, spec, plan, secret, listen, ports, network, ...resources },
+          places: seats?.places ?? places,
           switches: from?.switches ?? this.#options.switches,
           checkpoints: this.#checkpoints.directory,
           resume: from?.iteration,
@@ -316,13 +346,29 @@ export class SupervisedRun {
   #teamEnded(lost: ErrorData | undefined): void {
     this.#finished = this.#team!.finished;
     this.#team = undefined;
-    const error =
-      lost ??
-      (this.#result === undefined
-        ? failure('RUN_INCOMPLETE', 'all ranks ended without a result').toData()
-        : undefined);
+    const error = lost ?? this.#shortfall;
+    const isLoss = error !== undefined && isRestartable(error);
+    if (this.#allocation === undefined || !isLoss) this.#close(error);
+    else {
+      // When nodes are taken away their ranks die first.
+      void this.#allocation.explain(error).then((cause) => {
+        this.#close(cause);
+      });
+    }
+  }
+
+  #close(error: ErrorData | undefined): void {
     if (error === undefined || !this.#mayRestart(error)) this.#end(error);
     else this.#interrupt(error);
+  }
+
+  /** Why a run whose ranks have all finished is not what was asked for. */
+  get #shortfall(): ErrorData | undefined {
+    const result = this.#result;
+    const complete = result?.type === 'done' && result.reason === 'completed';
+    if (this.#ending !== undefined && !complete && !this.#stopping) return this.#ending;
+    if (result !== undefined) return undefined;
+    return failure('RUN_INCOMPLETE', 'all ranks ended without a result').toData();
   }
 
   #mayRestart(error: ErrorData): boolean {
@@ -345,6 +391,9 @@ export class SupervisedRun {
     this.#done = undefined;
     const { node } = this.#options;
     this.#store([{ type: 'interrupted', at: Date.now(), node, error }]);
+    const isOver = this.#ending !== undefined || error.code === 'SUPERVISOR_STOPPED';
+    if (isOver) this.#allocation?.release();
+    this.#ending = undefined;
     this.#changed();
     if (this.#isAllHere && error.code !== 'SUPERVISOR_STOPPED') this.#restarts.soon();
   }
@@ -356,18 +405,82 @@ export class SupervisedRun {
 
   #restartHere(): void {
     if (this.#phase !== 'interrupted' || this.#team !== undefined) return;
+    if (this.#allocation !== undefined && this.#allocation.seats === undefined) {
+      this.#allocation.ask();
+      return;
+    }
     const secret = randomBytes(this.#setting.secret.length);
     this.resume(this.#checkpoints.newest, this.#switches.passedAt, {
       ...this.#setting,
       secret,
     });
+    this.#beginWhenPrepared();
+  }
+
+  /** Of a run whose ranks are all here. */
+  #beginWhenPrepared(): void {
     const team = this.#team!;
     void team.prepared.then(
       (addresses) => {
         const ranks = [...addresses].toSorted(([a], [b]) => a - b);
-        if (this.#team === team) team.begin(ranks.map(([, address]) => address));
+        if (this.#team === team) this.begin(ranks.map(([, address]) => address));
       },
       () => undefined, // The team has ended, and says why.
+    );
+  }
+
+  #openAllocation(): SlurmAllocation | undefined {
+    const { run, spec, slurm: settings, folder, node } = this.#options;
+    if (settings === undefined) return undefined;
+    return new SlurmAllocation(
+      { ...{ run, settings, folder, node }, ranks: spec.world.ranks },
+      {
+        queued: (record) => {
+          this.#store([record]);
+        },
+        allocated: (record) => {
+          this.#store([record]);
+          if (this.#phase === 'interrupted') this.#restartHere();
+          else {
+            this.#team = this.#start();
+            this.#beginWhenPrepared();
+          }
+        },
+        ending: (error) => {
+          this.#endBefore(error);
+        },
+        lost: (error) => {
+          if (this.#team !== undefined) this.#team.abort(error);
+          // Otherwise its ranks have ended by it, which is being explained.
+          else if (this.#phase !== 'running') this.#nodesLost(error);
+        },
+      },
+    );
+  }
+
+  /** Without ranks. */
+  #nodesLost(error: ErrorData): void {
+    this.#allocation?.release();
+    if (this.#phase === 'ended') return;
+    const again = this.#phase === 'interrupted' && isRestartable(error);
+    if (again && this.#restarts.interrupted()) this.#restarts.soon();
+    else this.#end(error);
+  }
+
+  /** Its nodes are about to be taken back. */
+  #endBefore(error: ErrorData): void {
+    if (this.#team === undefined) return;
+    this.#ending = error;
+    const how = this.#options.spec.onFailure === 'restart' ? 'pause' : 'stop';
+    if (this.#team.begun) this.#team[how]();
+    else this.#team.abort(error);
+  }
+
+  get #waitsForNodes(): boolean {
+    return (
+      this.#allocation !== undefined &&
+      this.#phase === 'preparing' &&
+      this.#team === undefined
     );
   }
 
@@ -383,6 +496,7 @@ export class SupervisedRun {
   #end(error: ErrorData | undefined): void {
     if (this.#phase === 'ended') return;
     this.#restarts.close();
+    this.#allocation?.release();
     const last: RunRecord =
       error === undefined ? this.#result! : { type: 'failed', at: Date.now(), error };
     this.#phase = 'ended';

@@ -56,6 +56,10 @@ export class EngineClient {
     this.#link.post({ type: 'stop' });
   }
 
+  requestPause(): void {
+    this.#link.post({ type: 'pause' });
+  }
+
   abort(error: ErrorData): void {
     this.#link.post({ type: 'abort', error });
   }

@@ -66,6 +66,9 @@ export class EngineHost {
       case 'stop':
         this.#connected().requestStop();
         return;
+      case 'pause':
+        this.#connected().requestPause();
+        return;
       case 'abort':
         this.#engine?.abort(message.error);
         return;

@@ -97,6 +97,7 @@ export type ToEngine =
     }[EngineCall]
   | { readonly type: 'learn'; readonly planSwitch: PlanSwitch }
   | { readonly type: 'stop' }
+  | { readonly type: 'pause' }
   | { readonly type: 'abort'; readonly error: ErrorData };
 
 export type FromEngine =

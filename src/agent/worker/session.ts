@@ -64,6 +64,7 @@ export class WorkerSession {
   /** Orders that came before the engine was connected. */
   readonly #early: PlanSwitch[] = [];
   #stopEarly = false;
+  #pauseEarly = false;
   #ended = false;
 
   constructor(options: SessionOptions) {
@@ -88,6 +89,10 @@ export class WorkerSession {
       case 'stop':
         if (this.#connected) this.#engine?.requestStop();
         else this.#stopEarly = true;
+        return;
+      case 'pause':
+        if (this.#connected) this.#engine?.requestPause();
+        else this.#pauseEarly = true;
         return;
       default:
         message satisfies never;
@@ -213,6 +218,7 @@ export class WorkerSession {
     this.#connected = true;
     for (const planSwitch of this.#early) engine.learn(planSwitch);
     if (this.#stopEarly) engine.requestStop();
+    if (this.#pauseEarly) engine.requestPause();
     this.#options.reports.send({
       type: 'ready',
       backend: trainer.backend,

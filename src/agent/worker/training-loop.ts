@@ -132,14 +132,16 @@ export class TrainingLoop {
         return;
       }
       // What a fence does is not done yet: the checkpoint waits until it is.
-      if (fences.length === 0) await this.#keep(iteration + 1);
+      if (fences.length > 0) continue;
+      await this.#keep(iteration + 1, result.pause);
+      if (result.pause) return;
     }
   }
 
-  /** Keeps a checkpoint before this iteration, where one is due. */
-  async #keep(iteration: number): Promise<void> {
+  /** Keeps a checkpoint before this iteration, where one is due or wanted now. */
+  async #keep(iteration: number, now: boolean): Promise<void> {
     const { checkpoints, trainer, engine } = this.#options;
-    if (checkpoints?.isDue(iteration) !== true) return;
+    if (checkpoints === undefined || !(now || checkpoints.isDue(iteration))) return;
     const notice = await checkpoints.keep(iteration, async () => {
       const weights = new Float32Array(trainer.length);
       const state = new Float32Array(trainer.stateLength);

@@ -5,10 +5,14 @@
 import { Socket } from 'node:net';
 import { FrameDecoder } from '../../shared/protocol/frame.ts';
 import { keepCompiledCode } from '../bundle/compile-cache.ts';
+import { MARKER } from './marked-stream.ts';
 import { ReportChannel } from './report-channel.ts';
 
 /** File descriptor of the reports. */
 const REPORTS = 3;
+
+/** An argument of a process whose reports are carried line by line. */
+export const BY_LINE = '--by-line';
 
 export interface RankLine<Order> {
   /** What `ps` shows. */
@@ -24,7 +28,10 @@ export function openRankLine<Order, Report>({
   fail,
 }: RankLine<Order>): ReportChannel<Report> {
   keepCompiledCode();
-  process.title = title;
+  const byLine = process.argv.includes(BY_LINE);
+  // The kernel's name of a process is the beginning of its title. Slurm 22.05 with
+  // proctrack/linuxproc does not find, and so does not kill, one whose name has a space.
+  process.title = byLine ? title.replace(' ', '-') : title;
   const stream = new Socket({ fd: REPORTS, readable: false, writable: true });
   stream.on('error', () => {
     process.exit(1);
@@ -38,5 +45,6 @@ export function openRankLine<Order, Report>({
   });
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
-  return new ReportChannel<Report>(stream);
+  if (byLine) stream.write(MARKER);
+  return new ReportChannel<Report>(stream, byLine);
 }

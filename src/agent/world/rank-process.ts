@@ -8,6 +8,9 @@ import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { toErrorData, type ErrorData } from '../../shared/errors.ts';
 import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
+import { MarkedStream } from './marked-stream.ts';
+import { BY_LINE } from './rank-line.ts';
+import { FLUSH } from './report-channel.ts';
 
 /** What is started: Node on a file of ours. */
 export interface RankCommand {
@@ -15,6 +18,11 @@ export interface RankCommand {
   readonly args: readonly string[];
   /** What goes before the command, to start it in a network namespace for instance. */
   readonly prefix?: readonly string[];
+  /**
+   * Where reports arrive. `stdout`: by line, because the prefix starts the process on another
+   * machine and brings its descriptor 3 to our end as stdout. Default: descriptor 3.
+   */
+  readonly reports?: 'stdout' | undefined;
 }
 
 export interface ProcessExit {
@@ -32,6 +40,8 @@ export interface ProcessBroken {
 }
 
 const STDERR_TAIL = 4096;
+/** How long a process on another machine may take to be ended. */
+const FAR_KILL_MS = 10_000;
 
 /**
  * Compiling a model's step leaves garbage by the megabyte. Where young objects have 8 MB
@@ -48,27 +58,37 @@ export class RankProcess<Order, Report> {
   readonly #child: ChildProcess;
   #stderr = '';
   #exited = false;
+  readonly #isElsewhere: boolean;
 
   constructor(
     rank: number,
-    { entry, args, prefix = [] }: RankCommand,
+    { entry, args, prefix = [], reports }: RankCommand,
     listener: (event: Report | ProcessExit | ProcessBroken) => void,
     /** What it prints; by default only the end of stderr is of interest. */
     printed?: (stream: 'stdout' | 'stderr', bytes: Buffer) => void,
   ) {
     this.rank = rank;
+    const byLine = reports === 'stdout';
     const node = [process.execPath, ...NODE_OPTIONS, entry, ...args];
+    if (byLine) node.push(BY_LINE);
     const [command, ...rest] = [...prefix, ...node];
     const child = spawn(command!, rest, {
       // Until the process has named itself. A prefix needs its own name.
       ...(prefix.length === 0 ? { argv0: 'gradwire worker' } : {}),
-      stdio: ['pipe', printed === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+      stdio: byLine
+        ? 'pipe'
+        : ['pipe', printed === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     });
     this.#child = child;
+    this.#isElsewhere = byLine;
     const decoder = new FrameDecoder();
-    (child.stdio[3] as Readable).on('data', (chunk: Buffer) => {
+    const marked = byLine ? new MarkedStream() : undefined;
+    const stream = (byLine ? child.stdout : child.stdio[3]) as Readable;
+    stream.on('data', (chunk: Buffer) => {
       try {
-        for (const report of decoder.push(chunk)) listener(report as Report);
+        for (const report of decoder.push(marked?.take(chunk) ?? chunk)) {
+          if (report !== FLUSH) listener(report as Report);
+        }
       } catch (error) {
         listener({ type: 'broken', error: toErrorData(error) });
       }
@@ -78,9 +98,11 @@ export class RankProcess<Order, Report> {
       this.#stderr = (this.#stderr + decoded.write(bytes)).slice(-STDERR_TAIL);
       printed?.('stderr', bytes);
     });
-    child.stdout?.on('data', (bytes: Buffer) => {
-      printed?.('stdout', bytes);
-    });
+    if (!byLine) {
+      child.stdout?.on('data', (bytes: Buffer) => {
+        printed?.('stdout', bytes);
+      });
+    }
     // An order for a process that has just died: its exit is reported below.
     child.stdin?.on('error', () => undefined);
     this.closed = new Promise((resolve) => {
@@ -113,6 +135,17 @@ export class RankProcess<Order, Report> {
 
   /** At once: a rank holds nothing that its parent needs. */
   kill(): void {
-    this.#child.kill('SIGKILL');
+    if (!this.#isElsewhere) {
+      this.#child.kill('SIGKILL');
+      return;
+    }
+    // What started it there must have the time to end it there.
+    this.#child.stdin?.destroy();
+    this.#child.kill('SIGTERM');
+    const last = setTimeout(() => this.#child.kill('SIGKILL'), FAR_KILL_MS);
+    last.unref();
+    void this.closed.then(() => {
+      clearTimeout(last);
+    });
   }
 }

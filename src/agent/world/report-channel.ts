@@ -8,16 +8,29 @@ import { encodeFrame } from '../../shared/protocol/frame.ts';
 /** Some ten thousand records: much more than a supervisor is ever behind by. */
 const FULL_BYTES = 8 * 2 ** 20;
 
+/**
+ * A message that says nothing, and whose frame ends with a line feed: what carries the
+ * stream and waits for whole lines passes everything on that came before it.
+ */
+export const FLUSH = 0x0a;
+
 export class ReportChannel<Report> {
   readonly #stream: Writable;
+  readonly #flush: Uint8Array;
 
-  constructor(stream: Writable) {
+  /** @param byLine the stream is carried line by line */
+  constructor(stream: Writable, byLine = false) {
     this.#stream = stream;
+    // MessagePack of a small number is the byte itself.
+    this.#flush = byLine ? encodeFrame(FLUSH) : new Uint8Array();
   }
 
   /** Never refuses: whoever reports much waits for `room` in between. */
   send(report: Report): void {
-    this.#stream.write(encodeFrame(report));
+    const frame = encodeFrame(report);
+    this.#stream.write(
+      this.#flush.length === 0 ? frame : Buffer.concat([frame, this.#flush]),
+    );
   }
 
   /** Undefined while there is room; otherwise resolves when everything has been read. */

@@ -9,7 +9,7 @@ import { loadNetworkProfile } from '../../main/home/network-profile-file.ts';
 import { applySettings } from '../../main/spec/settings.ts';
 import { resolveDataDirectory } from '../../main/spec/data-directory.ts';
 import { loadSpecSource } from '../../main/spec/spec-source.ts';
-import { assignRanks, placesOf } from '../../main/runs/rank-assignment.ts';
+import { assignRanks, placesOf } from '../../shared/rank-assignment.ts';
 import { measuredLinks, networkOf } from '../../main/runs/run-network.ts';
 import {
   LOOPBACK,

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
 import type { RunSummary } from '../../shared/rpc.ts';
+import { describeQueued } from '../text/queue-text.ts';
 import { date, loss, percent } from '../text/quantities.ts';
 import { textTable } from '../text/text-table.ts';
 import { withWorkspace } from '../session/workspace.ts';
@@ -74,7 +75,7 @@ function row(run: RunSummary): string[] {
   return [
     run.id,
     date(run.createdAt),
-    run.state,
+    run.queue === undefined ? run.state : describeQueued(run.queue),
     `${run.iterations}/${run.iterationsPlanned}`,
     String(run.ranks),
     run.loss === undefined ? '–' : loss(run.loss),

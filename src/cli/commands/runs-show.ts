@@ -4,10 +4,11 @@ import { describeInterruption, openInterruptions } from '../../shared/interrupti
 import { describeEmulated } from '../../shared/emulated-network.ts';
 import { formatError } from '../../shared/errors.ts';
 import { describePlan } from '../../shared/exchange-plan.ts';
-import type { RunDetail } from '../../shared/rpc.ts';
+import { hasEnded, type RunDetail } from '../../shared/rpc.ts';
 import { specToYaml } from '../../main/spec/spec-text.ts';
 import { missingRecords } from '../text/missing-records.ts';
 import { PhaseBreakdown } from '../text/phase-breakdown.ts';
+import { describeAllocated, describeQueued } from '../text/queue-text.ts';
 import { date, loss, milliseconds, percent } from '../text/quantities.ts';
 import { describePlaces } from '../text/rank-places.ts';
 import { resolveRun } from '../session/run-name.ts';
@@ -43,7 +44,7 @@ function describe(
 ): string {
   const lines = [
     `run ${run.id}: ${run.name}`,
-    `${run.state}, ${run.iterations} of ${run.iterationsPlanned} iterations, ` +
+    `${stateOf(run)}, ${run.iterations} of ${run.iterationsPlanned} iterations, ` +
       `created ${date(run.createdAt)}` +
       (run.endedAt === undefined
         ? ''
@@ -62,6 +63,8 @@ function describe(
     lines.push(`interrupted at ${describeInterruption(interruption)}`);
   }
   if (missing !== undefined) lines.push(missing);
+  const nodes = run.events.findLast((event) => event.type === 'allocated');
+  if (nodes !== undefined) lines.push(describeAllocated(nodes));
   for (const event of run.events) {
     if (event.type === 'switch') {
       lines.push(
@@ -74,3 +77,13 @@ function describe(
   if (table !== undefined) lines.push('', table);
   return lines.join('\n');
 }
+
+/** Also of a run that waits again, to go on: what its newest records say. */
+function stateOf({ state, queue, events }: RunDetail): string {
+  if (hasEnded(state)) return state;
+  const last = events.findLast(({ type }) => QUEUE_RECORDS.has(type));
+  const waits = queue ?? (last?.type === 'queued' ? last : undefined);
+  return waits === undefined ? state : describeQueued(waits);
+}
+
+const QUEUE_RECORDS: ReadonlySet<string> = new Set(['queued', 'allocated']);

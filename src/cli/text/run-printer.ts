@@ -14,6 +14,7 @@ import {
 import { describeState } from '../../shared/switched-state.ts';
 import type { RunSummary } from '../../shared/rpc.ts';
 import { PhaseBreakdown, PhaseMeans } from './phase-breakdown.ts';
+import { describeAllocated, describeQueued } from './queue-text.ts';
 import { loss, milliseconds, percent } from './quantities.ts';
 
 export interface RunPrinter {
@@ -169,6 +170,12 @@ export class HumanPrinter implements RunPrinter {
       case 'done':
       case 'failed':
         this.#last = record;
+        return;
+      case 'queued':
+        this.#line(describeQueued(record));
+        return;
+      case 'allocated':
+        this.#line(describeAllocated(record));
         return;
       case 'interrupted':
         this.#line(`interrupted at ${record.node}: ${record.error.message}`);

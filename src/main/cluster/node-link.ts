@@ -15,6 +15,7 @@ import type {
   SupervisorMethod,
   SupervisorRequests,
 } from '../../shared/protocol/supervisor.ts';
+import type { SlurmSettings } from '../../shared/slurm-settings.ts';
 import type { ConnectionHandlers, ControlConnection } from './control-connection.ts';
 
 const FIRST_RETRY_MS = 100;
@@ -42,6 +43,8 @@ export interface NodeAccess {
   readonly ports?: PortRange | undefined;
   /** Where ranks on other machines find its ranks; asked for once it is connected. */
   readonly addresses: () => NodeAddresses;
+  /** Its ranks run on nodes that Slurm allots; default: on itself. */
+  readonly slurm?: SlurmSettings | undefined;
   /** Connects to the supervisor that runs; undefined when none does. */
   find(
     handlers: ConnectionHandlers,
@@ -88,6 +91,10 @@ export class NodeLink {
 
   get ports(): PortRange | undefined {
     return this.#access.ports;
+  }
+
+  get slurm(): SlurmSettings | undefined {
+    return this.#access.slurm;
   }
 
   get addresses(): NodeAddresses {

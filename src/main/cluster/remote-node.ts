@@ -51,6 +51,10 @@ export class RemoteNode implements NodeAccess {
     return this.entry.name;
   }
 
+  get slurm(): NodeEntry['slurm'] {
+    return this.entry.slurm;
+  }
+
   get identity(): string {
     return JSON.stringify(this.entry);
   }

@@ -182,7 +182,8 @@ export class RunCoordinator {
         { place: 'world.nodes', next: 'Name fewer machines, or raise world.ranks.' },
       );
     }
-    const [lead] = this.#nodes.of(spec);
+    const [lead, ...others] = this.#nodes.of(spec);
+    assertAlone([lead, ...others]);
     return (await lead.request('validate', { spec, switches })).spec;
   }
 
@@ -444,4 +445,15 @@ export class RunCoordinator {
   #trouble(error: unknown): void {
     if (!this.#closed) this.#events.notice(toErrorData(error));
   }
+}
+
+/** @throws GradwireError `SLURM_NOT_ALONE`: its nodes are known only when Slurm allots them */
+function assertAlone(links: readonly NodeLink[]): void {
+  const cluster = links.find(({ slurm }) => slurm !== undefined);
+  if (cluster === undefined || links.length === 1) return;
+  throw inputError(
+    'SLURM_NOT_ALONE',
+    `"${cluster.name}" is a Slurm cluster, which cannot share a run with other machines`,
+    { place: 'world.nodes', next: `Name ${cluster.name} alone, or leave it out.` },
+  );
 }

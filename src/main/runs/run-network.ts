@@ -17,7 +17,7 @@ import {
 import { emulatedNetwork } from '../../shared/emulated-network.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { KnownNode, LinkTable } from '../store/link-table.ts';
-import { assignRanks } from './rank-assignment.ts';
+import { assignRanks } from '../../shared/rank-assignment.ts';
 
 export interface Measured {
   /** Of this computer, if it was. */

@@ -13,7 +13,7 @@ import type { RunSummary } from '../../shared/rpc.ts';
 import type { RunStore } from '../store/run-store.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import { isHere, listenAddress } from '../cluster/listen-address.ts';
-import { assignRanks, placesOf } from './rank-assignment.ts';
+import { assignRanks, placesOf } from '../../shared/rank-assignment.ts';
 import type { RunFollowers } from './run-followers.ts';
 import { measuredLinks, networkOf } from './run-network.ts';
 import type { ResumePoint } from './run-restarts.ts';
@@ -33,7 +33,8 @@ export function stopDeadline({ patienceSeconds }: ExperimentSpec): number {
 }
 
 /**
- * Resolves when the first iteration begins.
+ * Resolves when the first iteration begins, or when the run waits for nodes that Slurm is to
+ * allot: then it begins by itself.
  * @param profile what was measured of the network, if anything: all ranks get the same
  * @param resume where the ranks of an interrupted run go on; default: it begins
  * @throws whatever kept it from beginning
@@ -49,8 +50,10 @@ export async function startRanks(
   const spec = store.spec(id);
   const switches = store.switches(id);
   const secret = randomBytes(SECRET_BYTES);
+  const { slurm } = links[0];
   const network = networkOf(spec, spec.world.ranks, {
-    profile,
+    // What was measured is this computer's, not that of nodes that Slurm will allot.
+    profile: slurm === undefined ? profile : undefined,
     links: measuredLinks(store.links, links),
   });
   const shares = assignRanks(spec.world.ranks, links);
@@ -60,7 +63,7 @@ export async function startRanks(
     link.request(
       'prepare',
       {
-        ...{ run: id, spec, switches, ranks, secret, network, places, resume },
+        ...{ run: id, spec, switches, ranks, secret, network, places, resume, slurm },
         ...(isHere(link) ? {} : { node: link.name }),
         listen: listenAddress(link, links),
         ports: link.ports ?? herePorts(spec),
@@ -74,6 +77,7 @@ export async function startRanks(
   const prepared = await Promise.all([first, ...others.map((ask) => ask())]);
   // Before it begins: a run that fails at once is seen to fail.
   await Promise.all(links.map((link) => followers.follow(link, id)));
+  if (prepared.some(({ queued }) => queued === true)) return;
   const addresses = prepared
     .flatMap((reply, share) =>
       reply.addresses.map(({ rank, address }) => ({

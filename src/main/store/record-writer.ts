@@ -236,6 +236,8 @@ function applyEvent(statements: Statements, run: RunRow, record: RunEvent): void
     case 'divergence':
     case 'similarity':
     case 'notice':
+    case 'queued':
+    case 'allocated':
     case 'checkpoint':
     case 'interrupted':
     case 'restarted':

@@ -1,5 +1,6 @@
 /** A run's row in the database, and the summary that it makes. */
 import type { ErrorData } from '../../shared/errors.ts';
+import type { AllocatedRecord, QueuedRecord } from '../../shared/records.ts';
 import type { RunState, RunSummary } from '../../shared/rpc.ts';
 
 export interface RunRow {
@@ -28,6 +29,8 @@ export interface RunRow {
   readonly methods: string;
   readonly loss: number | null;
   readonly metric: number | null;
+  /** Of a run that has not begun: its last record of a queue, as JSON. */
+  readonly queue: string | null;
 }
 
 /** How far the journal of one of a run's nodes is stored. */
@@ -62,6 +65,13 @@ export function summaryOf(row: RunRow): RunSummary {
     ...(row.error === null || row.state !== 'failed'
       ? {}
       : { error: JSON.parse(row.error) as ErrorData }),
+    ...queueOf(row),
     deleted: row.deleted !== 0,
   };
+}
+
+function queueOf({ queue }: RunRow): Pick<RunSummary, 'queue'> {
+  if (queue === null) return {};
+  const record = JSON.parse(queue) as QueuedRecord | AllocatedRecord;
+  return record.type === 'queued' ? { queue: record } : {};
 }

@@ -4,6 +4,12 @@ import type { JournalRow, RunRow, MissingJournal } from './run-row.ts';
 
 const PAGE = 1000;
 
+/** Of a run that has not begun, also where it stands in the queue of its cluster. */
+const RUN = `runs.*, CASE state WHEN 'starting' THEN (
+    SELECT record FROM events
+    WHERE run = runs.number AND record ->> '$.type' IN ('queued', 'allocated')
+    ORDER BY sequence DESC LIMIT 1) END AS queue`;
+
 export type Statements = ReturnType<typeof prepareStatements>;
 
 export function prepareStatements(database: Database.Database) {
@@ -13,7 +19,7 @@ export function prepareStatements(database: Database.Database) {
         iterations_planned, ranks, model, dataset, methods)
       VALUES (@id, @name, @spec, @switches, @launcher, 'starting', @created_at,
         @iterations_planned, @ranks, @model, @dataset, @methods)`),
-    runById: database.prepare<[string], RunRow>('SELECT * FROM runs WHERE id = ?'),
+    runById: database.prepare<[string], RunRow>(`SELECT ${RUN} FROM runs WHERE id = ?`),
     idsByPrefix: database.prepare<[{ prefix: string }], { id: string }>(`
       SELECT id FROM runs WHERE substr(id, 1, length(@prefix)) = @prefix
       ORDER BY created_at DESC LIMIT 100`),
@@ -21,13 +27,13 @@ export function prepareStatements(database: Database.Database) {
       [{ deleted: number; search: string; limit: number; offset: number }],
       RunRow
     >(`
-      SELECT * FROM runs
+      SELECT ${RUN} FROM runs
       WHERE deleted = @deleted
         AND (name || ' ' || id || ' ' || model || ' ' || dataset || ' ' || methods
           || ' ' || state) LIKE @search ESCAPE '\\'
       ORDER BY created_at DESC, number DESC LIMIT @limit OFFSET @offset`),
     unendedRuns: database.prepare<[], RunRow>(
-      `SELECT * FROM runs WHERE state IN ('starting', 'running') ORDER BY number`,
+      `SELECT ${RUN} FROM runs WHERE state IN ('starting', 'running') ORDER BY number`,
     ),
     insertIteration: database.prepare<[number, number, number, number, string]>(`
       INSERT INTO iterations (run, iteration, rank, sequence, record)

@@ -14,6 +14,7 @@ import type { ExperimentSpec } from '../experiment-spec.ts';
 import type { JsonObject } from '../json.ts';
 import type { PortRange } from '../port-range.ts';
 import type { JournalEntry } from '../records.ts';
+import type { SlurmSettings } from '../slurm-settings.ts';
 
 export const PROTOCOL_VERSION = 1;
 
@@ -106,8 +107,17 @@ export interface SupervisorRequests {
        * begins. `switches` counts for nothing then.
        */
       resume?: { iteration: number; schedule: readonly PlanSwitch[] } | undefined;
+      /**
+       * The ranks, all of the run's, are to run on nodes that Slurm allots. Answered when
+       * the job is asked for; the run begins by itself when Slurm has started it.
+       */
+      slurm?: SlurmSettings | undefined;
     };
-    reply: { addresses: readonly { rank: number; address: RankAddress }[] };
+    reply: {
+      addresses: readonly { rank: number; address: RankAddress }[];
+      /** It waits for an allocation and begins by itself; there are no addresses. */
+      queued?: boolean | undefined;
+    };
   };
   /** Connect all ranks and begin the first iteration. */
   begin: {

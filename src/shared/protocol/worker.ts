@@ -48,7 +48,9 @@ export type ToWorker =
     }
   | { readonly type: 'begin'; readonly addresses: readonly RankAddress[] }
   | { readonly type: 'switch'; readonly switch: PlanSwitch }
-  | { readonly type: 'stop' };
+  | { readonly type: 'stop' }
+  /** To end after the iteration under way as if interrupted: with a checkpoint, no result. */
+  | { readonly type: 'pause' };
 
 export type FromWorker =
   | { readonly type: 'listening'; readonly address: RankAddress }

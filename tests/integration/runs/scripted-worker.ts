@@ -73,6 +73,7 @@ function handle(message: ToWorker): void {
     case 'switch':
       return;
     case 'stop':
+    case 'pause':
       stop();
       return;
     default:

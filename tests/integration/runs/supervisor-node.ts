@@ -17,6 +17,7 @@ import {
   parseExperimentSpec,
   type ExperimentSpec,
 } from '../../../src/shared/experiment-spec.ts';
+import type { SlurmSettings } from '../../../src/shared/slurm-settings.ts';
 import type { SwitchRequest } from '../../../src/shared/protocol/supervisor.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
 import { childrenOf, untilAsync, type ProcessEntry } from '../../harness/processes.ts';
@@ -43,9 +44,13 @@ export class SupervisorNode implements AsyncDisposable {
     this.#supervisor = supervisor;
   }
 
-  /** @param agent the folder of its bundles, made in the home's where they are not the built ones */
+  /**
+   * @param agent the folder of its bundles, made in the home's where they are not the built ones
+   * @param environment beside the test's own
+   */
   static async start(
     agent: (directory: string) => string = () => built,
+    environment: Readonly<Record<string, string>> = {},
   ): Promise<SupervisorNode> {
     const home = new GradwireHome();
     const opened = await openHome(resolveHome({ GRADWIRE_HOME: home.directory }));
@@ -55,7 +60,10 @@ export class SupervisorNode implements AsyncDisposable {
         path.join(agent(home.directory), 'supervisor.js'),
         ...['--home', home.directory, '--socket', opened.socket],
       ],
-      { stdio: 'ignore', env: { ...process.env, GRADWIRE_HOME: home.directory } },
+      {
+        stdio: 'ignore',
+        env: { ...process.env, ...environment, GRADWIRE_HOME: home.directory },
+      },
     );
     const node = new SupervisorNode(home, supervisor);
     node.#connection = await untilAsync(
@@ -109,6 +117,29 @@ export class SupervisorNode implements AsyncDisposable {
     };
   }
 
+  /** A run on nodes that Slurm allots, which begins by itself. */
+  async queue(
+    run: string,
+    spec: ExperimentSpec,
+    slurm: SlurmSettings,
+  ): Promise<readonly JournalEntry[]> {
+    const entries: JournalEntry[] = [];
+    this.#pushed.set(run, entries);
+    const ranks = Array.from({ length: spec.world.ranks }, (_, rank) => rank);
+    const secret = new Uint8Array(32);
+    const asked = { run, spec, switches: [], ranks, secret, slurm };
+    await this.connection.request('prepare', asked, PREPARE_MS);
+    await this.connection.request('subscribe', { run, after: 0 });
+    return entries;
+  }
+
+  /** As the kernel does, for lack of memory perhaps: what was started there is left. */
+  async kill(): Promise<void> {
+    const gone = new Promise((resolve) => this.#supervisor.once('exit', resolve));
+    this.#supervisor.kill('SIGKILL');
+    await gone;
+  }
+
   /** Begins a run; what it records, as it comes. */
   async launch(
     run: string,
@@ -140,9 +171,12 @@ export class SupervisorNode implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const gone = new Promise((resolve) => this.#supervisor.once('exit', resolve));
-    this.#supervisor.kill('SIGTERM');
-    await gone;
+    const { exitCode, signalCode } = this.#supervisor;
+    if (exitCode === null && signalCode === null) {
+      const gone = new Promise((resolve) => this.#supervisor.once('exit', resolve));
+      this.#supervisor.kill('SIGTERM');
+      await gone;
+    }
     await this.#connection?.close();
     await this.#home[Symbol.asyncDispose]();
   }

@@ -1,0 +1,386 @@
+/**
+ * A run's nodes, as Slurm allots them: one job at a time, asked for, waited for, and given
+ * back. A job whose supervisor is gone gives its nodes back by itself (`holder-script.ts`),
+ * and its time limit is the last resort.
+ */
+import { randomBytes } from 'node:crypto';
+import { lookup } from 'node:dns/promises';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import {
+  failure,
+  toErrorData,
+  type ErrorData,
+  type GradwireError,
+} from '../../shared/errors.ts';
+import { assignRanks, placesOf } from '../../shared/rank-assignment.ts';
+import type { AllocatedRecord, QueuedRecord } from '../../shared/records.ts';
+import type { SlurmSettings } from '../../shared/slurm-settings.ts';
+import type { RankSeats } from '../world/rank-seats.ts';
+import { holderScript } from './holder-script.ts';
+import { jobOptions, nodeShare } from './node-share.ts';
+import { explainStep, rankStep } from './rank-step.ts';
+import {
+  askJob,
+  cancelJob,
+  findNodes,
+  isOver,
+  submitJob,
+  type ComputeNode,
+  type JobStatus,
+} from './slurm-client.ts';
+
+const FIRST_LOOK_MS = 250;
+const LONGEST_LOOK_MS = 10_000;
+/** Slurm kills what is left of a job some 30 s after it has told it to end. */
+const COMPLETING_MS = 45_000;
+const COMPLETING_LOOK_MS = 500;
+/** Modules that are loaded on busy nodes, files that come over a network. */
+const START_MS = 300_000;
+const LOOPBACK = '127.0.0.1';
+/** The run ends so long before its nodes are taken back, or a tenth of their time. */
+const LONGEST_LEAD_MS = 60_000;
+const LEAD_SHARE = 0.1;
+/** Node's timers hold 31 bits. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** How long a supervisor may be silent until its job ends. For tests another. */
+const PATIENCE_SECONDS = Number(process.env.GRADWIRE_SLURM_PATIENCE_SECONDS ?? 120);
+/** How long before their end the nodes are left; for tests. Default: by their time. */
+const LEAD_SECONDS = process.env.GRADWIRE_SLURM_LEAD_SECONDS;
+const JOB_FILE = 'slurm-job';
+
+export interface AllocationOptions {
+  readonly run: string;
+  readonly ranks: number;
+  readonly settings: SlurmSettings;
+  /** The run's own, on a home that the compute nodes share. */
+  readonly folder: string;
+  /** The login node's name in records. */
+  readonly node: string;
+}
+
+export interface AllocationListener {
+  /** It waits; told again when what is known of it changes. */
+  queued(record: QueuedRecord): void;
+  /** `seats` are there from now on. */
+  allocated(record: AllocatedRecord): void;
+  /** Slurm is about to take the nodes back. */
+  ending(error: ErrorData): void;
+  /** The job is over, with its ranks or before there were any, or could not be asked for. */
+  lost(error: ErrorData): void;
+}
+
+export class SlurmAllocation {
+  readonly #options: AllocationOptions;
+  readonly #listener: AllocationListener;
+  readonly #asked = Promise.withResolvers<undefined>();
+  #job: Job | undefined;
+
+  constructor(options: AllocationOptions, listener: AllocationListener) {
+    this.#options = options;
+    this.#listener = listener;
+    // Nobody may want to know any more.
+    this.#asked.promise.catch(() => undefined);
+  }
+
+  /** Slurm has taken the first job. @throws (rejects) GradwireError as `ask` says `lost` */
+  get asked(): Promise<unknown> {
+    return this.#asked.promise;
+  }
+
+  /** The nodes that are there now. */
+  get seats(): RankSeats | undefined {
+    return this.#job?.seats;
+  }
+
+  /**
+   * Asks for nodes, where that is not done already. `lost` is told `SLURM_MISSING`,
+   * `SLURM_SILENT`, `SLURM_REFUSED` or `SLURM_TOO_SMALL` where there is no job.
+   */
+  ask(): void {
+    if (this.#job !== undefined) return;
+    const job = new Job(this.#options, this.#listener);
+    this.#job = job;
+    job.submit().then(
+      () => {
+        this.#asked.resolve(undefined);
+      },
+      (error: unknown) => {
+        this.#asked.reject(error);
+        if (this.#job !== job) return;
+        this.release();
+        this.#listener.lost(toErrorData(error));
+      },
+    );
+  }
+
+  /**
+   * What an error of ranks comes from: theirs, or the end of the job.
+   * @returns the error; that of the job where it is over
+   */
+  async explain(error: ErrorData | undefined): Promise<ErrorData | undefined> {
+    const job = this.#job;
+    if (error === undefined || job === undefined) return error;
+    const ended = await job.findEnd();
+    if (ended === undefined) return error;
+    if (this.#job === job) this.release();
+    return ended;
+  }
+
+  /** Gives the nodes back, or asks for them no more. */
+  release(): void {
+    this.#job?.release();
+    this.#job = undefined;
+  }
+}
+
+/** Ends the job that a supervisor before this one has left, where there is one. */
+export function cancelLeftJob(folder: string): void {
+  const file = path.join(folder, JOB_FILE);
+  try {
+    cancelJob(readFileSync(file, 'utf8').trim());
+    rmSync(file, { force: true });
+  } catch {
+    // There is none.
+  }
+}
+
+class Job {
+  readonly #options: AllocationOptions;
+  readonly #listener: AllocationListener;
+  readonly #heartbeat: string;
+  #id: string | undefined;
+  #seats: RankSeats | undefined;
+  #told: string | undefined;
+  #released = false;
+  #beats = 0;
+  #beat: NodeJS.Timeout | undefined;
+  #look: NodeJS.Timeout | undefined;
+  #ending: NodeJS.Timeout | undefined;
+  #end: number | undefined;
+
+  constructor(options: AllocationOptions, listener: AllocationListener) {
+    this.#options = options;
+    this.#listener = listener;
+    // Of this job alone: a supervisor that comes later must not keep it alive.
+    const name = `slurm-alive-${randomBytes(4).toString('hex')}`;
+    this.#heartbeat = path.join(options.folder, name);
+  }
+
+  get seats(): RankSeats | undefined {
+    return this.#seats;
+  }
+
+  async submit(): Promise<void> {
+    const { run, ranks, settings, folder, node } = this.#options;
+    const options = jobOptions(run, nodeShare(ranks, settings), settings);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    this.#live();
+    const script = holderScript({
+      heartbeat: this.#heartbeat,
+      patienceSeconds: PATIENCE_SECONDS,
+    });
+    const id = await submitJob(script, options);
+    this.#id = id;
+    if (this.#released) {
+      cancelJob(id);
+      return;
+    }
+    writeFileSync(path.join(folder, JOB_FILE), `${id}\n`, { mode: 0o600 });
+    this.#listener.queued({ type: 'queued', at: Date.now(), node, job: id });
+    this.#lookAgain(FIRST_LOOK_MS);
+  }
+
+  /** How the job ended; undefined: it goes on, as far as Slurm says. */
+  async findEnd(): Promise<ErrorData | undefined> {
+    const deadline = performance.now() + COMPLETING_MS;
+    for (;;) {
+      const status = await askJob(this.#id!);
+      if (status === undefined) return undefined;
+      if (isOver(status)) return endOf(this.#id!, status, this.#options.node).toData();
+      const late = performance.now() > deadline;
+      if (status.state !== 'COMPLETING' || late) return undefined;
+      await new Promise((resolve) => setTimeout(resolve, COMPLETING_LOOK_MS));
+    }
+  }
+
+  release(): void {
+    this.#released = true;
+    this.#seats = undefined;
+    clearInterval(this.#beat);
+    clearTimeout(this.#look);
+    clearTimeout(this.#ending);
+    rmSync(this.#heartbeat, { force: true });
+    if (this.#id === undefined) return;
+    cancelJob(this.#id);
+    rmSync(path.join(this.#options.folder, JOB_FILE), { force: true });
+  }
+
+  #live(): void {
+    const beat = (): void => {
+      try {
+        writeFileSync(this.#heartbeat, `${++this.#beats}\n`, { mode: 0o600 });
+      } catch {
+        // A disk that is full now may take the next one.
+      }
+    };
+    beat();
+    this.#beat = setInterval(beat, (PATIENCE_SECONDS * 1000) / 10);
+  }
+
+  #lookAgain(pause: number): void {
+    this.#look = setTimeout(() => {
+      this.#lookNow().then(
+        (goesOn) => {
+          if (goesOn && !this.#released) {
+            this.#lookAgain(Math.min(pause * 1.5, LONGEST_LOOK_MS));
+          }
+        },
+        (error: unknown) => {
+          if (!this.#released) this.#listener.lost(toErrorData(error));
+        },
+      );
+    }, pause);
+  }
+
+  /** @returns whether there is more to see */
+  async #lookNow(): Promise<boolean> {
+    const status = await askJob(this.#id!);
+    if (status === undefined || this.#released) return true;
+    if (isOver(status)) {
+      this.#listener.lost(endOf(this.#id!, status, this.#options.node).toData());
+      return false;
+    }
+    if (status.state === 'RUNNING') {
+      if (this.#seats === undefined) await this.#take(status);
+      this.#awaitEnd(status);
+    } else if (this.#seats === undefined) this.#tell(status);
+    return true;
+  }
+
+  #tell({ state, reason, start }: JobStatus): void {
+    const why = reason ?? (state === 'PENDING' ? undefined : state);
+    // Expectations move by seconds all the time.
+    const expected = start && Math.floor(start / 60_000) * 60_000;
+    const told = JSON.stringify([why, expected]);
+    if (told === this.#told || (why === undefined && expected === undefined)) return;
+    this.#told = told;
+    this.#listener.queued({
+      type: 'queued',
+      at: Date.now(),
+      node: this.#options.node,
+      job: this.#id!,
+      ...(why === undefined ? {} : { reason: why }),
+      ...(expected === undefined ? {} : { expected }),
+    });
+  }
+
+  async #take(status: JobStatus): Promise<void> {
+    const { ranks, node } = this.#options;
+    const found = await findNodes(status.nodeList);
+    const nodes = found.slice(0, ranks);
+    const addresses = await Promise.all(nodes.map((one) => addressOf(one, nodes)));
+    if (this.#released) return;
+    this.#seats = this.#makeSeats(nodes, addresses, status.cores / found.length);
+    this.#listener.allocated({
+      type: 'allocated',
+      at: Date.now(),
+      node,
+      job: this.#id!,
+      computeNodes: nodes.map(({ name }) => name),
+      ...(status.end === undefined ? {} : { until: status.end }),
+    });
+  }
+
+  #makeSeats(
+    nodes: readonly ComputeNode[],
+    addresses: readonly string[],
+    cores: number,
+  ): RankSeats {
+    const { ranks, settings } = this.#options;
+    const shares = assignRanks(ranks, nodes);
+    const places = placesOf(shares);
+    const most = Math.max(...shares.map(([, share]) => share.length));
+    const nodeOf = (rank: number): string => nodes[places[rank]!]!.name;
+    return {
+      places,
+      coresPerRank: cores / most,
+      startMs: START_MS,
+      nodeOf,
+      listenOf: (rank) => addresses[places[rank]!]!,
+      commandOf: (rank, entry) => ({
+        prefix: rankStep({
+          ...{ job: this.#id!, node: nodeOf(rank), setup: settings.setup, entry },
+        }),
+        reports: 'stdout',
+      }),
+      explain: (rank, exit) => explainStep(exit, { rank, node: nodeOf(rank) }),
+    };
+  }
+
+  /** The end may be moved while the job runs. */
+  #awaitEnd({ start, end }: JobStatus): void {
+    if (end === this.#end) return;
+    this.#end = end;
+    clearTimeout(this.#ending);
+    if (end === undefined || start === undefined) return;
+    const lead =
+      LEAD_SECONDS === undefined
+        ? Math.min(LONGEST_LEAD_MS, (end - start) * LEAD_SHARE)
+        : Number(LEAD_SECONDS) * 1000;
+    const left = end - lead - Date.now();
+    if (left > LONGEST_TIMER_MS) {
+      this.#end = undefined; // To be looked at again.
+      return;
+    }
+    this.#ending = setTimeout(
+      () => {
+        this.#listener.ending(endingOf(this.#id!, end, this.#options.node).toData());
+      },
+      Math.max(0, left),
+    );
+  }
+}
+
+/** @throws GradwireError `COMPUTE_NODE_UNKNOWN` */
+async function addressOf(
+  { name, address }: ComputeNode,
+  nodes: readonly ComputeNode[],
+): Promise<string> {
+  if (nodes.length === 1) return LOOPBACK;
+  try {
+    return (await lookup(address)).address;
+  } catch {
+    throw failure('COMPUTE_NODE_UNKNOWN', `"${address}" has no address here`, {
+      place: name,
+      next: 'The login node must know the compute nodes by name: ask those who run the cluster.',
+    });
+  }
+}
+
+/** Not restartable where somebody has ended the job on purpose. */
+function endOf(job: string, { state }: JobStatus, node: string): GradwireError {
+  const cancelled = state === 'CANCELLED';
+  return failure(
+    cancelled ? 'JOB_ENDED' : 'JOB_LOST',
+    `Slurm's job ${job} has ended: ${state}`,
+    {
+      place: node,
+      next: cancelled
+        ? 'Did somebody cancel it? Launch the run again.'
+        : `Ask Slurm why (sacct -j ${job}), or launch the run again; with onFailure: restart it asks for another job by itself.`,
+    },
+  );
+}
+
+function endingOf(job: string, end: number, node: string): GradwireError {
+  const at = new Date(end).toISOString().slice(11, 16);
+  return failure(
+    'ALLOCATION_ENDING',
+    `the time of Slurm's job ${job} is up at ${at} UTC: the run could not end before`,
+    {
+      place: node,
+      next: 'Ask for more time (--time), or set onFailure: restart: it then goes on in another job.',
+    },
+  );
+}

@@ -1,0 +1,30 @@
+/**
+ * The script of the job that holds an allocation while ranks run in it. It does nothing but
+ * look whether its supervisor lives, which writes another number into a file now and then:
+ * where the number stays the same the supervisor is gone, and the allocation is given back.
+ * The number and not the file's time, for the clocks of machines may differ.
+ */
+import { quote } from './quote.ts';
+
+const LOOK_SECONDS = 5;
+
+export interface HolderOptions {
+  /** On the home that login node and compute nodes share. */
+  readonly heartbeat: string;
+  /** How long the number may stay the same. NFS may show it late by a minute. */
+  readonly patienceSeconds: number;
+}
+
+export function holderScript({ heartbeat, patienceSeconds }: HolderOptions): string {
+  const step = Math.min(LOOK_SECONDS, Math.max(1, Math.floor(patienceSeconds / 3)));
+  return `#!/bin/sh
+# Holds the nodes of a run of Gradwire, and ends when its supervisor is gone.
+last=none
+same=0
+while [ "$same" -lt ${Math.ceil(patienceSeconds)} ]; do
+  now=$(cat ${quote(heartbeat)} 2>/dev/null) || now=none
+  if [ "$now" = "$last" ]; then same=$((same + ${step})); else same=0; last=$now; fi
+  sleep ${step}
+done
+`;
+}

@@ -1,0 +1,62 @@
+/**
+ * The command that starts a rank on a compute node: a step of the job, with orders on srun's
+ * stdin and reports on its stdout. What setup lines print, and what the rank prints, goes to
+ * stderr: nothing but reports may come on the way of the reports.
+ */
+import { failure, type ErrorData } from '../../shared/errors.ts';
+import type { ProcessExit } from '../world/rank-process.ts';
+import { quote } from './quote.ts';
+import { strayVariables } from './slurm-client.ts';
+
+export interface RankStep {
+  readonly job: string;
+  readonly node: string;
+  /** Lines of shell before it. */
+  readonly setup: readonly string[];
+  /** The script that Node is going to run. */
+  readonly entry: string;
+}
+
+/** Printed before the name of a file that a compute node does not have. */
+const NO_FILE = 'gradwire: a compute node has no file';
+
+/** What goes before the command of Node; `$1` is Node. */
+export function rankStep({ job, node, setup, entry }: RankStep): readonly string[] {
+  const findNode =
+    '[ -x "$1" ] || { node=$(command -v node) && shift && set -- "$node" "$@"; }';
+  const check =
+    `for file in "$1" ${quote(entry)}; do [ -r "$file" ] || ` +
+    `{ echo "${NO_FILE} $file" >&2; exit 1; }; done`;
+  // Orders wait behind descriptor 4 while the lines run, which might read them.
+  const script = [...setup, findNode, check, 'exec "$@" <&4 4<&-'].join('\n');
+  // `module` and its like are there in a login shell alone.
+  const shell = setup.length === 0 ? 'sh -c' : 'bash -l -c';
+  return [
+    ...['env', ...strayVariables().flatMap((name) => ['-u', name])],
+    ...['srun', `--jobid=${job}`, '--overlap', '--nodes=1', '--ntasks=1'],
+    ...[`--nodelist=${node}`, '--mem=0', '--cpu-bind=none', '--mpi=none'],
+    ...['--export=ALL', '--quiet'],
+    ...['sh', '-c', `exec 3>&1 1>&2 4<&0 </dev/null; exec ${shell} "$@"`, 'gradwire'],
+    ...[script, 'gradwire'],
+  ];
+}
+
+/** A step that ended because of what its node lacks. */
+export function explainStep(
+  { stderr }: Pick<ProcessExit, 'stderr'>,
+  { rank, node }: { readonly rank: number; readonly node: string },
+): ErrorData | undefined {
+  const at = stderr.indexOf(NO_FILE);
+  if (at < 0) return undefined;
+  const file = stderr
+    .slice(at + NO_FILE.length)
+    .split('\n')[0]!
+    .trim();
+  return failure('AGENT_NOT_SHARED', `compute node ${node} has no ${file}`, {
+    place: node,
+    rank,
+    next:
+      'The login node’s home directory must be on the compute nodes too, under the same ' +
+      'path. If only Node is missing there, load it in a line of --setup.',
+  }).toData();
+}

@@ -1,0 +1,35 @@
+/** What of a machine's cores each rank uses, and for what. */
+import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import type { RankSeats } from '../world/rank-seats.ts';
+
+export interface RankResources {
+  /** Threads that autodiff may use. */
+  readonly threads: number;
+  /** Whether the engine gets a thread of its own. */
+  readonly engine: 'thread' | 'inline';
+}
+
+/** @param coresPerRank less than 1 where ranks share one */
+export function rankResources(
+  { engine }: Pick<ExperimentSpec, 'engine'>,
+  coresPerRank: number,
+): RankResources {
+  return {
+    threads: Math.max(1, Math.floor(coresPerRank)),
+    engine: engine === 'auto' ? byCores(coresPerRank) : engine,
+  };
+}
+
+/** A thread of its own pays where trainer and engine can run at the same time. */
+const byCores = (coresPerRank: number): 'thread' | 'inline' =>
+  coresPerRank >= 2 ? 'thread' : 'inline';
+
+/** The spec of ranks there: between machines they encrypt unless told not to. */
+export function specOn(
+  seats: Pick<RankSeats, 'places'> | undefined,
+  spec: ExperimentSpec,
+): ExperimentSpec {
+  if (seats === undefined) return spec;
+  const encrypt = spec.encrypt ?? seats.places.some((place) => place > 0);
+  return { ...spec, encrypt };
+}

@@ -1,0 +1,23 @@
+/** Where and how the ranks of a run are started that do not run on their supervisor's machine. */
+import type { ErrorData } from '../../shared/errors.ts';
+import type { ProcessExit, RankCommand } from './rank-process.ts';
+
+export interface RankSeats {
+  /** A number for the machine of each rank, by rank. */
+  readonly places: readonly number[];
+  /** Cores that each rank has for itself; less than 1 where they share one. */
+  readonly coresPerRank: number;
+  /** How long all of them may take until they listen. */
+  readonly startMs: number;
+  /** The machine's name in records. */
+  readonly nodeOf: (rank: number) => string;
+  /** The machine's own address, where peers find the rank. */
+  readonly listenOf: (rank: number) => string;
+  /** What starts `entry` there. */
+  readonly commandOf: (
+    rank: number,
+    entry: string,
+  ) => Pick<RankCommand, 'prefix' | 'reports'>;
+  /** What the end of a process says that tells more than its exit code; undefined: nothing. */
+  readonly explain: (rank: number, exit: ProcessExit) => ErrorData | undefined;
+}

@@ -1,0 +1,104 @@
+/** Runs on nodes that Slurm allots: a real Slurm, whose login node is reached by SSH. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type {
+  AllocatedRecord,
+  DoneRecord,
+  StartedRecord,
+} from '../../../src/shared/records.ts';
+import { GradwireHome } from '../../harness/gradwire.ts';
+import { until, untilAsync } from '../../harness/processes.ts';
+import { SlurmCluster, slurmMissing } from '../../harness/slurm.ts';
+import { SshServer } from '../../harness/sshd.ts';
+
+describe.skipIf(slurmMissing() !== undefined)('a Slurm cluster', () => {
+  let slurm: SlurmCluster;
+  let server: SshServer;
+  let home: GradwireHome;
+
+  beforeAll(async () => {
+    slurm = await SlurmCluster.start();
+    server = await SshServer.start({
+      shellStart: `export SLURM_CONF=${slurm.environment.SLURM_CONF!}\n`,
+    });
+    home = new GradwireHome();
+    await add('hpc', '--nodes', '2', '--setup', 'echo printed; export LOADED=1');
+  });
+  afterAll(async () => {
+    await home[Symbol.asyncDispose]();
+    await server[Symbol.asyncDispose]();
+    await slurm[Symbol.asyncDispose]();
+  });
+
+  const add = async (name: string, ...slurmOptions: string[]): Promise<void> => {
+    const host = ['--host', '127.0.0.1', '--port', String(server.port)];
+    const key = ['--identity', server.key];
+    const added = await home.run([
+      ...['nodes', 'add', name, ...host, ...key, '--slurm', ...slurmOptions],
+    ]);
+    expect(added).toMatchObject({ code: 0, stderr: '' });
+    const accept = ['--accept-host-key', server.fingerprint()];
+    expect(await home.run(['nodes', 'check', name, ...accept])).toMatchObject({
+      code: 0,
+    });
+  };
+
+  test('trains a run over two of its nodes, and gives them back', async () => {
+    const command = home.startQuickstart(['world.nodes=[hpc]', 'iterations=40']);
+    const { code, stderr } = await command.finished;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const { records } = command;
+    expect(records.map(({ type }) => type).slice(0, 1)).toEqual(['queued']);
+    const allocated = records.find(
+      (record): record is AllocatedRecord => record.type === 'allocated',
+    );
+    expect(allocated).toMatchObject({ node: 'hpc', computeNodes: ['n0', 'n1'] });
+    const started = records.find(
+      (record): record is StartedRecord => record.type === 'started',
+    );
+    expect(started!.processes.map(({ rank, node }) => [rank, node])).toEqual([
+      [0, 'n0'],
+      [1, 'n0'],
+      [2, 'n1'],
+      [3, 'n1'],
+    ]);
+    expect(records.at(-1) as DoneRecord).toMatchObject({
+      ...{ type: 'done', consistent: true, iterations: 40 },
+    });
+    await until(
+      () => [...slurm.jobs()],
+      (left) => left.length === 0,
+      'the job to end',
+    );
+  });
+
+  test('says where a run stands that waits without anybody, and forgets it when it is stopped', async () => {
+    const held = slurm.hold(2);
+    const set = ['--set', 'world.nodes=[hpc]'];
+    const launched = await home.run(['run', 'quickstart', '--detach', ...set]);
+    expect(launched).toMatchObject({ code: 0, stderr: '' });
+    const id = launched.stdout.trim();
+    const queued = await untilAsync(
+      async () => (await home.run(['runs', 'list'])).stdout,
+      (list) => /queued \(job \d+, (Resources|Priority)/.test(list),
+      'the reason',
+    );
+    expect(queued).toContain(id);
+    const shown = await home.run(['runs', 'show', id]);
+    expect(shown.stdout).toMatch(/\nqueued \(job \d+, .*\), 0 of \d+ iterations/);
+    expect(await home.run(['runs', 'stop', id])).toMatchObject({ code: 0 });
+    expect((await home.run(['runs', 'show', id])).stdout).toContain('RUN_STOPPED');
+    await until(
+      () => [...slurm.jobs().keys()],
+      (left) => left.length === 1,
+      'its job to be cancelled',
+    );
+    slurm.cancel(held);
+  });
+
+  test('shares no run with other machines', async () => {
+    const set = ['--set', 'world.nodes=[this-computer, hpc]'];
+    const { code, stderr } = await home.run(['run', 'quickstart', ...set]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^gradwire: SLURM_NOT_ALONE: "hpc" is a Slurm cluster/);
+  });
+});

@@ -1,0 +1,91 @@
+/** What becomes of a run whose nodes Slurm allots, or does not: a real Slurm of two nodes. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '../../harness/processes.ts';
+import { SlurmCluster, slurmMissing } from '../../harness/slurm.ts';
+import {
+  firstRecord,
+  noJobs,
+  recordsOf,
+  slurmSettings,
+  slurmSpec,
+} from './slurm-runs.ts';
+import { endOf, SupervisorNode } from '../runs/supervisor-node.ts';
+
+const LONG = { iterations: 1_000_000 };
+
+describe.skipIf(slurmMissing() !== undefined)('nodes that Slurm allots', () => {
+  let slurm: SlurmCluster;
+  let node: SupervisorNode;
+  beforeAll(async () => {
+    slurm = await SlurmCluster.start();
+    node = await SupervisorNode.start(undefined, slurm.environment);
+  });
+  afterAll(async () => {
+    await node[Symbol.asyncDispose]();
+    await slurm[Symbol.asyncDispose]();
+  });
+
+  test('are waited for, with the reason, and the run begins by itself', async () => {
+    const held = slurm.hold(2);
+    const entries = await node.queue('waits', slurmSpec(), slurmSettings());
+    await until(
+      () => recordsOf(entries, 'queued').at(-1)?.reason,
+      (reason) => reason === 'Resources' || reason === 'Priority',
+      'the reason',
+    );
+    expect(recordsOf(entries, 'allocated')).toEqual([]);
+    slurm.cancel(held);
+    expect(await endOf(entries)).toMatchObject({ type: 'done', consistent: true });
+    const [allocated] = recordsOf(entries, 'allocated');
+    expect(allocated!.computeNodes).toEqual(['n0', 'n1']);
+    // An hour, which is the partition's.
+    expect(allocated!.until! - allocated!.at).toBeGreaterThan(3_000_000);
+    await noJobs(slurm);
+  });
+
+  test('are asked for no more when the run is stopped', async () => {
+    const held = slurm.hold(2);
+    const entries = await node.queue('stopped', slurmSpec(LONG), slurmSettings());
+    await node.connection.request('stop', { run: 'stopped' });
+    expect(await endOf(entries)).toMatchObject({ error: { code: 'RUN_STOPPED' } });
+    await until(
+      () => [...slurm.jobs().keys()],
+      (jobs) => jobs.length === 1 && jobs[0] === held,
+      'its job to be cancelled',
+    );
+    slurm.cancel(held);
+    await noJobs(slurm);
+  });
+
+  test('are taken away by somebody: the run says so, and asks for no others', async () => {
+    const spec = slurmSpec({ ...LONG, onFailure: 'restart' });
+    const entries = await node.queue('taken', spec, slurmSettings());
+    await firstRecord(entries, 'iteration');
+    const { job } = await firstRecord(entries, 'allocated');
+    slurm.cancel(job);
+    expect(await endOf(entries)).toMatchObject({
+      type: 'failed',
+      error: {
+        code: 'JOB_ENDED',
+        message: `Slurm's job ${job} has ended: CANCELLED`,
+      },
+    });
+    await noJobs(slurm);
+  });
+
+  test('are refused in Slurm’s own words', async () => {
+    const settings = slurmSettings({ partition: 'fast' });
+    await expect(node.queue('refused', slurmSpec(), settings)).rejects.toMatchObject({
+      code: 'SLURM_REFUSED',
+      message: expect.stringMatching(/invalid partition/i),
+    });
+  });
+
+  test('are not asked for where they cannot take all ranks', async () => {
+    const settings = slurmSettings({ nodes: 1, ranksPerNode: 1 });
+    await expect(node.queue('too-small', slurmSpec(), settings)).rejects.toMatchObject({
+      code: 'SLURM_TOO_SMALL',
+      message: '2 ranks at 1 per node need 2 nodes, not 1',
+    });
+  });
+});

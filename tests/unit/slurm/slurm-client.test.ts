@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest';
+import {
+  isOver,
+  parseStatus,
+  strayVariables,
+  submitJob,
+} from '../../../src/agent/slurm/slurm-client.ts';
+
+describe('what squeue prints', () => {
+  test('of a job that waits', () => {
+    const line = 'PENDING|ReqNodeNotAvail, UnavailableNodes:n0|N/A|N/A|8|';
+    expect(parseStatus(line)).toEqual({
+      state: 'PENDING',
+      reason: 'ReqNodeNotAvail, UnavailableNodes:n0',
+      start: undefined,
+      end: undefined,
+      cores: 8,
+      nodeList: '',
+    });
+  });
+
+  test('of a job that runs, with times of the zone of the machine', () => {
+    const line = 'RUNNING|None|2026-03-01T12:00:00|2026-03-01T14:00:00|8|n[0-1,7]';
+    expect(parseStatus(line)).toEqual({
+      state: 'RUNNING',
+      reason: undefined,
+      start: new Date(2026, 2, 1, 12).getTime(),
+      end: new Date(2026, 2, 1, 14).getTime(),
+      cores: 8,
+      nodeList: 'n[0-1,7]',
+    });
+  });
+
+  test.each([
+    ['PENDING', false],
+    ['CONFIGURING', false],
+    ['RUNNING', false],
+    ['COMPLETING', false],
+    ['TIMEOUT', true],
+    ['PREEMPTED', true],
+    ['NODE_FAIL', true],
+    ['UNKNOWN', true],
+  ])('%s: over is %s', (state, over) => {
+    expect(isOver({ state })).toBe(over);
+  });
+});
+
+test('variables of a job that the supervisor is in are not handed on', () => {
+  const environment = {
+    SLURM_CONF: '/etc/slurm.conf',
+    SLURM_JOB_ID: '5',
+    SLURM_LABELIO: '1',
+    PATH: '/bin',
+  };
+  expect(strayVariables(environment)).toEqual(['SLURM_JOB_ID', 'SLURM_LABELIO']);
+});
+
+test('a machine without Slurm says that it has none', async () => {
+  const { PATH } = process.env;
+  process.env.PATH = import.meta.dirname;
+  try {
+    await expect(submitJob('#!/bin/sh\n', [])).rejects.toMatchObject({
+      code: 'SLURM_MISSING',
+      message: 'this machine has no sbatch',
+    });
+  } finally {
+    process.env.PATH = PATH;
+  }
+});
