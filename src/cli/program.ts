@@ -3,6 +3,7 @@
  * whatever comes of it into an exit code: 0 fine, 2 wrong input, 1 anything else.
  */
 import { Command } from 'commander';
+import { failure } from '../shared/errors.ts';
 import { appVersion } from '../main/home/installation.ts';
 import { addAllreduceCommand } from './commands/allreduce.ts';
 import { addBenchCommand } from './commands/bench.ts';
@@ -49,7 +50,10 @@ function makeProgram(): Command {
 export async function runCommandLine(): Promise<void> {
   // A reader that goes away is no error of ours; who follows a run adds its own listener.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
+    if (error.code === 'EPIPE') return;
+    const next = 'Is the disk full that the output goes to?';
+    const message = `cannot write the output: ${error.message}`;
+    process.exit(reportError(failure('OUTPUT_FAILED', message, { next })));
   });
   try {
     const program = makeProgram();

@@ -25,6 +25,11 @@ export class PlanForecast {
     for (const planSwitch of launched) this.add(planSwitch);
   }
 
+  /** The first iteration that no rank has finished. */
+  get next(): number {
+    return this.#iteration;
+  }
+
   /** An iteration has been finished by some rank. */
   reached(iteration: number): void {
     this.#iteration = Math.max(this.#iteration, iteration + 1);

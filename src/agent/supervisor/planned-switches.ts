@@ -21,6 +21,7 @@ export class PlannedSwitches {
   readonly #later = new Map<number, PlanSwitch>();
   /** By epoch, as far as rank 0 is here and says so. */
   readonly #fences = new Map<number, number>();
+  #repeats = false;
   #epoch: number;
 
   constructor(options: PlannedSwitchesOptions) {
@@ -38,8 +39,9 @@ export class PlannedSwitches {
    * Checks a switch and gives it its epoch.
    * @throws GradwireError of kind input: what is wrong with it
    */
-  plan({ change, at: notBefore = 0, residual = 'flush' }: SwitchRequest): PlanSwitch {
+  plan({ change, at = 0, residual = 'flush' }: SwitchRequest): PlanSwitch {
     const { spec, setting } = this.#options;
+    const notBefore = this.#repeats ? Math.max(at, this.#forecast.next) : at;
     assertReached(notBefore, spec.iterations);
     const epoch = this.#epoch + 1;
     const before = this.#forecast.before(notBefore);
@@ -64,6 +66,11 @@ export class PlannedSwitches {
       .toSorted((a, b) => a.epoch - b.epoch);
     for (const planned of fresh) this.#learn(planned);
     return fresh;
+  }
+
+  /** The ranks go on from before what is recorded: what is asked for now comes behind that. */
+  repeat(): void {
+    this.#repeats = true;
   }
 
   reached(iteration: number): void {

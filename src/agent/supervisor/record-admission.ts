@@ -20,11 +20,9 @@ interface LastTold {
   evaluation: number;
   divergence: number;
   similarity: number;
-  /** The fence of a switch. */
-  switch: number;
 }
 
-const NONE: LastTold = { evaluation: -1, divergence: -1, similarity: -1, switch: -1 };
+const NONE: LastTold = { evaluation: -1, divergence: -1, similarity: -1 };
 
 export class RecordAdmission {
   /** By rank: the first iteration that is not recorded. */
@@ -33,15 +31,27 @@ export class RecordAdmission {
   readonly #next = new Map<number, number>();
   /** Where the ranks began that are there now. */
   #from = 0;
+  /** By rank: the first iteration that they do not repeat. */
+  #repeatsUpTo: ReadonlyMap<number, number> = new Map();
   #told: LastTold = { ...NONE };
   /** What was told when they began. */
   #toldBefore: LastTold = NONE;
+  /** Switches and notices, by what names them. */
+  readonly #names = new Set<string>();
+  #namesBefore: ReadonlySet<string> = new Set();
 
   /** The ranks go on from this iteration. */
   restart(iteration: number): void {
     this.#from = iteration;
+    this.#repeatsUpTo = new Map(this.#unrecorded);
     this.#next.clear();
     this.#toldBefore = { ...this.#told };
+    this.#namesBefore = new Set(this.#names);
+  }
+
+  /** The first iteration that is not recorded of all of these ranks. */
+  recordedUpTo(ranks: readonly number[]): number {
+    return Math.min(...ranks.map((rank) => this.#unrecorded.get(rank) ?? 0));
   }
 
   /** The iteration that a rank has under way, as far as it has been heard. */
@@ -90,9 +100,10 @@ export class RecordAdmission {
       this.#unrecorded.set(rank, record.iteration + 1);
       return false;
     }
-    if (record.type === 'done' || record.type === 'failed') return false;
-    if (this.#nextOf(rank) < unrecorded) return true;
-    return this.#tell(record);
+    const isTold = this.#tell(record);
+    if (!isTold || record.type !== 'notice') return isTold;
+    // Behind what is repeated the same words may be news.
+    return this.#nextOf(rank) <= (this.#repeatsUpTo.get(rank) ?? 0);
   }
 
   /** @returns whether it was told before the ranks began that are there now */
@@ -105,13 +116,18 @@ export class RecordAdmission {
         this.#told[type] = Math.max(this.#told[type], iteration);
         return iteration <= this.#toldBefore[type];
       }
-      case 'switch': {
-        this.#told.switch = Math.max(this.#told.switch, record.fence);
-        return record.fence <= this.#toldBefore.switch;
-      }
+      case 'switch':
+        return this.#name(`switch ${record.epoch}`);
+      case 'notice':
+        return this.#name(`${record.rank ?? ''} ${record.code} ${record.message}`);
       default:
         return false;
     }
+  }
+
+  #name(name: string): boolean {
+    this.#names.add(name);
+    return this.#namesBefore.has(name);
   }
 
   #nextOf(rank: number): number {

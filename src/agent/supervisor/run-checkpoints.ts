@@ -32,13 +32,10 @@ export class RunCheckpoints {
     return [0, ...this.#whole];
   }
 
-  get newest(): number {
-    return this.#whole.at(-1) ?? 0;
-  }
-
   /** A rank has written its own. @returns what to record once all of them have */
   add(rank: number, written: WrittenCheckpoint): CheckpointRecord | undefined {
     const { iteration } = written;
+    this.#leaveOut(iteration);
     const ranks = this.#written.get(iteration) ?? new Map<number, WrittenCheckpoint>();
     this.#written.set(iteration, ranks.set(rank, written));
     if (ranks.size < this.#ranks.length) return undefined;
@@ -68,7 +65,16 @@ export class RunCheckpoints {
 
   /** What the ranks had begun when they were lost is left out. */
   forgetUnfinished(): void {
-    this.#written.clear();
+    this.#leaveOut(Infinity);
+  }
+
+  /** What some rank could not write before this one will never be whole. */
+  #leaveOut(before: number): void {
+    for (const iteration of this.#written.keys()) {
+      if (iteration >= before) continue;
+      this.#written.delete(iteration);
+      this.#remove(iteration);
+    }
   }
 
   #find(): number[] {

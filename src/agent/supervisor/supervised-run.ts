@@ -98,7 +98,7 @@ export class SupervisedRun {
       createdAt: this.#createdAt,
       switches: this.#switches.later,
       ...(this.#phase === 'interrupted'
-        ? { resumable: this.#checkpoints.iterations, schedule: this.#switches.passedAt }
+        ? { resumable: this.#resumable, schedule: this.#switches.passedAt }
         : {}),
     };
   }
@@ -387,6 +387,7 @@ export class SupervisedRun {
       this.#checkpoints.discard(resumed);
     }
     this.#checkpoints.forgetUnfinished();
+    this.#switches.repeat();
     this.#phase = 'interrupted';
     this.#done = undefined;
     const { node } = this.#options;
@@ -396,6 +397,15 @@ export class SupervisedRun {
     this.#ending = undefined;
     this.#changed();
     if (this.#isAllHere && error.code !== 'SUPERVISOR_STOPPED') this.#restarts.soon();
+  }
+
+  /**
+   * Iterations from which the ranks here can go on, ascending. What comes before must be
+   * recorded: a rank may have written a checkpoint, and died with its last records.
+   */
+  get #resumable(): readonly number[] {
+    const recorded = this.#admission.recordedUpTo(this.#options.ranks);
+    return this.#checkpoints.iterations.filter((iteration) => iteration <= recorded);
   }
 
   /** Ranks of other nodes must be started by who reaches those. */
@@ -410,7 +420,7 @@ export class SupervisedRun {
       return;
     }
     const secret = randomBytes(this.#setting.secret.length);
-    this.resume(this.#checkpoints.newest, this.#switches.passedAt, {
+    this.resume(this.#resumable.at(-1)!, this.#switches.passedAt, {
       ...this.#setting,
       secret,
     });

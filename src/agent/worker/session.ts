@@ -173,6 +173,8 @@ export class WorkerSession {
     const every = checkpointInterval(spec);
     if (directory === undefined || every === 0) return undefined;
     const written = (checkpoint: WrittenCheckpoint): void => {
+      // What was recorded before it comes before it.
+      this.#records.flush();
       this.#options.reports.send({ type: 'checkpoint', ...checkpoint });
     };
     return new CheckpointKeeper(

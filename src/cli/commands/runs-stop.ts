@@ -16,7 +16,7 @@ export function addRunsStopCommand(runs: Command): void {
     .action(async (name: string, flags: ConnectFlags) => {
       await withWorkspace(async ({ store, coordinator }) => {
         const id = resolveRun(store, name);
-        await coordinator.follow(id);
+        await coordinator.follow(id, { keep: false });
         await coordinator.stop(id);
         const { state, ...summary } = await coordinator.ended(id);
         const done = store.detail(id).events.find((event) => event.type === 'done');

@@ -67,6 +67,8 @@ export class RunCoordinator {
   readonly #networkProfile: () => Promise<NetworkProfile | undefined>;
   readonly #recovery: RunRecovery;
   readonly #restarts: RunRestarts;
+  /** Runs that were asked for by name, to their end. */
+  readonly #kept = new Set<string>();
   readonly #endings: RunEndings;
   #closed = false;
 
@@ -128,7 +130,7 @@ export class RunCoordinator {
         this.#linkTrouble(link, error);
       },
       interrupted: (run) => {
-        this.#restarts.consider(run, this.#store.spec(run));
+        this.#considerRestart(run);
       },
     });
     this.#restarts = new RunRestarts({
@@ -219,6 +221,7 @@ export class RunCoordinator {
    * @throws GradwireError whatever kept it from starting
    */
   async begin(id: string): Promise<RunSummary> {
+    this.#kept.add(id);
     const links = this.#linksOf(id);
     try {
       await this.#start(id);
@@ -314,7 +317,8 @@ export class RunCoordinator {
    * Follows a run that is going on, until it ends; of one that has ended, reads what is
    * missing.
    */
-  async follow(id: string): Promise<void> {
+  async follow(id: string, { keep = true } = {}): Promise<void> {
+    if (keep) this.#kept.add(id);
     if (hasEnded(this.#store.summary(id).state)) {
       const missing = this.#store.missingJournals().filter(({ run }) => run === id);
       for (const { node } of missing) {
@@ -415,6 +419,12 @@ export class RunCoordinator {
     return this.#nodes.of(this.#store.spec(id));
   }
 
+  /** A command that only looks would leave it half restarted. */
+  #considerRestart(run: string): void {
+    if (this.#scope !== 'all' && !this.#kept.has(run)) return;
+    this.#restarts.consider(run, this.#store.spec(run));
+  }
+
   #receive(link: NodeLink, message: PushMessage): void {
     if (message.type === 'records') {
       this.#followers.push(link, message.run, message.entries);
@@ -422,7 +432,7 @@ export class RunCoordinator {
     }
     const { run } = message;
     if (run.phase === 'interrupted' && this.#followers.has(run.run, link)) {
-      this.#restarts.consider(run.run, run.spec);
+      this.#considerRestart(run.run);
     }
     if (this.#scope !== 'all' || run.phase === 'ended') return;
     void this.#recovery.takeIn(link, run).catch((error: unknown) => {

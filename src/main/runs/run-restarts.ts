@@ -26,6 +26,7 @@ const RETRY_MS = 3000;
 export class RunRestarts {
   readonly #options: RunRestartsOptions;
   readonly #underWay = new Set<string>();
+  #closed = false;
   readonly #retries = new Map<string, NodeJS.Timeout>();
 
   constructor(options: RunRestartsOptions) {
@@ -35,6 +36,7 @@ export class RunRestarts {
   /** A node says that it is interrupted: perhaps all of them are. */
   consider(run: string, spec: Pick<ExperimentSpec, 'world'>): void {
     if (spec.world.nodes.length === 1 || this.#underWay.has(run)) return;
+    if (this.#closed) return;
     this.#underWay.add(run);
     clearTimeout(this.#retries.get(run));
     this.#retries.delete(run);
@@ -48,6 +50,7 @@ export class RunRestarts {
   }
 
   close(): void {
+    this.#closed = true;
     for (const retry of this.#retries.values()) clearTimeout(retry);
   }
 
@@ -63,6 +66,7 @@ export class RunRestarts {
   }
 
   #failed(run: string, spec: Pick<ExperimentSpec, 'world'>, error: unknown): void {
+    if (this.#closed) return;
     // Another app does it, or was quicker; or a connection is lost once more.
     if (!(error instanceof GradwireError)) this.#options.trouble(error);
     // Apps that tried at once must not do so again.

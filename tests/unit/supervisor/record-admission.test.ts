@@ -116,8 +116,39 @@ describe('a run that goes on from a checkpoint', () => {
     admission.restart(0);
     const repeated = [iterationRecord(0, 0), switched];
     expect(admitted(admission, repeated)).toEqual([undefined, undefined]);
-    const later = switchRecord(3, 'topk', 'none');
+    const later = { ...switchRecord(3, 'topk', 'none'), epoch: 2 };
     expect(admission.admit(0, later)).toEqual(later);
+  });
+
+  it('records a switch that takes effect where iterations are repeated', () => {
+    const admission = new RecordAdmission();
+    for (const iteration of [0, 1, 2])
+      admission.admit(0, iterationRecord(iteration, 0));
+    admission.restart(0);
+    expect(admission.admit(0, iterationRecord(0, 0))).toBeUndefined();
+    const switched = switchRecord(1, 'none', 'topk');
+    expect(admission.admit(0, switched)).toEqual(switched);
+  });
+
+  it('tells a notice once, and again where it is news', () => {
+    const notice = { type: 'notice', at: 1, level: 'info', code: 'X', message: 'y' };
+    const admission = new RecordAdmission();
+    const first = [notice, iterationRecord(0, 0)];
+    expect(admitted(admission, first)).toEqual(first);
+    admission.restart(0);
+    expect(admitted(admission, first)).toEqual([undefined, undefined]);
+    const later = [iterationRecord(1, 0), iterationRecord(2, 0), notice];
+    expect(admitted(admission, later)).toEqual(later);
+  });
+
+  it('says up to where everything is recorded', () => {
+    const admission = new RecordAdmission();
+    for (const iteration of [0, 1, 2])
+      admission.admit(0, iterationRecord(iteration, 0));
+    expect(admission.recordedUpTo([0])).toBe(3);
+    expect(admission.recordedUpTo([0, 1])).toBe(0);
+    admission.admit(1, iterationRecord(0, 1));
+    expect(admission.recordedUpTo([0, 1])).toBe(1);
   });
 
   it('knows from its journal what is recorded', () => {
