@@ -163,6 +163,8 @@ test.skipIf(own.length === 0)(
   },
 );
 describe('a run that goes on from a checkpoint', () => {
+  /** Iterations: so many that a busy machine gets to lose something before the end. */
+  const LENGTH = 200;
   const restarting = (more: Record<string, unknown> = {}): Record<string, unknown> =>
     spec({
       ...{ onFailure: 'restart', checkpointEvery: 20, backend: 'wasm', ...more },
@@ -175,7 +177,7 @@ describe('a run that goes on from a checkpoint', () => {
   let whole: ReturnType<typeof result>;
   beforeAll(async () => {
     await using world = await TwoHomes.open();
-    const { id } = await world.coordinator.launch(restarting({ iterations: 80 }));
+    const { id } = await world.coordinator.launch(restarting({ iterations: LENGTH }));
     await world.coordinator.ended(id);
     whole = result(world.records);
   });
@@ -190,7 +192,7 @@ describe('a run that goes on from a checkpoint', () => {
   const expectTheSame = (world: TwoHomes, id: string): void => {
     expect(result(world.records)).toEqual(whole);
     const stored = [...world.store.allIterations(id)];
-    expect(stored).toHaveLength(3 * 80);
+    expect(stored).toHaveLength(3 * LENGTH);
     const restarts = ofType(world.records, 'restarted');
     expect(restarts.map(({ node }) => node)).toContain('box');
     expect(new Set(restarts.map(({ iteration }) => iteration)).size).toBe(1);
@@ -217,7 +219,7 @@ describe('a run that goes on from a checkpoint', () => {
 
   test('a rank is killed on one node: both go on, with the same bits', async () => {
     await using world = await TwoHomes.open();
-    const { id } = await world.coordinator.launch(restarting({ iterations: 80 }));
+    const { id } = await world.coordinator.launch(restarting({ iterations: LENGTH }));
     await reach(world, 45);
     process.kill(world.workers(id, 'box')[0]!.pid, 'SIGKILL');
     await until(
@@ -235,7 +237,7 @@ describe('a run that goes on from a checkpoint', () => {
 
   test('a node is lost and comes back: the run waits for it', async () => {
     await using world = await TwoHomes.open();
-    const { id } = await world.coordinator.launch(restarting({ iterations: 80 }));
+    const { id } = await world.coordinator.launch(restarting({ iterations: LENGTH }));
     await reach(world, 45);
     world.outOfReach.add('box');
     process.kill(world.supervisors.box.at(-1)!, 'SIGKILL');
