@@ -39,7 +39,11 @@ const headerSchema = z.object({
   metric: z.number().optional(),
   buckets: z.number(),
   residual: z.boolean(),
-  engine: z.object({ schedule: z.any(), watch: z.any(), streams: z.any() }),
+  engine: z.object({
+    schedule: z.unknown(),
+    watch: z.unknown(),
+    streams: z.unknown(),
+  }),
 });
 
 /** @param directory of the run's checkpoints on a node */

@@ -9,7 +9,7 @@ import type { SavedStream } from './collective-group.ts';
 
 export interface EngineState {
   readonly schedule: SavedSchedule;
-  /** What `auto` goes by. */
+  /** What `auto` has learned. */
   readonly watch: WatchState;
   readonly streams: readonly SavedStream[];
   /** Of the buckets, in their order: what methods keep beside the residual. */

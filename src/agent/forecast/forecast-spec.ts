@@ -27,7 +27,7 @@ export interface SpecForecastOptions {
   readonly ranks: readonly number[];
   /** The constants of a world of so many ranks. */
   readonly networkOf: (ranks: number) => NetworkCost;
-  /** The node of each rank in a world of so many; default: all are on one. */
+  /** The node of each rank in a world of this size; default: all are on one. */
   readonly placesOf?: ((ranks: number) => readonly number[] | undefined) | undefined;
   /** Seconds of the model's computation in a step. */
   readonly compute: number;

@@ -41,7 +41,7 @@ export interface TeamOptions {
   readonly ranks: readonly number[];
   /** Of each rank, but for its number. */
   readonly configuration: Omit<Configuration, 'type' | 'rank'>;
-  /** This node's name, for people. */
+  /** This node's name, as errors show it. */
   readonly node: string;
   /** How long ranks wait for one another. */
   readonly patienceSeconds: number;
@@ -73,7 +73,6 @@ export class RankTeam {
   readonly #leaving = new Set<number>();
   readonly #reports: FailureReport[] = [];
   readonly #prepared = Promise.withResolvers<ReadonlyMap<number, RankAddress>>();
-  readonly #gone = Promise.withResolvers<null>();
   #timer: NodeJS.Timeout | undefined;
   #begun = false;
   #failing = false;
@@ -119,11 +118,6 @@ export class RankTeam {
   /** All ranks listen. @throws (rejects) what went wrong first */
   get prepared(): Promise<ReadonlyMap<number, RankAddress>> {
     return this.#prepared.promise;
-  }
-
-  /** Resolves when all processes have ended and the listener knows. */
-  get gone(): Promise<unknown> {
-    return this.#gone.promise;
   }
 
   /** Whether it fails: nothing that its ranks say counts any more. */
@@ -316,6 +310,5 @@ export class RankTeam {
     const error = rootCause(this.#reports);
     this.#prepared.reject(failure('RUN_ENDED', 'the run ended', error));
     this.#listener.ended(error);
-    this.#gone.resolve(null);
   }
 }

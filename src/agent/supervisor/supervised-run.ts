@@ -209,13 +209,26 @@ export class SupervisedRun {
 
   /**
    * Ends its processes, because this one ends; what may go on later is interrupted. Resolves
-   * when they are gone.
+   * when they are gone, their nodes given back, and the journal says so.
    */
   async leave(error: ErrorData): Promise<void> {
     this.#restarts.close();
-    const team = this.#team;
-    team?.abort(error);
-    await team?.gone;
+    const isSettled = (): boolean =>
+      this.#phase === 'ended' ||
+      (this.#phase === 'interrupted' && this.#team === undefined);
+    if (!isSettled()) {
+      const settled = new Promise<unknown>((resolve) => {
+        const changed = (): void => {
+          if (isSettled()) resolve(null);
+        };
+        this.follow({ entries: () => undefined, changed });
+      });
+      this.abort(error);
+      await settled;
+      // What interrupted it may have been something else, which would have it go on.
+      this.#restarts.close();
+    }
+    this.#allocation?.release();
   }
 
   follow(listener: RunListener): () => void {

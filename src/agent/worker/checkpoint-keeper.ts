@@ -1,6 +1,6 @@
 /**
- * When a rank keeps a checkpoint, and where: every so many iterations, all ranks before the
- * same one. A disk that takes none costs the run nothing but the checkpoint.
+ * When a rank keeps a checkpoint, and where: at a fixed interval, all ranks before the
+ * same one. A full disk costs the run the checkpoint alone.
  */
 import { toErrorData } from '../../shared/errors.ts';
 import type { WrittenCheckpoint } from '../../shared/protocol/worker.ts';

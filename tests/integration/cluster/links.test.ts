@@ -72,7 +72,7 @@ describe.skipIf(missing !== undefined)(`links between machines${because}`, () =>
   const probesOf = ({ home: there }: SshServer): readonly ProcessEntry[] =>
     processesWith(`HOME=${there}`, PROBE);
 
-  /** What a run on both machines would go by. */
+  /** What a run on both machines would be told. */
   async function known(): Promise<NodeLinkCost | undefined> {
     const own = resolveHome({ GRADWIRE_HOME: home.directory });
     const store = RunStore.open(own.database);

@@ -163,7 +163,7 @@ test.skipIf(own.length === 0)(
   },
 );
 describe('a run that goes on from a checkpoint', () => {
-  /** Iterations: so many that a busy machine gets to lose something before the end. */
+  /** Iterations: enough that a busy machine gets to lose something before the end. */
   const LENGTH = 200;
   const restarting = (more: Record<string, unknown> = {}): Record<string, unknown> =>
     spec({

@@ -21,7 +21,7 @@ const ofType = <T extends RunRecord['type']>(
 ): readonly OfType<T>[] =>
   records.filter((record) => record.type === type) as OfType<T>[];
 
-/** Iterations: so many that a run is still under way when a busy machine gets to kill it. */
+/** Iterations: enough that a run is still under way when a busy machine gets to kill it. */
 const LENGTH = 200;
 const RESTARTS = ['onFailure=restart', 'world.ranks=2', 'backend=wasm'];
 
@@ -152,7 +152,7 @@ describe('a supervisor that ends', () => {
     { by: 'SIGKILL', code: 'SUPERVISOR_LOST' },
     { by: 'SIGTERM', code: 'SUPERVISOR_STOPPED' },
   ] as const;
-  it.each(ends.slice(0, effort({ quick: 1, soak: 2 })))(
+  it.each(ends)(
     'by $by: the one after it has the ranks go on',
     async ({ by, code }) => {
       const common = [`iterations=${LENGTH}`, 'checkpointEvery=15'];

@@ -73,6 +73,24 @@ describe.skipIf(slurmMissing() !== undefined)('nodes that Slurm allots', () => {
     await noJobs(slurm);
   });
 
+  test('are given back by a supervisor that is asked to end', async () => {
+    const ending = await SupervisorNode.start(undefined, slurm.environment);
+    try {
+      const running = await ending.queue('running', slurmSpec(LONG), slurmSettings());
+      await firstRecord(running, 'iteration');
+      const waiting = await ending.queue('waiting', slurmSpec(LONG), slurmSettings());
+      process.kill(ending.connection.hello.pid, 'SIGTERM');
+      for (const entries of [running, waiting]) {
+        expect(await endOf(entries)).toMatchObject({
+          error: { code: 'SUPERVISOR_STOPPED' },
+        });
+      }
+      await noJobs(slurm);
+    } finally {
+      await ending[Symbol.asyncDispose]();
+    }
+  });
+
   test('are refused in Slurm’s own words', async () => {
     const settings = slurmSettings({ partition: 'fast' });
     await expect(node.queue('refused', slurmSpec(), settings)).rejects.toMatchObject({

@@ -66,7 +66,7 @@ describe('a run over several machines', () => {
     kernels: { add: 1e-9, merge: 0, scatter: 0, select: 0, quantize: 0, dequantize: 0 },
   };
 
-  test('goes by the worst of all links, and by nothing where one was not measured', () => {
+  test('uses the worst of all links, and none where one was not measured', () => {
     const pairs = ['a b', 'b a', 'a c', 'c a', 'b c'].map((pair) => pair.split(' '));
     for (const [from, to] of pairs) {
       store.links.put(link(from!, to!, 1e-5, 1e-9), from!, to!);
@@ -78,7 +78,7 @@ describe('a run over several machines', () => {
     expect(measuredLinks(store.links, nodes)).toEqual({ alpha: 9e-5, beta: 8e-9 });
   });
 
-  test('within machines goes by this computer’s profile, or by loopback', () => {
+  test('uses this computer’s profile within machines, or loopback', () => {
     const links = { alpha: 9e-5, beta: 8e-9 };
     expect(networkOf(spec, 4, { profile: undefined, links })).toEqual({
       ...LOOPBACK,

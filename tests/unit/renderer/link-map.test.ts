@@ -20,7 +20,7 @@ const error = (message: string) => ({
   error: { code: 'SSH_UNREACHABLE', kind: 'failure', message } as const,
 });
 
-test('every pair has a cell; the tint goes by the logarithm of the bandwidth', () => {
+test('every pair has a cell; the tint follows the logarithm of the bandwidth', () => {
   const links = [
     link('a', 'b', 1e9),
     link('b', 'a', 1e7),
