@@ -26,6 +26,9 @@ import { bundledFile } from '../bundle/bundled-file.ts';
 
 const START_DEADLINE_MS = 60_000;
 const POLL_MS = 20;
+const SILENCE_MS = 10_000;
+/** Errors of a connection to a socket that nobody serves any more. */
+const GONE = ['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE'];
 const LOG_TAIL_LINES = 5;
 /** `sockaddr_un.sun_path` holds 104 bytes on macOS and 108 on Linux, its end included. */
 const MAX_SOCKET_PATH_BYTES = 103;
@@ -79,16 +82,28 @@ function socketOf(directory: string): string {
   return path.join(outside, 'supervisor.sock');
 }
 
-/** Undefined where nobody listens. */
+/**
+ * Undefined where nobody listens. A supervisor greets at once; one that closes before is
+ * on its way out.
+ */
 function dial(): Promise<Socket | undefined> {
   return new Promise((resolve, reject) => {
     const socket = connect(socketPath);
-    socket.once('connect', () => {
-      socket.removeAllListeners('error');
-      resolve(socket);
+    const settle = (result: Socket | undefined): void => {
+      clearTimeout(patience);
+      socket.removeAllListeners();
+      resolve(result);
+    };
+    // The app says that it is silent.
+    const patience = setTimeout(settle, SILENCE_MS, socket);
+    socket.once('readable', () => {
+      settle(socket.readableLength > 0 ? socket : undefined);
+    });
+    socket.once('close', () => {
+      settle(undefined);
     });
     socket.once('error', (cause: NodeJS.ErrnoException) => {
-      if (cause.code === 'ENOENT' || cause.code === 'ECONNREFUSED') resolve(undefined);
+      if (GONE.includes(cause.code ?? '')) settle(undefined);
       else reject(cause);
     });
   });

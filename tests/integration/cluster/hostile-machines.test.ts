@@ -1,5 +1,6 @@
 /** Machines that are not as one would wish: what they print, what they lack, when they go. */
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -9,6 +10,7 @@ import {
   statSync,
 } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -128,6 +130,27 @@ describe('a supervisor there', () => {
     process.kill(control.hello.pid, 'SIGKILL');
     expect(await told.promise).toBe('SUPERVISOR_LOST');
     // The next one takes its place.
+    await useAndLeave(machine);
+  });
+
+  test('that is on its way out is none, and another one is started', async () => {
+    await using machine = await Machine.start();
+    const { node, base } = machine;
+    await node.deploy();
+    const own = path.join(base, 'nodes', os.hostname());
+    mkdirSync(own, { recursive: true });
+    // It takes one more connection and goes, as a process does that ends.
+    const leaving = async (): Promise<void> => {
+      const last = createServer((socket) => {
+        last.close();
+        socket.destroy();
+      });
+      last.listen(path.join(own, 'supervisor.sock'));
+      await once(last, 'listening');
+    };
+    await leaving();
+    expect(await node.find(handlers)).toBeUndefined();
+    await leaving();
     await useAndLeave(machine);
   });
 });

@@ -35,7 +35,9 @@ function start(
   const step = rankStep({ job: '7', node: 'n1', setup, entry: file });
   const command = step.slice(step.indexOf('sh'));
   const node = [given.node ?? process.execPath, file, 'a b', "c'd"];
-  const options = { input: 'orders', encoding: 'utf8' } as const;
+  // A home of its own: a login shell runs its owner's profile.
+  const env = { ...process.env, HOME: directory };
+  const options = { input: 'orders', encoding: 'utf8', env } as const;
   return spawnSync(command[0]!, [...command.slice(1), ...node], options);
 }
 
