@@ -136,7 +136,7 @@ test('what ranks print comes in while they train, and the newest stays in sight'
   await line('the driver is old').waitFor();
   await part('stop').click();
   await part('stop-confirm').click();
-  await command.finished;
+  expect(await command.finished).toMatchObject({ code: 0 });
   await line('Stopped')
     .or(part('run-state').filter({ hasText: /stopped/i }))
     .first()

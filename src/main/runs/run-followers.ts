@@ -35,7 +35,7 @@ export class RunFollowers {
   readonly #events: FollowerEvents;
   /** By run and node. */
   readonly #followers = new Map<string, Map<string, Follower>>();
-  /** The last of a run's own sequences that was told. */
+  /** The last of a run's own sequences that was told, whether or not it is followed now. */
   readonly #seen = new Map<string, number>();
   readonly #retries = new Set<NodeJS.Timeout>();
   #closed = false;
@@ -68,11 +68,10 @@ export class RunFollowers {
   async follow(link: NodeLink, id: string): Promise<void> {
     if (this.has(id, link)) return;
     const follower = this.#makeFollower(link, id);
-    if (!this.has(id)) {
-      this.#followers.set(id, new Map());
-      this.#seen.set(id, this.#store.lastSequence(id));
-    }
+    if (!this.has(id)) this.#followers.set(id, new Map());
     this.#followers.get(id)!.set(link.name, follower);
+    if (this.#seen.has(id)) this.tellRest(id);
+    else this.#seen.set(id, this.#store.lastSequence(id));
     try {
       const { lastSequence } = await link.request('subscribe', {
         run: id,
@@ -85,8 +84,19 @@ export class RunFollowers {
       if (this.#followers.get(id)?.get(link.name) === follower) {
         this.#forget(id, link.name);
       }
-      // It ended, and another process stored its end, before the supervisor was asked.
       if (!hasEnded(this.#store.summary(id).state)) throw error;
+      // It ended, and another process stored its end, before the supervisor was asked.
+      this.tellRest(id);
+    }
+  }
+
+  /** Tells what another process has stored of a run since it was last heard of here. */
+  tellRest(id: string): void {
+    for (;;) {
+      const summary = this.#store.summary(id);
+      const entries = this.#store.entriesAfter(id, this.#seen.get(id) ?? Infinity);
+      this.#tell(id, { summary, entries });
+      if (entries.length === 0) return;
     }
   }
 
@@ -107,9 +117,7 @@ export class RunFollowers {
 
   /** Ends a run by the journals that have ended: the others cannot be had. */
   endEarly(id: string): void {
-    const batch = this.#store.endEarly(id, { seen: this.#seen.get(id) });
-    this.#told(id, batch);
-    this.#events.stored(batch.summary, batch.entries);
+    this.#tell(id, this.#store.endEarly(id, { seen: this.#seen.get(id) }));
   }
 
   /** Stores what has arrived of a run, or of its journal on one node, and follows no more. */
@@ -140,13 +148,16 @@ export class RunFollowers {
     followers?.delete(node);
     if (followers?.size !== 0) return;
     this.#followers.delete(id);
-    this.#seen.delete(id);
   }
 
-  /** What the run has from now on is beyond this batch. */
-  #told(id: string, { entries }: StoredBatch): void {
+  /** What the run has from now on is beyond these. */
+  #tell(
+    id: string,
+    { summary, entries }: Pick<StoredBatch, 'summary' | 'entries'>,
+  ): void {
     const last = entries.at(-1);
     if (last !== undefined && this.#seen.has(id)) this.#seen.set(id, last.sequence);
+    this.#events.stored(summary, entries);
   }
 
   #makeFollower(link: NodeLink, id: string): Follower {
@@ -159,7 +170,6 @@ export class RunFollowers {
         store: (entries) => {
           const from = { node: link.name, seen: this.#seen.get(id) };
           batch = this.#store.append(id, entries, from);
-          this.#told(id, batch);
         },
         stored: (last) => {
           const { summary, entries, refusal } = batch!;
@@ -167,7 +177,7 @@ export class RunFollowers {
           if (last >= follower.target) follower.caughtUp.resolve();
           // Of a run that has ended a node that was away may have more to tell.
           if (hasEnded(summary.state) && !this.#isOpen(id, link)) this.drop(id, link);
-          this.#events.stored(summary, entries);
+          this.#tell(id, { summary, entries });
           if (refusal !== undefined && !hasEnded(summary.state)) {
             this.#events.refused(summary);
           }

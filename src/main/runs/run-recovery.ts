@@ -158,9 +158,9 @@ export class RunRecovery {
     }
     // Ended, stored and forgotten while this link was down, all by another process.
     for (const id of followed) {
-      const summary = this.#store.summary(id);
-      if (!this.#followers.has(id) && hasEnded(summary.state))
-        this.#options.changed(summary);
+      if (!this.#followers.has(id) && hasEnded(this.#store.summary(id).state)) {
+        this.#followers.tellRest(id);
+      }
     }
     const known = new Set(runs.map(({ run }) => run));
     for (const run of this.#store.unended()) {

@@ -168,6 +168,10 @@ export class RunFeed {
       this.#history = history;
       this.#take(early);
       this.#touch();
+      if (this.#readAgain) {
+        this.#readAgain = false;
+        this.#readMissed();
+      }
     } catch (error) {
       this.#error = isErrorData(error) ? error : toErrorData(error);
     }
@@ -209,9 +213,9 @@ export class RunFeed {
 
   /** Reads what lies between the last complete iteration and now, and all events. */
   #readMissed(): void {
+    if (this.#closed) return;
     const history = this.#history;
-    if (history === undefined || this.#closed) return;
-    if (this.#reading !== undefined) {
+    if (history === undefined || this.#reading !== undefined) {
       this.#readAgain = true;
       return;
     }

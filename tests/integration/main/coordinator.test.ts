@@ -277,6 +277,34 @@ describe('a run that another process stores to its end meanwhile', () => {
   });
 });
 
+describe('a run that another process stores to its end while it is followed again', () => {
+  test('is told to its end', async () => {
+    let connections = 0;
+    await play({
+      runs: [supervised('r')],
+      answer: ({ method }, client) => {
+        if (method !== 'subscribe') return undefined;
+        connections++;
+        if (connections > 1) {
+          store.append('r', run);
+          throw inputError('RUN_UNKNOWN', 'there is no run r');
+        }
+        queueMicrotask(() => {
+          client.records('r', run.slice(0, 20));
+          client.drop();
+        });
+        return { lastSequence: run.length };
+      },
+    });
+    createRun('r');
+    await coordinator.follow('r');
+    expect(await coordinator.ended('r')).toMatchObject({ state: 'completed' });
+    expect(connections).toBe(2);
+    expect(heard).toEqual(run);
+    expect(notices).toEqual([]);
+  });
+});
+
 describe('recovery', () => {
   test('a run that the supervisor does not know has failed as lost', async () => {
     await play({ runs: [] });
