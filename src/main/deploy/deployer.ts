@@ -30,12 +30,7 @@ import {
   type Agent,
 } from './installed.ts';
 import type { PackageArchive } from './package-archive.ts';
-import {
-  agentFiles,
-  runtimeFiles,
-  sha256Of,
-  type PackageFile,
-} from './package-files.ts';
+import { agentFiles, runtimeFiles, type PackageFile } from './package-files.ts';
 import { platformOf, platformUnsupported, preflight } from './preflight.ts';
 
 export interface DeployOptions {
@@ -82,19 +77,13 @@ export async function deploy(
   const runtime = isNodeFit(installed.node)
     ? undefined
     : await pack('runtime', runtimeFiles(platform));
-  const isThere = async (archive: PackageArchive): Promise<boolean> => {
-    const { kind, hash } = archive;
-    const found = kind === 'agent' ? installed.agents : installed.runtimes;
-    if (!found.includes(hash)) return false;
-    const files = kind === 'agent' ? agentFiles(platform) : runtimeFiles(platform);
-    return !verify || (await isWhole(connection, archive, files, signal));
-  };
-  const isNamed = ({ hash }: PackageArchive): boolean =>
-    [...installed.agents, ...installed.runtimes].includes(hash);
-  const missing: PackageArchive[] = [];
-  for (const archive of runtime === undefined ? [agent] : [agent, runtime]) {
-    if (!(await isThere(archive))) missing.push(archive);
-  }
+  const wanted = runtime === undefined ? [agent] : [agent, runtime];
+  const node = runtime === undefined ? 'node' : nodeOf(runtime.hash);
+  const named = [...installed.agents, ...installed.runtimes];
+  const isNamed = ({ hash }: PackageArchive): boolean => named.includes(hash);
+  const there = wanted.filter(isNamed);
+  const whole = verify ? await wholeOf(connection, there, node, signal) : there;
+  const missing = wanted.filter((archive) => !whole.includes(archive));
   if (missing.length > 0) {
     assertFit(connection, await preflight(connection, signal));
     for (const archive of missing) {
@@ -104,7 +93,7 @@ export async function deploy(
   }
   return {
     agent: agent.hash,
-    node: runtime === undefined ? 'node' : nodeOf(runtime.hash),
+    node,
     connection: installed.connection,
     uploaded: missing.reduce((sum, { bytes }) => sum + bytes, 0),
   };
@@ -123,23 +112,57 @@ function notFit({ target }: SshConnection, { code, message, next }: Finding): Er
   });
 }
 
-/** Whether every file of a package that is there is the one that was sent. */
-async function isWhole(
+/** Reads "HASH PATH" lines; prints the numbers of those that are not so. */
+const COMPARE = `
+const { createHash } = require('node:crypto');
+const { closeSync, openSync, readFileSync, readSync } = require('node:fs');
+const piece = Buffer.allocUnsafe(1 << 20);
+function sumOf(file) {
+  const hash = createHash('sha256');
+  const descriptor = openSync(file);
+  for (let count; (count = readSync(descriptor, piece)) > 0; )
+    hash.update(piece.subarray(0, count));
+  closeSync(descriptor);
+  return hash.digest('hex');
+}
+readFileSync(0, 'utf8').split('\\n').forEach((line, index) => {
+  try {
+    if (sumOf(line.slice(65)) === line.slice(0, 64)) return;
+  } catch {}
+  console.log(index);
+});
+`;
+
+/**
+ * Of packages that are there those of which every file is the one that was sent. By their
+ * Node: it hashes three times as fast as `sha256sum`. One that does not run is not whole.
+ */
+async function wholeOf(
   connection: SshConnection,
-  archive: PackageArchive,
-  files: readonly PackageFile[],
+  archives: readonly PackageArchive[],
+  node: string,
   signal: AbortSignal | undefined,
-): Promise<boolean> {
-  const sums = await Promise.all(
-    files.map(async ({ name, source }) => `${await sha256Of(source)}  ${name}`),
+): Promise<readonly PackageArchive[]> {
+  const files = archives.flatMap((archive) =>
+    Object.entries(archive.sums).map(([name, sum]) => ({ archive, name, sum })),
   );
-  const script = `cd "$HOME/$directory" && printf '%s\\n' "$sums" | sha256sum -c`;
-  const { code } = await runScript(connection, `${script} >/dev/null 2>&1`, {
-    variables: { directory: directoryOf(archive), sums: sums.join('\n') },
+  if (files.length === 0) return [];
+  const sums = files.map(
+    ({ archive, name, sum }) => `${sum} ${directoryOf(archive)}/${name}`,
+  );
+  const script = `cd "$HOME" && printf %s "$sums" | "$node" -e "$compare"`;
+  const { code, stdout } = await runScript(connection, script, {
+    variables: { sums: sums.join('\n'), node, compare: COMPARE },
     name: 'the look at the agent',
     signal,
   });
-  return code === 0;
+  if (code !== 0) return [];
+  const damaged = stdout
+    .trim()
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => files[Number(line)]?.archive);
+  return archives.filter((archive) => !damaged.includes(archive));
 }
 
 const VERIFY = `

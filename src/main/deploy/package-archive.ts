@@ -19,7 +19,7 @@ import { createGzip } from 'node:zlib';
 import { pack } from 'tar-stream';
 import { z } from 'zod';
 import { fileNotWritable } from '../../shared/file-error.ts';
-import { hashOf, sha256Of, type PackageFile } from './package-files.ts';
+import { hashOf, sha256Of, sumsOf, type PackageFile } from './package-files.ts';
 
 export interface PackageArchive {
   readonly kind: 'agent' | 'runtime';
@@ -29,6 +29,8 @@ export interface PackageArchive {
   readonly bytes: number;
   /** Of the file itself, hexadecimal: what the node must find. */
   readonly sha256: string;
+  /** SHA-256 of each file in it, by name. */
+  readonly sums: Readonly<Record<string, string>>;
 }
 
 /** Kept of each kind. */
@@ -41,6 +43,7 @@ const noteSchema = z.object({
   hash: z.string(),
   bytes: z.number(),
   sha256: z.string(),
+  sums: z.record(z.string(), z.string()),
 });
 
 /**
@@ -72,11 +75,12 @@ async function packOnce(
     const found = await stat(file).catch(() => undefined);
     if (found?.size === known.bytes) return { ...known, kind, file };
   }
-  const hash = await hashOf(files);
+  const sums = await sumsOf(files);
+  const hash = hashOf(files, sums);
   const file = path.join(directory, `${kind}-${hash}.tar.gz`);
   await write(file, files);
   const { size: bytes } = await stat(file);
-  const made = { hash, bytes, sha256: await sha256Of(file) };
+  const made = { hash, bytes, sha256: await sha256Of(file), sums };
   await writeFile(note, JSON.stringify(made));
   await forgetOld(kind, directory);
   return { ...made, kind, file };
@@ -92,9 +96,7 @@ async function stampOf(files: readonly PackageFile[]): Promise<string> {
   return hash.digest('hex').slice(0, 16);
 }
 
-async function readNote(
-  file: string,
-): Promise<Pick<PackageArchive, 'hash' | 'bytes' | 'sha256'> | undefined> {
+async function readNote(file: string): Promise<z.infer<typeof noteSchema> | undefined> {
   try {
     return noteSchema.parse(JSON.parse(await readFile(file, 'utf8')));
   } catch {

@@ -54,11 +54,23 @@ export function runtimeFiles({ os, architecture }: Platform): readonly PackageFi
   return [{ name: 'bin/node', source, executable: true }];
 }
 
+/** SHA-256 of every file of a package, by name. */
+export async function sumsOf(
+  files: readonly PackageFile[],
+): Promise<Record<string, string>> {
+  const sums: Record<string, string> = {};
+  for (const { name, source } of files) sums[name] = await sha256Of(source);
+  return sums;
+}
+
 /** Of the names, modes and contents of a package, in 16 bytes. */
-export async function hashOf(files: readonly PackageFile[]): Promise<string> {
+export function hashOf(
+  files: readonly PackageFile[],
+  sums: Readonly<Record<string, string>>,
+): string {
   const all = createHash('sha256');
-  for (const { name, source, executable } of files) {
-    all.update(`${executable ? 'x' : '-'} ${await sha256Of(source)} ${name}\n`);
+  for (const { name, executable } of files) {
+    all.update(`${executable ? 'x' : '-'} ${sums[name]} ${name}\n`);
   }
   return all.digest('hex').slice(0, 32);
 }
