@@ -9,6 +9,19 @@ import { isMainThread } from 'node:worker_threads';
 const [, entry = '', , rank = ''] = process.argv;
 const noises = JSON.parse(process.env.NOISE ?? '{}');
 
+/** Whole, also where the pipe is full: a stream loses at exit what it has not passed on. */
+function write(text) {
+  let rest = Buffer.from(text);
+  while (rest.length > 0) {
+    try {
+      rest = rest.subarray(writeSync(1, rest));
+    } catch (error) {
+      if (error.code !== 'EAGAIN') throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+    }
+  }
+}
+
 const actions = {
   warning: () => {
     process.emitWarning('the driver is old', 'DeprecationWarning', 'DEP9');
@@ -23,17 +36,17 @@ const actions = {
       writeSync(2, `\u001b[31mred\u001b[0m\n${'x'.repeat(10_000)}`);
     }, 50);
   },
-  // As fast as somebody reads.
+  // As fast as somebody reads; what it prints last too is printed when the process is gone.
   flood: () => {
     let next = 0;
     const print = () => {
       let text = '';
       for (let line = 0; line < 2000; line++) text += `flood ${next++}\n`;
-      process.stdout.write(text);
+      write(text);
       setTimeout(print, 1);
     };
     print();
-    process.on('exit', () => process.stdout.write(`flooded ${next}\n`));
+    process.on('exit', () => write(`flooded ${next}\n`));
   },
   // When it is told to, by a file.
   crash: () => {
