@@ -2,6 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { vi } from 'vitest';
 import { createAppCore, type AppCore } from '../../../src/main/app/app-core.ts';
 import { resolveHome } from '../../../src/main/home/home.ts';
 import { startHttpHost, type HttpHost } from '../../../src/main/serve/http-host.ts';
@@ -11,7 +12,10 @@ import { until } from '../../harness/processes.ts';
 import type { SshServer } from '../../harness/sshd.ts';
 import { connectTo } from '../serve/socket-connection.ts';
 
-/** An app behind HTTP that knows the server as the machine `box`. */
+/**
+ * An app behind HTTP that knows the server as the machine `box`. Shells of this computer
+ * start without a profile: its owner's may do anything.
+ */
 export class TerminalApp implements AsyncDisposable {
   readonly #directory: string;
   readonly core: AppCore;
@@ -25,6 +29,7 @@ export class TerminalApp implements AsyncDisposable {
 
   static async open(machine: SshServer): Promise<TerminalApp> {
     const directory = await mkdtemp(path.join(os.tmpdir(), 'gradwire-terminal-'));
+    vi.stubEnv('HOME', directory);
     const configFile = path.join(directory, 'ssh_config');
     await writeFile(
       configFile,
@@ -53,6 +58,7 @@ export class TerminalApp implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.host.close();
     await this.core.close();
+    vi.unstubAllEnvs();
     await rm(this.#directory, { recursive: true });
   }
 }
