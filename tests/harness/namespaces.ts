@@ -96,6 +96,16 @@ export class RankNamespaces implements Disposable {
     ip('link', 'set', this.names[node]!, 'down');
   }
 
+  /** As a firewall that refuses what either of two nodes sends the other. */
+  part(a: number, b: number): void {
+    for (const [from, to] of [
+      [a, b],
+      [b, a],
+    ] as const) {
+      ip('-n', this.names[from]!, 'route', 'add', 'unreachable', this.hosts[to]!);
+    }
+  }
+
   /** As when the machine goes: of what runs there nothing is left. */
   endProcesses(node: number): void {
     endProcesses(this.names[node]!);

@@ -1,16 +1,20 @@
 /**
  * Building the full mesh: every rank dials the ranks below it and accepts those above
- * it (`dialerOf` knows an exception), all at once. Done when each peer has proved that it belongs to the run; an impostor
+ * it (`dialsPeer` knows an exception), all at once. Done when each peer has proved that it belongs to the run; an impostor
  * is dropped and the wait goes on.
  */
 import { connect as connectSocket, type NetConnectOpts, type Socket } from 'node:net';
 import { failure, type GradwireError } from '../../shared/errors.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
+import { dialsPeer } from '../../shared/rank-dialer.ts';
 import { deriveKeys, type ConnectionKeys } from './connection-keys.ts';
 import { accept, dial } from './handshake.ts';
 import type { Introduction, RunIdentity } from './handshake-proof.ts';
 import { Routes } from './routes.ts';
 import type { TcpListener } from './tcp-listener.ts';
+
+/** The way of a peer's `tunnel`, as it is told. */
+export const TUNNEL = 'a tunnel over SSH';
 
 /** How long one that has connected may take to prove what it is. */
 const HANDSHAKE_LIMIT_MS = 5000;
@@ -39,7 +43,7 @@ export interface MeshLinkOptions {
   /** Whether ranks of this machine are called on their Unix sockets. */
   readonly local?: boolean | undefined;
   readonly handshakeLimitMs?: number | undefined;
-  /** Told of a peer that was found elsewhere than at its `host`. */
+  /** Told of a peer that was found elsewhere than at its `host`; maybe by `TUNNEL`. */
   readonly routed?: ((peer: number, host: string) => void) | undefined;
 }
 
@@ -91,9 +95,14 @@ export async function linkMesh(options: MeshLinkOptions): Promise<MeshLink[]> {
     return socket;
   };
   const dials = (caller: number, peer: number): boolean =>
-    dialerOf(addresses, caller, peer) === caller;
+    dialsPeer(addresses, caller, peer);
   const call = async (peer: number, host: string): Promise<Socket> => {
-    const { port, local } = addresses[peer]!;
+    const { port, local, tunnel } = addresses[peer]!;
+    if (host === TUNNEL) {
+      const socket = reach({ host: tunnel!.host, port: tunnel!.port, noDelay: true });
+      await connected(socket, peer, tunnel!);
+      return socket;
+    }
     // The same host is the same machine, and the same namespace of it.
     const near = addresses[peer]!.host === addresses[rank]!.host;
     if (options.local === true && local !== undefined && near) {
@@ -106,11 +115,15 @@ export async function linkMesh(options: MeshLinkOptions): Promise<MeshLink[]> {
   };
   const routes = new Map<number, Routes<readonly [Socket, Introduction]>>();
   const introduce = async (peer: number): Promise<void> => {
-    const { host, hosts = [] } = addresses[peer]!;
-    const ways = new Routes([host, ...hosts], async (at) => {
-      const socket = await call(peer, at);
-      return [socket, await dial(socket, run, rank, peer)] as const;
-    });
+    const { host, hosts = [], tunnel } = addresses[peer]!;
+    const ways = new Routes(
+      [host, ...hosts],
+      async (at) => {
+        const socket = await call(peer, at);
+        return [socket, await dial(socket, run, rank, peer)] as const;
+      },
+      tunnel === undefined ? undefined : TUNNEL,
+    );
     routes.set(peer, ways);
     const { host: taken, value } = await ways.find().catch((error: unknown) => {
       throw error ?? unreachable(addresses, rank, peer, ways.tried);
@@ -148,17 +161,6 @@ export async function linkMesh(options: MeshLinkOptions): Promise<MeshLink[]> {
     clearTimeout(timer);
     listener.close();
   }
-}
-
-/**
- * Who of two ranks dials: the upper one; but where the lower one is not at the address by
- * which its machine is known, as behind a router, and the upper one is, the lower one does.
- */
-function dialerOf(addresses: readonly RankAddress[], a: number, b: number): number {
-  const lower = Math.min(a, b);
-  const upper = Math.max(a, b);
-  const isHidden = (rank: number): boolean => addresses[rank]!.hosts !== undefined;
-  return isHidden(lower) && !isHidden(upper) ? lower : upper;
 }
 
 const nameOf = (addresses: readonly RankAddress[], rank: number): string => {
@@ -199,7 +201,11 @@ function opens(socket: Socket): Promise<boolean> {
   return promise;
 }
 
-function connected(socket: Socket, peer: number, address: RankAddress): Promise<void> {
+function connected(
+  socket: Socket,
+  peer: number,
+  address: Pick<RankAddress, 'host' | 'port'>,
+): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<undefined>();
   const failed = (cause: NodeJS.ErrnoException): void => {
     reject(

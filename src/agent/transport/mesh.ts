@@ -110,8 +110,16 @@ async function linkWatched(
 /** @throws GradwireError `PEER_UNREACHABLE` where a rank has no pulse, as `linkMesh` */
 async function watchAll(pulse: Pulse, options: MeshOptions): Promise<void> {
   const { rank, runId, secret, timeoutMs, silenceMs = SILENCE_MS } = options;
-  const addresses = options.addresses.map(({ pulse: port, ...address }, peer) => {
-    if (port !== undefined) return { ...address, port, local: undefined };
+  const addresses = options.addresses.map((address, peer) => {
+    const { pulse: port, tunnel } = address;
+    if (port !== undefined) {
+      const entrance =
+        tunnel?.pulse === undefined ? undefined : { ...tunnel, port: tunnel.pulse };
+      return {
+        ...address,
+        ...{ port, pulse: undefined, local: undefined, tunnel: entrance },
+      };
+    }
     throw failure('PEER_UNREACHABLE', `rank ${peer} gives no signs of life`, {
       rank: peer,
       next: 'Deploy the same version of the agent on every node.',

@@ -10,6 +10,8 @@ import { GradwireError } from '../../shared/errors.ts';
 
 /** As RFC 8305 recommends. */
 const STAGGER_MS = 250;
+/** For a lost packet to be sent again before what is far slower is tried. */
+const LAST_RESORT_MS = 4000;
 
 export interface Route<T> {
   readonly host: string;
@@ -19,16 +21,30 @@ export interface Route<T> {
 export class Routes<T> {
   readonly #hosts: readonly string[];
   readonly #attempt: (host: string) => Promise<T>;
+  readonly #lastResort: string | undefined;
   readonly #outcomes = new Map<string, string>();
   readonly #errors: unknown[] = [];
   readonly #found = Promise.withResolvers<Route<T>>();
   #settled = false;
+  /** Until the next one has its turn. */
+  #timer: NodeJS.Timeout | undefined;
   #next = 0;
 
-  /** @param hosts at least one, the most likely first */
-  constructor(hosts: readonly string[], attempt: (host: string) => Promise<T>) {
-    this.#hosts = [...new Set(hosts)];
+  /**
+   * @param hosts at least one, the most likely first
+   * @param lastResort tried when all of them have failed, or none has answered for seconds
+   */
+  constructor(
+    hosts: readonly string[],
+    attempt: (host: string) => Promise<T>,
+    lastResort?: string,
+  ) {
+    this.#hosts = [
+      ...new Set(hosts),
+      ...(lastResort === undefined ? [] : [lastResort]),
+    ];
     this.#attempt = attempt;
+    this.#lastResort = lastResort;
   }
 
   /**
@@ -53,27 +69,43 @@ export class Routes<T> {
   }
 
   #begin(): void {
+    clearTimeout(this.#timer);
     const host = this.#hosts[this.#next];
     if (this.#settled || host === undefined) return;
-    const turn = ++this.#next;
-    const timer = setTimeout(() => {
-      if (this.#next === turn) this.#begin();
-    }, STAGGER_MS);
+    this.#next++;
+    this.#timer = setTimeout(
+      () => {
+        this.#begin();
+      },
+      this.#isLastResortNext ? LAST_RESORT_MS : STAGGER_MS,
+    );
     this.#attempt(host).then(
       (value) => {
-        clearTimeout(timer);
+        clearTimeout(this.#timer);
         this.#settled = true;
         this.#found.resolve({ host, value });
       },
       (error: unknown) => {
-        clearTimeout(timer);
         this.#outcomes.set(host, textOf(error));
         this.#errors.push(error);
         if (this.#errors.length === this.#hosts.length) {
+          clearTimeout(this.#timer);
           this.#found.reject(this.several ? undefined : error);
-        } else if (this.#next === turn) this.#begin();
+        } else if (this.#mayBegin(host)) this.#begin();
       },
     );
+  }
+
+  get #isLastResortNext(): boolean {
+    const next = this.#hosts[this.#next];
+    return next !== undefined && next === this.#lastResort;
+  }
+
+  /** Whether the next one has its turn now that this attempt has failed. */
+  #mayBegin(failed: string): boolean {
+    return this.#isLastResortNext
+      ? this.#errors.length === this.#next
+      : this.#hosts[this.#next - 1] === failed;
   }
 }
 

@@ -15,6 +15,7 @@ import type { Kernels } from '../kernels/kernels.ts';
 import { startWasmKernels, type LoadedKernels } from '../kernels/wasm/load.ts';
 import { PhaseClock } from '../profile/phase-clock.ts';
 import { connectMesh } from '../transport/mesh.ts';
+import { TUNNEL } from '../transport/mesh-links.ts';
 import { MeshSeat } from '../transport/mesh-seat.ts';
 import { chooseTransport } from '../transport/transport-choice.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -87,9 +88,15 @@ export class EngineHost {
       const { listener, pulse } = this.#seat;
       const { libc, fallback } = await chooseTransport(request.transport);
       const routes: Notice[] = [];
+      const nodes = new Set<string>();
       const transport = await connectMesh({
         routed: (peer, host) => {
-          routes.push(routeNotice(peer, request.addresses[peer]!, host));
+          const address = request.addresses[peer]!;
+          // All ranks of a machine are reached alike.
+          const tunnelled = host === TUNNEL ? address.node : undefined;
+          if (tunnelled !== undefined && nodes.has(tunnelled)) return;
+          if (tunnelled !== undefined) nodes.add(tunnelled);
+          routes.push(routeNotice(peer, address, host));
         },
         listener,
         pulse,
@@ -199,14 +206,22 @@ export class EngineHost {
   }
 }
 
-const routeNotice = (
-  peer: number,
-  { host, node }: RankAddress,
-  taken: string,
-): Notice => ({
-  level: 'info',
-  code: 'PEER_ADDRESS',
-  message:
-    `rank ${peer}${node === undefined ? '' : ` on ${node}`} is reached at ${taken}: ` +
-    `${host} is not an address of its machine`,
-});
+/** How a peer is reached that is not where it was said to be. */
+function routeNotice(peer: number, { host, node }: RankAddress, taken: string): Notice {
+  const who = `rank ${peer}${node === undefined ? '' : ` on ${node}`}`;
+  if (taken === TUNNEL) {
+    return {
+      level: 'warning',
+      code: 'PEER_TUNNELLED',
+      message:
+        `${who} is reached through a tunnel over SSH, because ${host} does not answer: ` +
+        'slow, and only as long as the app that launched the run is connected. Open ports ' +
+        'between the machines (nodes add --ports), or name another address (--address)',
+    };
+  }
+  return {
+    level: 'info',
+    code: 'PEER_ADDRESS',
+    message: `${who} is reached at ${taken}: ${host} is not an address of its machine`,
+  };
+}

@@ -3,6 +3,7 @@ import { LOCAL_NODE } from '../../shared/node-entry.ts';
 import type { Home } from '../home/home.ts';
 import type { NodeAccess } from './node-link.ts';
 import type { NodeDirectory } from './node-set.ts';
+import { ownPorts } from './port-forwarding.ts';
 import { connectSupervisor, ensureSupervisor } from './supervisor-process.ts';
 
 export function localNode(home: Home, name = LOCAL_NODE): NodeAccess {
@@ -10,6 +11,7 @@ export function localNode(home: Home, name = LOCAL_NODE): NodeAccess {
     name,
     identity: home.directory,
     addresses: () => ({ there: '127.0.0.1' }),
+    forwardPorts: () => Promise.resolve(ownPorts()),
     find: (handlers) => connectSupervisor(home, handlers),
     ensure: (handlers) => ensureSupervisor(home, handlers),
   };

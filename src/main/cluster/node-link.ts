@@ -16,6 +16,7 @@ import type {
   SupervisorRequests,
 } from '../../shared/protocol/supervisor.ts';
 import type { SlurmSettings } from '../../shared/slurm-settings.ts';
+import type { PortForwarding } from './port-forwarding.ts';
 import type { ConnectionHandlers, ControlConnection } from './control-connection.ts';
 
 const FIRST_RETRY_MS = 100;
@@ -45,6 +46,11 @@ export interface NodeAccess {
   readonly addresses: () => NodeAddresses;
   /** Its ranks run on nodes that Slurm allots; default: on itself. */
   readonly slurm?: SlurmSettings | undefined;
+  /**
+   * Ports of the node, for ranks elsewhere that cannot reach it.
+   * @throws GradwireError where it cannot be reached
+   */
+  readonly forwardPorts: () => Promise<PortForwarding>;
   /** Connects to the supervisor that runs; undefined when none does. */
   find(
     handlers: ConnectionHandlers,
@@ -96,6 +102,8 @@ export class NodeLink {
   get slurm(): SlurmSettings | undefined {
     return this.#access.slurm;
   }
+
+  readonly forwardPorts = (): Promise<PortForwarding> => this.#access.forwardPorts();
 
   get addresses(): NodeAddresses {
     return this.#access.addresses();

@@ -19,6 +19,7 @@ import type { SshConnection, Terminal } from '../ssh/connection.ts';
 import type { SshLease, SshPool } from '../ssh/pool.ts';
 import type { SshQuestions } from '../../shared/ssh-question.ts';
 import type { RemoteShell, RemoteStream } from '../ssh/remote-stream.ts';
+import type { PortForwarding } from './port-forwarding.ts';
 import { ControlConnection, type ConnectionHandlers } from './control-connection.ts';
 import type { ConnectOptions, NodeAccess, NodeAddresses } from './node-link.ts';
 
@@ -69,6 +70,18 @@ export class RemoteNode implements NodeAccess {
     throw failure('NODE_ADDRESS_UNKNOWN', `${this.name} has not been connected`, {
       place: this.name,
     });
+  };
+
+  readonly forwardPorts = async (): Promise<PortForwarding> => {
+    const lease = await this.#lease({ interactive: false });
+    const { connection } = lease;
+    return {
+      listen: (accept) => connection.listen(accept),
+      connect: (host, port) => connection.forward(host, port),
+      [Symbol.dispose]: () => {
+        lease[Symbol.dispose]();
+      },
+    };
   };
 
   /** What the machine is like. Nothing is written there. */

@@ -28,6 +28,7 @@ import { NodeSet, type NodeDirectory } from '../cluster/node-set.ts';
 import { RunFollowers } from './run-followers.ts';
 import { RunEndings } from './run-endings.ts';
 import { newRunId } from './run-id.ts';
+import { RunTunnels } from './run-tunnels.ts';
 import { isBeingLaunched, RunRecovery } from './run-recovery.ts';
 import { RunRestarts, type ResumePoint } from './run-restarts.ts';
 import { settleFailedStart, startRanks, stopDeadline } from './run-start.ts';
@@ -70,6 +71,7 @@ export class RunCoordinator {
   /** Runs that were asked for by name, to their end. */
   readonly #kept = new Set<string>();
   readonly #endings: RunEndings;
+  readonly #tunnels = new RunTunnels();
   #closed = false;
 
   constructor(options: CoordinatorOptions) {
@@ -234,9 +236,12 @@ export class RunCoordinator {
   }
 
   async #start(id: string, resume?: ResumePoint): Promise<void> {
-    const links = this.#linksOf(id);
-    const profile = await this.#networkProfile();
-    await startRanks(this.#store, this.#followers, links, id, profile, resume);
+    await startRanks(id, {
+      ...{ store: this.#store, followers: this.#followers, tunnels: this.#tunnels },
+      links: this.#linksOf(id),
+      profile: await this.#networkProfile(),
+      resume,
+    });
   }
 
   /** The same spec and the same switches, as they happened. */
@@ -402,6 +407,7 @@ export class RunCoordinator {
     this.#closed = true;
     this.#endings.close();
     this.#restarts.close();
+    this.#tunnels.close();
     this.#followers.close();
     await this.#nodes.close();
   }
@@ -443,6 +449,7 @@ export class RunCoordinator {
   #changed(summary: RunSummary): void {
     this.#events.changed(summary);
     this.#endings.note(summary);
+    this.#tunnels.note(summary);
   }
 
   /** This computer's supervisor is always to be had: that it is not is trouble. */

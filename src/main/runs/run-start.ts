@@ -17,6 +17,7 @@ import { assignRanks, placesOf } from '../../shared/rank-assignment.ts';
 import type { RunFollowers } from './run-followers.ts';
 import { measuredLinks, networkOf } from './run-network.ts';
 import type { ResumePoint } from './run-restarts.ts';
+import type { RunTunnels } from './run-tunnels.ts';
 
 /** Building models, loading data, listening: the supervisor gives up before. */
 const START_MS = 90_000;
@@ -32,20 +33,26 @@ export function stopDeadline({ patienceSeconds }: ExperimentSpec): number {
   return START_MS + 2 * patienceSeconds * 1000;
 }
 
+export interface StartOptions {
+  readonly store: RunStore;
+  readonly followers: RunFollowers;
+  readonly tunnels: RunTunnels;
+  /** To its nodes, the leading one first. */
+  readonly links: readonly [NodeLink, ...NodeLink[]];
+  /** What was measured of the network, if anything: all ranks get the same. */
+  readonly profile: NetworkProfile | undefined;
+  /** Where the ranks of an interrupted run go on; default: it begins. */
+  readonly resume?: ResumePoint | undefined;
+}
+
 /**
- * Resolves when the first iteration begins, or when the run waits for nodes that Slurm is to
+ * Resolves when all ranks are told to begin, or when the run waits for nodes that Slurm is to
  * allot: then it begins by itself.
- * @param profile what was measured of the network, if anything: all ranks get the same
- * @param resume where the ranks of an interrupted run go on; default: it begins
  * @throws whatever kept it from beginning
  */
 export async function startRanks(
-  store: RunStore,
-  followers: RunFollowers,
-  links: readonly [NodeLink, ...NodeLink[]],
   id: string,
-  profile: NetworkProfile | undefined,
-  resume?: ResumePoint,
+  { store, followers, tunnels, links, profile, resume }: StartOptions,
 ): Promise<void> {
   const spec = store.spec(id);
   const switches = store.switches(id);
@@ -87,8 +94,15 @@ export async function startRanks(
     )
     .sort((a, b) => a.rank - b.rank)
     .map(({ address }) => address);
+  const ways = await tunnels.open(id, shares, addresses, resume !== undefined);
   await Promise.all(
-    shares.map(([link]) => link.request('begin', { run: id, addresses }, START_MS)),
+    shares.map(([link]) =>
+      link.request(
+        'begin',
+        { run: id, addresses: ways.addressesFor(link.name) },
+        START_MS,
+      ),
+    ),
   );
 }
 

@@ -4,7 +4,7 @@
  * hops is lost, and says why.
  */
 import type { Duplex } from 'node:stream';
-import type { ClientChannel, SFTPWrapper } from 'ssh2';
+import type { ClientChannel, SFTPWrapper, TcpConnectionDetails } from 'ssh2';
 import { failure, GradwireError, inputError } from '../../shared/errors.ts';
 import type { HostKeyOptions } from './host-key-check.ts';
 import { openHop, type Hop, type SshEnd } from './hop.ts';
@@ -42,6 +42,12 @@ export interface Terminal {
   readonly term?: string | undefined;
 }
 
+/** A port of the host that listens for us. */
+export interface RemotePort {
+  readonly port: number;
+  close(): void;
+}
+
 interface Channel {
   end(): void;
 }
@@ -49,12 +55,15 @@ interface Channel {
 type OpenChannel<C> = (done: (error: Error | undefined, channel: C) => void) => void;
 
 const MOST_HOPS = 8;
+const LOOPBACK = '127.0.0.1';
 
 export class SshConnection implements AsyncDisposable {
   readonly target: SshTarget;
   /** Resolves when the connection is gone. */
   readonly closed: Promise<SshEnd>;
   readonly #hops: readonly Hop[];
+  /** By port of the host that listens for us. */
+  readonly #accepting = new Map<number, (stream: RemoteStream) => void>();
 
   private constructor(target: SshTarget, hops: readonly Hop[]) {
     this.target = target;
@@ -166,8 +175,36 @@ export class SshConnection implements AsyncDisposable {
   /** A connection from the host to one of its own, or of its network's, ports. */
   async forward(host: string, port: number): Promise<RemoteStream> {
     return await this.#ask(`a way to ${host}:${port}`, this.#toStream, (done) => {
-      this.#last.client.forwardOut('127.0.0.1', 0, host, port, done);
+      this.#last.client.forwardOut(LOOPBACK, 0, host, port, done);
     });
+  }
+
+  /**
+   * A port of the host's loopback that the system chooses; whoever connects there is given
+   * to `accept`.
+   * @throws GradwireError `SSH_CONNECTION_LOST`, `SSH_CHANNEL_REFUSED`
+   */
+  async listen(accept: (stream: RemoteStream) => void): Promise<RemotePort> {
+    const { client } = this.#last;
+    if (!client.listeners('tcp connection').includes(this.#connected)) {
+      client.on('tcp connection', this.#connected);
+    }
+    const opened = await this.#ask(
+      'a port to listen on',
+      (port: RemotePort & Channel) => port,
+      (done) => {
+        client.forwardIn(LOOPBACK, 0, (error, port) => {
+          const close = (): void => {
+            this.#accepting.delete(port);
+            // Of a connection that is lost nothing listens any more.
+            if (this.isOpen) client.unforwardIn(LOOPBACK, port, () => undefined);
+          };
+          if (error === undefined) this.#accepting.set(port, accept);
+          done(error, { port, close, end: close });
+        });
+      },
+    );
+    return { port: opened.port, close: opened.close };
   }
 
   /** Undefined where the host has no SFTP, or one that a noisy login shell breaks. */
@@ -197,6 +234,16 @@ export class SshConnection implements AsyncDisposable {
   get #last(): Hop {
     return this.#hops.at(-1)!;
   }
+
+  readonly #connected = (
+    { destPort }: TcpConnectionDetails,
+    take: () => ClientChannel,
+    refuse: () => void,
+  ): void => {
+    const accept = this.#accepting.get(destPort);
+    if (accept === undefined) refuse();
+    else accept(this.#toStream(take()));
+  };
 
   readonly #toStream = (channel: ClientChannel): RemoteStream =>
     new RemoteStream(channel, this.#whyLost);
@@ -243,7 +290,7 @@ async function openWay(
       lost,
       (channel: ClientChannel) => new RemoteStream(channel, lost),
       (done) => {
-        from.client.forwardOut('127.0.0.1', 0, target.host, target.port, done);
+        from.client.forwardOut(LOOPBACK, 0, target.host, target.port, done);
       },
     );
   } catch (error) {

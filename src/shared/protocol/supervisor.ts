@@ -37,6 +37,14 @@ export interface SwitchRequest {
   readonly residual?: ResidualPolicy | undefined;
 }
 
+/** Ports of this machine that lead to a rank on another one. */
+export interface TunnelEntrance {
+  readonly host: string;
+  readonly port: number;
+  /** As of `RankAddress`. */
+  readonly pulse?: number | undefined;
+}
+
 export interface RankAddress {
   readonly host: string;
   readonly port: number;
@@ -45,6 +53,11 @@ export interface RankAddress {
    * of the machine's own addresses. Who answers there has to prove who it is, as anywhere.
    */
   readonly hosts?: readonly string[] | undefined;
+  /**
+   * Where else it is reached from the machine that this list is for: a tunnel, tried when
+   * its own addresses do not work.
+   */
+  readonly tunnel?: TunnelEntrance | undefined;
   /** The machine's name, where ranks are on several. */
   readonly node?: string | undefined;
   /** Name of a Unix socket that takes the same connections from the same machine. */

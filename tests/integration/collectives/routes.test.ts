@@ -1,10 +1,18 @@
 /** Several addresses of one peer: who answers there, which one is taken, what is told. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type Server, type Socket } from 'node:net';
+import {
+  connect,
+  createServer,
+  type AddressInfo,
+  type Server,
+  type Socket,
+} from 'node:net';
+import { pipeline } from 'node:stream';
 import { afterEach, describe, expect, test } from 'vitest';
 import { HANDSHAKE_BYTES } from '../../../src/agent/transport/handshake-proof.ts';
 import { connectMesh, type MeshOptions } from '../../../src/agent/transport/mesh.ts';
+import { TUNNEL } from '../../../src/agent/transport/mesh-links.ts';
 import { MeshSeat } from '../../../src/agent/transport/mesh-seat.ts';
 import type { MeshTransport } from '../../../src/agent/transport/mesh-transport.ts';
 import { ownAddresses } from '../../../src/agent/transport/own-addresses.ts';
@@ -65,6 +73,24 @@ async function stranger(
       for (const socket of sockets) socket.destroy();
       server.close();
     },
+  };
+}
+
+/** Ports of one address that lead to another, as a tunnel's do. */
+async function tunnelTo(
+  host: string,
+  port: number,
+): Promise<{ readonly port: number; readonly server: Server; used(): number }> {
+  let used = 0;
+  const server = createServer((socket) => {
+    used++;
+    const onward = connect({ host, port });
+    pipeline(socket, onward, socket, () => undefined);
+  }).listen({ host: own(6), port: 0 });
+  await once(server, 'listening');
+  return {
+    ...{ server, port: (server.address() as AddressInfo).port },
+    used: () => used,
   };
 }
 
@@ -136,6 +162,30 @@ describe.skipIf(process.platform !== 'linux')('a peer with several addresses', (
       join(seats[1]!, 1, addresses),
     ]);
     await expectWell(transports);
+  });
+
+  test.each([
+    ['that does not answer is reached through its tunnel', own(5), [[0, TUNNEL]]],
+    ['that answers is not', own(1), []],
+  ] as const)('%s', async (_, host, expected) => {
+    const seats = await Promise.all([MeshSeat.listen(own(1)), MeshSeat.listen(own(2))]);
+    const { port, pulse } = seats[0]!.address;
+    const ways = await Promise.all([tunnelTo(own(1), port), tunnelTo(own(1), pulse!)]);
+    const tunnel = { host: own(6), port: ways[0].port, pulse: ways[1].port };
+    const addresses = [{ host, port, pulse, tunnel }, seats[1]!.address];
+    const routes: (readonly [number, string])[] = [];
+    const transports = await Promise.all([
+      join(seats[0]!, 0, addresses),
+      join(seats[1]!, 1, addresses, {
+        routed: (peer, taken) => routes.push([peer, taken]),
+      }),
+    ]);
+    expect(routes).toEqual(expected);
+    await expectWell(transports);
+    expect(ways.map(({ used }) => used())).toEqual(
+      expected.length === 0 ? [0, 0] : [1, 1],
+    );
+    for (const { server } of ways) server.close();
   });
 
   test('listens nowhere else unless it may', async () => {

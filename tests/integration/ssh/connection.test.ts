@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SshConnection } from '../../../src/main/ssh/connection.ts';
@@ -193,6 +194,30 @@ it('forwards to a port that the host can reach', async () => {
 it('says which port is closed', async () => {
   await expect(connection.forward('127.0.0.1', 1)).rejects.toMatchObject({
     code: 'SSH_CHANNEL_REFUSED',
+  });
+});
+
+describe('listen', () => {
+  it('gives whoever connects to a port of the host to who asked for it', async () => {
+    const names = ['a', 'b', 'c'];
+    const ports = await Promise.all(
+      names.map((name) =>
+        connection.listen((stream) => {
+          stream.end(name);
+        }),
+      ),
+    );
+    const heard = await Promise.all(
+      ports.map(async ({ port }) => await text(net.connect(port, '127.0.0.1'))),
+    );
+    expect(heard).toEqual(names);
+    for (const port of ports) port.close();
+    await expect
+      .poll(async () => {
+        const socket = net.connect(ports[0]!.port, '127.0.0.1');
+        return await text(socket).catch((error: NodeJS.ErrnoException) => error.code);
+      })
+      .toBe('ECONNREFUSED');
   });
 });
 

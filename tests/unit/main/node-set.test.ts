@@ -1,5 +1,6 @@
 /** The links to nodes follow the inventory, which commands change while the app runs. */
 import { expect, test } from 'vitest';
+import { ownPorts } from '../../../src/main/cluster/port-forwarding.ts';
 import { NodeSet } from '../../../src/main/cluster/node-set.ts';
 import type { NodeAccess } from '../../../src/main/cluster/node-link.ts';
 
@@ -17,7 +18,8 @@ function inventory(machines: Map<string, string>): NodeSet {
     if (identity === undefined) return undefined;
     const fail = () => Promise.reject(new Error('never connected here'));
     const addresses = () => ({ there: identity });
-    return { name, identity, addresses, find: fail, ensure: fail };
+    const forwardPorts = () => Promise.resolve(ownPorts());
+    return { name, identity, addresses, forwardPorts, find: fail, ensure: fail };
   };
   const names = () => [...machines.keys()];
   return new NodeSet({ lead: 'here', names, access }, events);

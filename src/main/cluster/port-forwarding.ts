@@ -1,0 +1,47 @@
+/** Streams to and from ports of a node, through its connection, and of this computer. */
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+
+/** A port that listens for us. */
+export interface ListeningPort {
+  readonly port: number;
+  /** Takes no more; streams that it gave stay. */
+  close(): void;
+}
+
+/** Held until it is disposed of: its streams may not last longer. */
+export interface PortForwarding extends Disposable {
+  /**
+   * A port of the node's loopback; whoever connects there is given to `accept`.
+   * @throws GradwireError `SSH_CHANNEL_REFUSED` where the node forwards no ports
+   */
+  listen(accept: (stream: Duplex) => void): Promise<ListeningPort>;
+  /** A connection from the node to an address that it reaches. */
+  connect(host: string, port: number): Promise<Duplex>;
+}
+
+const LOOPBACK = '127.0.0.1';
+
+/** Of this computer: nothing is forwarded. */
+export function ownPorts(): PortForwarding {
+  return {
+    listen: async (accept) => {
+      const server = createServer({ noDelay: true }, accept);
+      server.listen({ host: LOOPBACK, port: 0 });
+      await once(server, 'listening');
+      return {
+        port: (server.address() as AddressInfo).port,
+        close: () => {
+          server.close();
+        },
+      };
+    },
+    connect: async (host, port) => {
+      const socket = connect({ host, port, noDelay: true });
+      await once(socket, 'connect');
+      return socket;
+    },
+    [Symbol.dispose]: () => undefined,
+  };
+}

@@ -1,0 +1,116 @@
+/** Machines that reach each other by no way but this computer. */
+import { execFileSync } from 'node:child_process';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { RunRecord } from '../../../src/shared/records.ts';
+import { GradwireHome, type RunningCommand } from '../../harness/gradwire.ts';
+import { namespacesMissing, RankNamespaces } from '../../harness/namespaces.ts';
+import { until } from '../../harness/processes.ts';
+import { SshServer } from '../../harness/sshd.ts';
+
+const missing = namespacesMissing();
+const because = missing === undefined ? '' : ` (skipped: ${missing})`;
+const shellStart = `export PATH=${path.dirname(process.execPath)}:$PATH\n`;
+
+describe.skipIf(missing !== undefined)(`machines with a firewall${because}`, () => {
+  let namespaces: RankNamespaces;
+  const servers: SshServer[] = [];
+  let home: GradwireHome;
+
+  beforeAll(async () => {
+    // The last one forwards nothing.
+    namespaces = new RankNamespaces({ ranks: 3 });
+    home = new GradwireHome();
+    for (const [node, host] of namespaces.hosts.entries()) {
+      const place = { host, prefix: namespaces.prefix(node) };
+      const server = await SshServer.start({ shellStart, place, forwarding: node < 2 });
+      servers.push(server);
+      const { port, key } = server;
+      const added = await home.run([
+        ...['nodes', 'add', `m${node}`, '--host', host, '--port', String(port)],
+        ...['--identity', key],
+      ]);
+      expect(added).toMatchObject({ code: 0 });
+      const accept = ['--accept-host-key', server.fingerprint()];
+      const checked = await home.run(['nodes', 'check', `m${node}`, ...accept]);
+      expect(checked).toMatchObject({ code: 0 });
+    }
+    for (const [a, b] of [
+      [0, 1],
+      [0, 2],
+    ] as const) {
+      namespaces.part(a, b);
+    }
+  });
+  afterAll(async () => {
+    await home?.[Symbol.asyncDispose]();
+    for (const server of servers) await server[Symbol.asyncDispose]();
+    namespaces?.[Symbol.dispose]();
+  });
+
+  const start = (
+    nodes: readonly string[],
+    settings: readonly string[],
+  ): RunningCommand =>
+    home.startQuickstart([
+      ...[`world.nodes=[${nodes.join(', ')}]`, 'world.ranks=4', 'evaluateEvery=0'],
+      ...settings,
+    ]);
+  const notices = (records: readonly RunRecord[], code: string): readonly string[] =>
+    records.flatMap((record) =>
+      record.type === 'notice' && record.code === code ? [record.message] : [],
+    );
+  /** What listens on a machine's loopback. */
+  const listening = (node: number): string =>
+    execFileSync(
+      'ip',
+      ['netns', 'exec', namespaces.names[node]!, 'ss', '-Hltn', 'src', '127.0.0.1'],
+      { encoding: 'utf8' },
+    );
+
+  test('train through tunnels, are told so, and leave none behind', async () => {
+    const run = start(['m0', 'm1'], ['iterations=20']);
+    expect(await run.finished).toMatchObject({ code: 0 });
+    expect(run.records.at(-1)).toMatchObject({ type: 'done', consistent: true });
+    // Ranks 2 and 3 dial; each says it once of a machine.
+    const told = notices(run.records, 'PEER_TUNNELLED');
+    expect(told).toHaveLength(2);
+    expect(told[0]).toMatch(/^rank 0 on m0 is reached through a tunnel over SSH/);
+    await until(
+      () => listening(1),
+      (ports) => ports === '',
+      'the tunnels to be closed',
+    );
+  });
+
+  test('need none with this computer', async () => {
+    const run = start(['this-computer', 'm1'], ['iterations=20']);
+    expect(await run.finished).toMatchObject({ code: 0 });
+    expect(notices(run.records, 'PEER_TUNNELLED')).toEqual([]);
+  });
+
+  test('lose each other with the app that they go through', async () => {
+    const run = start(['m0', 'm1'], ['iterations=1000000']);
+    const iteration = await run.record(
+      (record): record is Extract<RunRecord, { type: 'iteration' }> =>
+        record.type === 'iteration',
+    );
+    expect(iteration.iteration).toBe(0);
+    // No connection is taken any more, and those that were taken stay.
+    expect(listening(1)).toBe('');
+    run.child.kill('SIGKILL');
+    await run.finished;
+    const attached = await home.run(['runs', 'attach', 'last', '--json']);
+    expect(attached.code).toBe(1);
+    expect(attached.stdout).toMatch(/"type":"failed".*PEER_(LOST|SILENT)/);
+  });
+
+  test('are named where no tunnel can be had either', async () => {
+    const run = start(['m0', 'm2'], ['iterations=20']);
+    const { code, stderr } = await run.finished;
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /PEER_UNREACHABLE: rank \d cannot be reached at 10\.\S+ \(EHOSTUNREACH\)/,
+    );
+  });
+});
