@@ -50,6 +50,8 @@ export interface Preflight {
   readonly gpus: readonly GpuReport[];
   /** Whether a Vulkan loader is installed. */
   readonly vulkan: boolean;
+  /** Whether the agent brings a Vulkan loader of its own. */
+  readonly bringsVulkan: boolean;
   /** Programs of those that deploying needs which are missing. */
   readonly missing: readonly string[];
   readonly findings: readonly Finding[];

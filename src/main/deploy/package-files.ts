@@ -24,8 +24,8 @@ export interface Platform {
 }
 
 /**
- * Everything the agent runs: its bundles, kernels and, for the node's platform, koffi and
- * Dawn where this installation has them. Without koffi it falls back to the tcp transport,
+ * Everything the agent runs: its bundles, kernels and, for the node's platform, koffi, Dawn
+ * and a Vulkan loader where this installation has them. Without koffi it falls back to the tcp transport,
  * without Dawn there is no WebGPU.
  */
 export function agentFiles(platform: Platform): readonly PackageFile[] {
@@ -35,6 +35,7 @@ export function agentFiles(platform: Platform): readonly PackageFile[] {
     ...filesUnder(folder, '').filter(({ name }) => !name.endsWith('.map')),
     ...koffiFiles(`${os}-${architecture}`, `${os}_${architecture}`),
     ...dawnFiles(`${os}-${architecture}`),
+    ...vulkanLoader(platform),
   ].toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
@@ -106,6 +107,28 @@ function dawnFiles(platform: string): readonly PackageFile[] {
   return filesUnder(folder, 'node_modules/webgpu/').filter(
     ({ name }) => !name.includes('/dist/') || name.includes(`/dist/${platform}/`),
   );
+}
+
+/**
+ * This computer's Vulkan loader, for machines like it that have a GPU's driver and none:
+ * Electron has one that runs everywhere, else it is the system's. (Apache-2.0, Khronos.)
+ */
+export function vulkanLoader({ os, architecture }: Platform): readonly PackageFile[] {
+  if (os !== 'linux' || process.platform !== os || process.arch !== architecture) {
+    return [];
+  }
+  const triplet = architecture === 'arm64' ? 'aarch64-linux-gnu' : 'x86_64-linux-gnu';
+  const folders = [
+    ...(process.versions['electron'] === undefined
+      ? []
+      : [path.dirname(process.execPath)]),
+    ...[`/usr/lib/${triplet}`, '/usr/lib64', '/usr/lib'],
+  ];
+  const source = folders
+    .map((folder) => path.join(folder, 'libvulkan.so.1'))
+    .find((file) => existsSync(file));
+  if (source === undefined) return [];
+  return [{ name: 'lib/libvulkan.so.1', source, executable: false }];
 }
 
 /** The folder of an installed package, looked for from another one's where given. */

@@ -7,7 +7,7 @@ import type { SshConnection } from '../ssh/connection.ts';
 import { runScript } from '../ssh/remote-script.ts';
 import type { Finding, GpuReport, Preflight } from '../../shared/preflight.ts';
 import { connectionEnds, isNodeFit } from './installed.ts';
-import type { Platform } from './package-files.ts';
+import { vulkanLoader, type Platform } from './package-files.ts';
 
 /** The agent, the runtime and their archives, unpacked beside one another. */
 const NEEDED_MIB = 400;
@@ -97,7 +97,7 @@ export function parsePreflight(text: string, now: number): Preflight {
     const kibibytes = number(key);
     return kibibytes === undefined ? undefined : Math.floor(kibibytes / 1024);
   };
-  const seen = {
+  const given = {
     hostname: one('hostname') ?? 'unknown',
     system: one('system') ?? 'unknown',
     kernel: one('kernel') ?? 'unknown',
@@ -119,6 +119,11 @@ export function parsePreflight(text: string, now: number): Preflight {
     gpus: gpusOf(all),
     vulkan: one('vulkan') !== undefined,
     missing: all.get('missing') ?? [],
+  };
+  const platform = platformOf(given);
+  const seen = {
+    ...given,
+    bringsVulkan: platform !== undefined && vulkanLoader(platform).length > 0,
   };
   return { ...seen, findings: findingsOf(seen, one('readonly') !== undefined) };
 }
@@ -241,10 +246,11 @@ function findingsOf(
       );
     }
   }
-  if (seen.gpus.length > 0 && !seen.vulkan) {
+  if (seen.gpus.length > 0 && !seen.vulkan && !seen.bringsVulkan) {
     warn(
       'VULKAN_MISSING',
       'it has a GPU and no Vulkan loader: ranks compute on the CPU',
+      'Install libvulkan1 there, or on this computer: deploying brings it along.',
     );
   }
   return findings;

@@ -6,6 +6,7 @@
 import type * as Dawn from 'webgpu';
 import { inputError, type GradwireError } from '../../../shared/errors.ts';
 import { pacePolling } from './paced-polling.ts';
+import { provideVulkanLoader } from './vulkan-loader.ts';
 
 const BEST: GPURequestAdapterOptions = { powerPreference: 'high-performance' };
 
@@ -20,7 +21,7 @@ const SOFTWARE_OPTIONS = ['enable-dawn-features=disable_workgroup_init'];
 export interface FoundAdapter {
   readonly gpu: GPU;
   readonly adapter: GPUAdapter;
-  /** For people. */
+  /** As errors and records show it. */
   readonly name: string;
 }
 
@@ -30,6 +31,7 @@ export async function findAdapter(
 ): Promise<FoundAdapter | string> {
   const dawn = await loadDawn();
   if (typeof dawn === 'string') return dawn;
+  await provideVulkanLoader();
   Object.assign(globalThis, dawn.globals);
   let gpu = dawn.create([]);
   let adapter = await gpu.requestAdapter(BEST);
