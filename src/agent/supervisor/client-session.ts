@@ -10,6 +10,7 @@ import { inputError, toErrorData } from '../../shared/errors.ts';
 import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
 import {
   PROTOCOL_VERSION,
+  READING_VERSION,
   type FromSupervisor,
   type RequestMessage,
   type SupervisorMethod,
@@ -65,6 +66,7 @@ export class ClientSession {
     this.#send({
       type: 'hello',
       protocol: PROTOCOL_VERSION,
+      reading: READING_VERSION,
       version,
       pid: process.pid,
       host: hostname(),

@@ -11,15 +11,19 @@ import {
   isErrorData,
   type ErrorData,
 } from '../../shared/errors.ts';
+import { parseRecord } from '../../shared/parse-record.ts';
 import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
 import {
   PROTOCOL_VERSION,
+  READING_METHODS,
+  READING_VERSION,
   type PushMessage,
   type RequestMessage,
   type SupervisorHello,
   type SupervisorMethod,
   type SupervisorRequests,
 } from '../../shared/protocol/supervisor.ts';
+import type { JournalEntry } from '../../shared/records.ts';
 
 /** They end what hangs: on a crowded machine a process may wait seconds for its turn. */
 const HELLO_DEADLINE_MS = 30_000;
@@ -29,7 +33,11 @@ const REQUEST_DEADLINE_MS = 30_000;
 
 /** Enough of a message to know what it is; records are validated by the store. */
 const envelope = z.discriminatedUnion('type', [
-  z.looseObject({ type: z.literal('hello'), protocol: z.int() }),
+  z.looseObject({
+    type: z.literal('hello'),
+    protocol: z.int(),
+    reading: z.int().optional(),
+  }),
   z.object({ type: z.literal('reply'), id: z.int(), body: z.unknown() }),
   z.object({
     type: z.literal('error'),
@@ -129,9 +137,14 @@ export class ControlConnection {
     });
   }
 
+  /** Whether it is of another version: its runs can be watched and stopped. */
+  get readsOnly(): boolean {
+    return this.hello.protocol !== PROTOCOL_VERSION;
+  }
+
   /**
    * @throws GradwireError what the supervisor answered, `SUPERVISOR_TIMEOUT`,
-   * `SUPERVISOR_LOST`
+   * `SUPERVISOR_LOST`, `SUPERVISOR_OTHER_VERSION`
    */
   request<M extends SupervisorMethod>(
     method: M,
@@ -139,6 +152,9 @@ export class ControlConnection {
     deadlineMs = REQUEST_DEADLINE_MS,
   ): Promise<SupervisorRequests[M]['reply']> {
     if (this.#end !== undefined) return Promise.reject(this.#end);
+    if (this.readsOnly && !READING_METHODS.includes(method)) {
+      return Promise.reject(otherVersion(this.hello));
+    }
     return new Promise((resolve, reject) => {
       const id = this.#nextId++;
       const deadline = setTimeout(() => {
@@ -182,15 +198,20 @@ export class ControlConnection {
         return;
       case 'records':
       case 'run':
-        if (this.#end === undefined) {
-          this.#handlers.push(message as unknown as PushMessage);
-        }
+        if (this.#end === undefined) this.#push(message as unknown as PushMessage);
         return;
       case 'hello':
         throw failure('PROTOCOL_MISMATCH', 'a second hello on one connection');
       default:
         message satisfies never;
     }
+  }
+
+  #push(message: PushMessage): void {
+    if (this.readsOnly && message.type === 'records') {
+      const entries = message.entries.map(readable);
+      this.#handlers.push({ ...message, entries });
+    } else this.#handlers.push(message);
   }
 
   /** Whoever waits for an answer; nobody, when it comes after its deadline. */
@@ -234,7 +255,8 @@ function checkHello(message: z.infer<typeof envelope>): SupervisorHello {
     throw failure('PROTOCOL_MISMATCH', `${message.type} came before the hello`);
   }
   const hello = message as unknown as SupervisorHello;
-  if (hello.protocol !== PROTOCOL_VERSION) {
+  const { protocol, reading = 1 } = hello;
+  if (protocol !== PROTOCOL_VERSION && reading !== READING_VERSION) {
     throw failure(
       'PROTOCOL_MISMATCH',
       `the supervisor (process ${hello.pid}, version ${hello.version}) speaks protocol ` +
@@ -243,6 +265,41 @@ function checkHello(message: z.infer<typeof envelope>): SupervisorHello {
     );
   }
   return hello;
+}
+
+/** In the place of a record that only another version knows: it must not end its run. */
+function readable(entry: JournalEntry): JournalEntry {
+  const { at, type } = entry.record;
+  try {
+    parseRecord(entry.record);
+    return entry;
+  } catch {
+    return {
+      ...entry,
+      record: {
+        ...{ type: 'notice', level: 'info', code: 'RECORD_UNKNOWN' },
+        at: typeof at === 'number' ? at : Date.now(),
+        message: `a record of type "${type}" that this version of Gradwire does not know`,
+      },
+    };
+  }
+}
+
+/** @param run one that keeps the supervisor there */
+export function otherVersion(
+  { host, version, pid }: Pick<SupervisorHello, 'host' | 'version' | 'pid'>,
+  run?: string,
+): GradwireError {
+  const why = run === undefined ? 'another app uses it' : `run ${run} goes on there`;
+  return failure(
+    'SUPERVISOR_OTHER_VERSION',
+    `the supervisor of ${host} (process ${pid}) is of version ${version}, and ${why}: ` +
+      'its runs can be watched and stopped, no more',
+    {
+      place: host,
+      next: `Wait until its runs have ended, or use Gradwire ${version}.`,
+    },
+  );
 }
 
 function lost(reason: string): GradwireError {

@@ -2,6 +2,7 @@
  * The link to one node's supervisor: one connection at a time, made when first needed and
  * again, with growing pauses, when it is lost while somebody relies on it.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   failure,
   GradwireError,
@@ -10,17 +11,25 @@ import {
 } from '../../shared/errors.ts';
 import type { PortRange } from '../../shared/port-range.ts';
 import type { NodeConnection } from '../../shared/node-status.ts';
-import type {
-  PushMessage,
-  SupervisorMethod,
-  SupervisorRequests,
+import {
+  READING_METHODS,
+  type PushMessage,
+  type SupervisorMethod,
+  type SupervisorRequests,
 } from '../../shared/protocol/supervisor.ts';
 import type { SlurmSettings } from '../../shared/slurm-settings.ts';
 import type { PortForwarding } from './port-forwarding.ts';
-import type { ConnectionHandlers, ControlConnection } from './control-connection.ts';
+import {
+  otherVersion,
+  type ConnectionHandlers,
+  type ControlConnection,
+} from './control-connection.ts';
 
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5000;
+/** An idle supervisor ends a tenth of a second after its last client has left. */
+const GIVE_WAY_MS = 10_000;
+const GIVE_WAY_PAUSE_MS = 200;
 
 /** Addresses of the two ends of the way to a node. */
 export interface NodeAddresses {
@@ -143,8 +152,35 @@ export class NodeLink {
     body: SupervisorRequests[M]['request'],
     deadlineMs?: number,
   ): Promise<SupervisorRequests[M]['reply']> {
-    const connection = await this.connect();
+    const connection = READING_METHODS.includes(method)
+      ? await this.connect()
+      : await this.connectToLaunch();
     return connection.request(method, body, deadlineMs);
+  }
+
+  /**
+   * A connection to a supervisor of this version: one of another version that has no run to
+   * keep, and no other client, ends when it is left, and one of ours takes its place.
+   * @throws GradwireError `SUPERVISOR_OTHER_VERSION`
+   */
+  async connectToLaunch(): Promise<ControlConnection> {
+    const end = performance.now() + GIVE_WAY_MS;
+    for (let first = true; ; first = false) {
+      const connection = await this.connect();
+      if (!connection.readsOnly) {
+        // What the one before it left in journals.
+        if (!first) await this.#events.restored();
+        return connection;
+      }
+      const { runs } = await connection.request('runs', {});
+      const live = runs.find(({ phase }) => phase !== 'ended');
+      if (live !== undefined || performance.now() > end) {
+        throw otherVersion(connection.hello, live?.run);
+      }
+      await connection.close();
+      if (this.#connection === connection) this.#connection = undefined;
+      await sleep(GIVE_WAY_PAUSE_MS);
+    }
   }
 
   async close(): Promise<void> {

@@ -146,7 +146,7 @@ export class RunCoordinator {
 
   /** What the leading node's agent can do. */
   async catalogue(): Promise<Catalogue> {
-    return (await this.#nodes.lead.connect()).hello.catalogue;
+    return (await this.#nodes.lead.connectToLaunch()).hello.catalogue;
   }
 
   /** The process of this computer's supervisor, where it is connected now. */

@@ -18,9 +18,18 @@ import type { SlurmSettings } from '../slurm-settings.ts';
 
 export const PROTOCOL_VERSION = 1;
 
+/**
+ * Version of the part by which runs are watched and stopped: hello, records, run states and
+ * the requests of `READING_METHODS`. It stays when others change, so that an app can watch what
+ * a supervisor of another version keeps.
+ */
+export const READING_VERSION = 1;
+
 export interface SupervisorHello {
   readonly type: 'hello';
   readonly protocol: number;
+  /** Default: 1. */
+  readonly reading?: number | undefined;
   readonly version: string;
   readonly pid: number;
   readonly host: string;
@@ -199,6 +208,10 @@ export interface SupervisorRequests {
 }
 
 export type SupervisorMethod = keyof SupervisorRequests;
+
+export const READING_METHODS: readonly SupervisorMethod[] = [
+  ...(['runs', 'subscribe', 'unsubscribe', 'acknowledge', 'stop', 'abort'] as const),
+];
 
 export interface RequestMessage<M extends SupervisorMethod = SupervisorMethod> {
   readonly type: 'request';

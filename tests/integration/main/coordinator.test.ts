@@ -11,7 +11,7 @@ import { connectSupervisor } from '../../../src/main/cluster/supervisor-process.
 import { RunStore } from '../../../src/main/store/run-store.ts';
 import { failure, inputError, type ErrorData } from '../../../src/shared/errors.ts';
 import type { SupervisedRun } from '../../../src/shared/protocol/supervisor.ts';
-import type { JournalEntry } from '../../../src/shared/records.ts';
+import type { JournalEntry, RunRecord } from '../../../src/shared/records.ts';
 import { sampleSpec, wholeRun } from '../../unit/main/sample-records.ts';
 import { ScriptedSupervisor, type Script } from './scripted-supervisor.ts';
 
@@ -438,11 +438,52 @@ describe('the connection', () => {
   const handlers = { push: () => undefined, lost: () => undefined };
 
   test('another protocol version is named, with the process to blame', async () => {
-    await play({ hello: { protocol: 99, version: '9.9', pid: 4711 } });
+    await play({ hello: { protocol: 99, reading: 98, version: '9.9', pid: 4711 } });
     await expect(connectSupervisor(home, handlers)).rejects.toMatchObject({
       code: 'PROTOCOL_MISMATCH',
       message: expect.stringMatching(/process 4711, version 9\.9.* 99/) as string,
     });
+  });
+
+  test('a supervisor of another version is read; a record that is new to us ends no run', async () => {
+    const news = { type: 'weather', at: 7, sunny: true } as unknown as RunRecord;
+    const entries = run.map((entry) =>
+      entry.sequence === 3 ? { ...entry, record: news } : entry,
+    );
+    await play({
+      hello: { protocol: 99, reading: 1, version: '9.9', pid: 4711, host: 'box' },
+      runs: [supervised('r')],
+      answer: ({ method }, client) => {
+        if (method === 'stop') return {};
+        if (method !== 'subscribe') return undefined;
+        queueMicrotask(() => {
+          client.records('r', entries.slice(0, -1));
+        });
+        return { lastSequence: run.length - 1 };
+      },
+    });
+    createRun('r');
+    await coordinator.recover();
+    await coordinator.stop('r');
+    expect(supervisor.requested('stop')).toHaveLength(1);
+    const known = storedRun('r').map(({ record }) => record);
+    expect(known).toHaveLength(run.length - 1);
+    expect(known[2]).toMatchObject({
+      ...{ type: 'notice', at: 7, code: 'RECORD_UNKNOWN' },
+      message: expect.stringContaining('"weather"') as string,
+    });
+    expect(store.summary('r').state).toBe('running');
+
+    await expect(
+      coordinator.switchPlan('r', { change: { method: 'topk' } }),
+    ).rejects.toMatchObject({
+      code: 'SUPERVISOR_OTHER_VERSION',
+      message: expect.stringMatching(
+        /supervisor of box \(process 4711\) is of version 9\.9, and run r goes on there/,
+      ) as string,
+      next: expect.stringContaining('use Gradwire 9.9') as string,
+    });
+    expect(supervisor.requested('switch')).toEqual([]);
   });
 
   test('a request without an answer ends at its deadline', async () => {
