@@ -60,13 +60,16 @@ describe.skipIf(missing !== undefined)(`machines with a firewall${because}`, () 
     records.flatMap((record) =>
       record.type === 'notice' && record.code === code ? [record.message] : [],
     );
-  /** What listens on a machine's loopback. */
-  const listening = (node: number): string =>
-    execFileSync(
-      'ip',
-      ['netns', 'exec', namespaces.names[node]!, 'ss', '-Hltn', 'src', '127.0.0.1'],
-      { encoding: 'utf8' },
+  /** Until nothing listens on a machine's loopback. */
+  const closed = async (node: number): Promise<void> => {
+    const loopback = ['ss', '-Hltn', 'src', '127.0.0.1'];
+    const command = ['netns', 'exec', namespaces.names[node]!, ...loopback];
+    await until(
+      () => execFileSync('ip', command, { encoding: 'utf8' }),
+      (ports) => ports === '',
+      'the tunnels to be closed',
     );
+  };
 
   test('train through tunnels, are told so, and leave none behind', async () => {
     const run = start(['m0', 'm1'], ['iterations=20']);
@@ -76,11 +79,7 @@ describe.skipIf(missing !== undefined)(`machines with a firewall${because}`, () 
     const told = notices(run.records, 'PEER_TUNNELLED');
     expect(told).toHaveLength(2);
     expect(told[0]).toMatch(/^rank 0 on m0 is reached through a tunnel over SSH/);
-    await until(
-      () => listening(1),
-      (ports) => ports === '',
-      'the tunnels to be closed',
-    );
+    await closed(1);
   });
 
   test('need none with this computer', async () => {
@@ -91,13 +90,12 @@ describe.skipIf(missing !== undefined)(`machines with a firewall${because}`, () 
 
   test('lose each other with the app that they go through', async () => {
     const run = start(['m0', 'm1'], ['iterations=1000000']);
-    const iteration = await run.record(
+    await run.record(
       (record): record is Extract<RunRecord, { type: 'iteration' }> =>
         record.type === 'iteration',
     );
-    expect(iteration.iteration).toBe(0);
     // No connection is taken any more, and those that were taken stay.
-    expect(listening(1)).toBe('');
+    await closed(1);
     run.child.kill('SIGKILL');
     await run.finished;
     const attached = await home.run(['runs', 'attach', 'last', '--json']);
