@@ -4,11 +4,13 @@ import { describePlan, describeSwitch } from './exchange-plan.ts';
 import {
   formatBytes,
   formatCount,
+  formatDateTime,
   formatDuration,
   formatPercent,
   formatQuantity,
 } from './units.ts';
 import type { RunEvent, SimilarityRecord, StartedRecord } from './records.ts';
+import { describeAllocated, reasonText } from './queue-text.ts';
 import { describeState } from './switched-state.ts';
 
 export interface EventText {
@@ -84,14 +86,17 @@ export function eventText(event: RunEvent): EventText {
         tone: 'plain',
         title: 'Queued',
         text:
-          `job ${event.job} at ${event.node}` +
-          (event.reason === undefined ? '' : `: ${event.reason}`),
+          `job ${event.job} waits at ${event.node}` +
+          (event.reason === undefined ? '' : `: ${reasonText(event.reason)}`) +
+          (event.expected === undefined
+            ? ''
+            : `, expected to start ${formatDateTime(event.expected)}`),
       };
     case 'allocated':
       return {
         tone: 'good',
         title: 'Nodes allotted',
-        text: `job ${event.job} has ${event.computeNodes.join(', ')}`,
+        text: describeAllocated(event),
       };
     case 'interrupted':
       return {

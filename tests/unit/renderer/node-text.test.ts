@@ -12,7 +12,7 @@ import { rankNodes, rankTitle } from '../../../src/renderer/state/rank-nodes.ts'
 import { parseNodeEntry } from '../../../src/shared/node-entry.ts';
 import type { NodeStatus } from '../../../src/shared/node-status.ts';
 import { parsePreflight } from '../../../src/main/deploy/preflight.ts';
-import type { StartedRecord } from '../../../src/shared/records.ts';
+import type { RunEvent, StartedRecord } from '../../../src/shared/records.ts';
 
 const entry = parseNodeEntry({ name: 'box', destination: 'box.lab' });
 const status = (more: Partial<NodeStatus> = {}): NodeStatus => ({
@@ -99,6 +99,26 @@ describe('ranks on machines', () => {
     expect(rankTitle(1, nodes)).toBe('rank 1 on here');
     expect(rankTitle(3, nodes)).toBe('rank 3 on box');
     expect(rankTitle(9, nodes)).toBe('rank 9');
+  });
+
+  const allocated: RunEvent = {
+    ...{ type: 'allocated', at: 0, node: 'hpc', job: '7', computeNodes: ['n0'] },
+  };
+  const restarted = (node: string, ...ranks: number[]): RunEvent => ({
+    ...{ type: 'restarted', at: 1, node: 'hpc', iteration: 5 },
+    processes: ranks.map((rank) => ({ rank, node, pid: 2 })),
+  });
+
+  test('are named on one that a cluster has chosen', () => {
+    const nodes = rankNodes([allocated, started('n0', 0, 1, 2, 3)]);
+    expect(rankTitle(1, nodes)).toBe('rank 1 on n0');
+  });
+
+  test('are where they have gone on', () => {
+    const nodes = rankNodes([
+      ...[allocated, started('n0', 0, 1, 2, 3), restarted('n7', 0, 1, 2, 3)],
+    ]);
+    expect(rankTitle(2, nodes)).toBe('rank 2 on n7');
   });
 
   test('are mere numbers on one', () => {
