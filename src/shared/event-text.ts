@@ -28,7 +28,11 @@ const RESIDUALS = {
   dropped: ' Residual dropped.',
 } as const;
 
-export function eventText(event: RunEvent): EventText {
+/** @param rankName names a rank; default: its number alone */
+export function eventText(
+  event: RunEvent,
+  rankName: (rank: number) => string = (rank) => `rank ${rank}`,
+): EventText {
   switch (event.type) {
     case 'started':
       return {
@@ -71,7 +75,8 @@ export function eventText(event: RunEvent): EventText {
     case 'notice':
       return {
         tone: event.level === 'warning' ? 'warn' : 'plain',
-        title: event.rank === undefined ? 'Notice' : `Notice of rank ${event.rank}`,
+        title:
+          event.rank === undefined ? 'Notice' : `Notice of ${rankName(event.rank)}`,
         text: event.message,
       };
     case 'checkpoint':

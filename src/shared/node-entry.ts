@@ -18,7 +18,10 @@ export const nodeEntrySchema = z.strictObject({
       'YAML reads that as a number or a constant: begin with a letter',
     ),
   /** `[user@]name[:port]`, the name as in ~/.ssh/config. */
-  destination: z.string().min(1).max(300),
+  destination: z
+    .string()
+    .min(1, 'a name or an address, as in ssh')
+    .max(300, 'at most 300 characters'),
   /** Files of private keys that are tried first; `~` and relative paths are the home's. */
   identities: z.array(z.string().min(1)).readonly().default([]),
   /** Hosts in between, as in ProxyJump; by default those of ~/.ssh/config. */
@@ -77,14 +80,14 @@ export function parseNodeEntry(
   });
 }
 
-/** `"80-90" does not do: from 1024 to 65535, the lower one first` */
+/** `"80-90" is not valid: from 1024 to 65535, the lower one first` */
 function problemText(raw: unknown, keys: readonly string[], rule: string): string {
   let value = raw;
   for (const key of keys) value = (value as Record<string, unknown> | undefined)?.[key];
   if (value === undefined) return 'it is missing';
   const text = JSON.stringify(value);
   const shown = text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
-  return `${shown} does not do: ${rule}`;
+  return `${shown} is not valid: ${rule}`;
 }
 
 const SHOWN = 60;

@@ -19,11 +19,11 @@ test('all of it is told, each value by its path and as it was written', () => {
     ...['name', 'destination', 'ports'],
     ...['slurm.partition', 'slurm.nodes', 'slurm.setup'],
   ]);
-  expect(problems[0]!.message).toMatch(/^"not a name" does not do: letters, digits/);
+  expect(problems[0]!.message).toMatch(/^"not a name" is not valid: letters, digits/);
   expect(problems[4]!.message).toBe(
-    '"two" does not do: a whole number from 1 to 100000',
+    '"two" is not valid: a whole number from 1 to 100000',
   );
-  expect(problems[5]!.message).toMatch(/^"a\\nb" does not do: one line/);
+  expect(problems[5]!.message).toMatch(/^"a\\nb" is not valid: one line/);
 });
 
 test('a value that is missing, this computer’s name, and a long value', () => {
