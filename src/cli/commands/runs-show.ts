@@ -70,7 +70,9 @@ function describe(
   lines.push(...pastRestarts(run.events).map(describeRestart));
   if (missing !== undefined) lines.push(missing);
   const nodes = run.events.findLast((event) => event.type === 'allocated');
-  if (nodes !== undefined) lines.push(describeAllocated(nodes));
+  if (nodes !== undefined && run.queue === undefined) {
+    lines.push(describeAllocated(nodes));
+  }
   for (const event of run.events) {
     if (event.type === 'switch') {
       lines.push(

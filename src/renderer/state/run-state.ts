@@ -24,15 +24,15 @@ export function runDuration(run: RunSummary, now: number): number | undefined {
   return isLive(run) ? Math.max(0, now - run.createdAt) : undefined;
 }
 
-/** What is known of the job that a run waits for: `job 17, Resources, expected today 14:05`. */
-export function queueText(
+/** Of the job that a run waits for: `job 17, Resources`, `expected today 14:05`. */
+export function queueLines(
   { job, reason, expected }: Pick<QueuedRecord, 'job' | 'reason' | 'expected'>,
   now: number,
-): string {
-  const parts = [`job ${job}`];
-  if (reason !== undefined) parts.push(reason);
-  if (expected !== undefined) parts.push(`expected ${formatMoment(expected, now)}`);
-  return parts.join(', ');
+): readonly string[] {
+  const known = reason === undefined ? `job ${job}` : `job ${job}, ${reason}`;
+  return expected === undefined
+    ? [known]
+    : [known, `expected ${formatMoment(expected, now)}`];
 }
 
 /** When something was, for lists: the time of today, else the date. */
