@@ -7,8 +7,10 @@ import {
   gpuText,
   machineFacts,
   nameOf,
+  slurmFacts,
 } from '../../../src/renderer/state/node-text.ts';
 import { rankNodes, rankTitle } from '../../../src/renderer/state/rank-nodes.ts';
+import { slurmSettingsSchema } from '../../../src/shared/slurm-settings.ts';
 import { parseNodeEntry } from '../../../src/shared/node-entry.ts';
 import type { NodeStatus } from '../../../src/shared/node-status.ts';
 import { parsePreflight } from '../../../src/main/deploy/preflight.ts';
@@ -125,4 +127,19 @@ describe('ranks on machines', () => {
     expect(rankNodes([started('here', 0, 1, 2, 3)]).size).toBe(0);
     expect(rankNodes([]).size).toBe(0);
   });
+});
+
+test('what is asked of Slurm is told as far as it was given', () => {
+  expect(slurmFacts(slurmSettingsSchema.parse({}))).toEqual([]);
+  const given = slurmSettingsSchema.parse({
+    ...{ partition: 'gpu', ranksPerNode: 4, gpusPerNode: 4 },
+    ...{ setup: ['module load cuda', 'ulimit -l unlimited'], options: ['--qos=high'] },
+  });
+  expect(slurmFacts(given).map(({ name, value }) => `${name}: ${value}`)).toEqual([
+    'partition: gpu',
+    'ranks per node: at most 4',
+    'GPUs per node: 4',
+    'setup: module load cuda; ulimit -l unlimited',
+    'sbatch: --qos=high',
+  ]);
 });
