@@ -4,11 +4,13 @@ import { describePlan, describeSwitch } from './exchange-plan.ts';
 import {
   formatBytes,
   formatCount,
+  formatDateTime,
   formatDuration,
   formatPercent,
   formatQuantity,
 } from './units.ts';
 import type { RunEvent, SimilarityRecord, StartedRecord } from './records.ts';
+import { describeAllocated, reasonText } from './queue-text.ts';
 import { describeState } from './switched-state.ts';
 
 export interface EventText {
@@ -26,7 +28,11 @@ const RESIDUALS = {
   dropped: ' Residual dropped.',
 } as const;
 
-export function eventText(event: RunEvent): EventText {
+/** @param rankName names a rank; default: its number alone */
+export function eventText(
+  event: RunEvent,
+  rankName: (rank: number) => string = (rank) => `rank ${rank}`,
+): EventText {
   switch (event.type) {
     case 'started':
       return {
@@ -69,7 +75,8 @@ export function eventText(event: RunEvent): EventText {
     case 'notice':
       return {
         tone: event.level === 'warning' ? 'warn' : 'plain',
-        title: event.rank === undefined ? 'Notice' : `Notice of rank ${event.rank}`,
+        title:
+          event.rank === undefined ? 'Notice' : `Notice of ${rankName(event.rank)}`,
         text: event.message,
       };
     case 'checkpoint':
@@ -84,14 +91,17 @@ export function eventText(event: RunEvent): EventText {
         tone: 'plain',
         title: 'Queued',
         text:
-          `job ${event.job} at ${event.node}` +
-          (event.reason === undefined ? '' : `: ${event.reason}`),
+          `job ${event.job} waits at ${event.node}` +
+          (event.reason === undefined ? '' : `: ${reasonText(event.reason)}`) +
+          (event.expected === undefined
+            ? ''
+            : `, expected to start ${formatDateTime(event.expected)}`),
       };
     case 'allocated':
       return {
         tone: 'good',
         title: 'Nodes allotted',
-        text: `job ${event.job} has ${event.computeNodes.join(', ')}`,
+        text: describeAllocated(event),
       };
     case 'interrupted':
       return {

@@ -18,7 +18,10 @@ export const nodeEntrySchema = z.strictObject({
       'YAML reads that as a number or a constant: begin with a letter',
     ),
   /** `[user@]name[:port]`, the name as in ~/.ssh/config. */
-  destination: z.string().min(1).max(300),
+  destination: z
+    .string()
+    .min(1, 'a name or an address, as in ssh')
+    .max(300, 'at most 300 characters'),
   /** Files of private keys that are tried first; `~` and relative paths are the home's. */
   identities: z.array(z.string().min(1)).readonly().default([]),
   /** Hosts in between, as in ProxyJump; by default those of ~/.ssh/config. */
@@ -38,19 +41,53 @@ export const nodeEntrySchema = z.strictObject({
 });
 export type NodeEntry = z.infer<typeof nodeEntrySchema>;
 
-/** @throws GradwireError `NODE_INVALID` */
-export function parseNodeEntry(raw: unknown): NodeEntry {
-  const parsed = nodeEntrySchema.safeParse(raw);
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0]!;
-    throw inputError('NODE_INVALID', `${issue.path.join('.')}: ${issue.message}`, {
-      next: 'Correct the value and try again.',
-    });
-  }
-  if (parsed.data.name === LOCAL_NODE) {
-    throw inputError('NODE_INVALID', `"${LOCAL_NODE}" is the name of this computer`, {
-      next: 'Choose another name.',
-    });
-  }
-  return parsed.data;
+/** What is wrong with one of its values. */
+export interface EntryProblem {
+  /** Dotted, as `slurm.partition`; of a list without the number. */
+  readonly path: string;
+  readonly message: string;
 }
+
+/** All that is wrong with an entry as far as this tells: one problem of each value. */
+export function entryProblems(raw: unknown): readonly EntryProblem[] {
+  const { error, data } = nodeEntrySchema.safeParse(raw);
+  const problems = new Map<string, EntryProblem>();
+  for (const issue of error?.issues ?? []) {
+    const keys = issue.path.map(String);
+    const path = keys.filter((key) => !/^\d+$/.test(key)).join('.');
+    const message = problemText(raw, keys, issue.message);
+    if (!problems.has(path)) problems.set(path, { path, message });
+  }
+  if (data?.name === LOCAL_NODE) {
+    problems.set('name', { path: 'name', message: `"${LOCAL_NODE}" is this computer` });
+  }
+  return [...problems.values()];
+}
+
+/**
+ * @param placeOf what the user knows a value as; default: its path
+ * @throws GradwireError `NODE_INVALID`
+ */
+export function parseNodeEntry(
+  raw: unknown,
+  placeOf: (path: string) => string = (path) => path,
+): NodeEntry {
+  const [problem] = entryProblems(raw);
+  if (problem === undefined) return nodeEntrySchema.parse(raw);
+  throw inputError('NODE_INVALID', problem.message, {
+    place: placeOf(problem.path),
+    next: 'Correct the value and try again.',
+  });
+}
+
+/** `"80-90" is not valid: from 1024 to 65535, the lower one first` */
+function problemText(raw: unknown, keys: readonly string[], rule: string): string {
+  let value = raw;
+  for (const key of keys) value = (value as Record<string, unknown> | undefined)?.[key];
+  if (value === undefined) return 'it is missing';
+  const text = JSON.stringify(value);
+  const shown = text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
+  return `${shown} is not valid: ${rule}`;
+}
+
+const SHOWN = 60;

@@ -56,7 +56,7 @@ export interface RunSummary {
   readonly loss?: number | undefined;
   readonly metric?: number | undefined;
   readonly error?: ErrorData | undefined;
-  /** While it waits for nodes of a cluster: what is known of that. */
+  /** While it waits for nodes of a cluster, to begin or to go on: what is known of that. */
   readonly queue?: QueuedRecord | undefined;
   readonly deleted: boolean;
 }

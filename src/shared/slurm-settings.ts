@@ -12,7 +12,8 @@ const line = z
   .min(1)
   .max(2000)
   .regex(/^[^\0\n]*$/, 'one line');
-const count = z.int().min(1).max(100_000);
+const whole = 'a whole number from 1 to 100000';
+const count = z.int(whole).min(1, whole).max(100_000, whole);
 
 export const slurmSettingsSchema = z.strictObject({
   partition: word.optional(),

@@ -114,3 +114,9 @@ export function formatQuantity(value: number | undefined): string {
   }
   return value.toFixed(4);
 }
+
+/** A moment, on this computer's clock: `2026-03-01 12:00`. */
+export function formatDateTime(at: number): string {
+  const local = new Date(at - new Date(at).getTimezoneOffset() * 60_000);
+  return local.toISOString().slice(0, 16).replace('T', ' ');
+}

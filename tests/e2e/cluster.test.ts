@@ -5,47 +5,33 @@
 import { existsSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launchChromium } from '../harness/browser.ts';
-import { GradwireHome } from '../harness/gradwire.ts';
+import { AppPage } from '../harness/app-page.ts';
+import type { GradwireHome } from '../harness/gradwire.ts';
 import { until } from '../harness/processes.ts';
-import { obstacles, watchErrors } from '../harness/page.ts';
-import { openServer, type Server } from '../harness/server.ts';
 import { makeKey, SshServer } from '../harness/sshd.ts';
 import { filesWith, processesWith } from '../harness/traces.ts';
 
-/** Limits are there for what hangs. */
-const PATIENCE_MS = 240_000;
 const PASSPHRASE = 'correct horse battery staple';
 
-let browser: Browser;
+let app: AppPage;
 let home: GradwireHome;
-let server: Server;
 let machine: SshServer;
 let page: Page;
-let pageErrors: readonly string[];
 
 beforeAll(async () => {
-  browser = await launchChromium();
   machine = await SshServer.start();
-  home = new GradwireHome();
-  server = await openServer(home);
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
-  context.setDefaultTimeout(PATIENCE_MS);
-  page = await context.newPage();
-  pageErrors = watchErrors(page);
-  await page.goto(server.url);
+  app = await AppPage.open();
+  ({ home, page } = app);
 });
 
 afterAll(async () => {
-  await browser.close();
-  await server[Symbol.asyncDispose]();
-  await home[Symbol.asyncDispose]();
-  await machine[Symbol.asyncDispose]();
+  await app?.[Symbol.asyncDispose]();
+  await machine?.[Symbol.asyncDispose]();
 });
 
-const part = (testId: string) => page.getByTestId(testId);
+const part = (testId: string) => app.part(testId);
 const box = () => part('node-box');
 
 test('a machine is added by hand; what is wrong with an entry is said there', async () => {
@@ -61,18 +47,24 @@ test('a machine is added by hand; what is wrong with an entry is said there', as
   await part('node-identity').fill(key);
   await part('node-name').fill('not a name');
   await part('add-node-confirm').click();
-  await part('add-node-error').filter({ hasText: 'letters, digits' }).waitFor();
+  await page
+    .locator('#node-name-said')
+    .filter({ hasText: 'letters, digits' })
+    .waitFor();
+  await part('node-name').fill('this-computer');
+  await page.locator('#node-name-said').filter({ hasText: 'this computer' }).waitFor();
   await part('node-name').fill('box');
+  await part('node-more').click();
   await part('node-labels').fill('loopback, spare');
   await part('add-node-confirm').click();
   await box().getByText('spare').waitFor();
-  expect(await obstacles(page)).toEqual([]);
+  expect(await app.obstacles()).toEqual([]);
 });
 
 test('its key is asked about, and refused until somebody has compared it', async () => {
   await box().getByTestId('node-check').click();
   expect(await part('fingerprint').innerText()).toBe(machine.fingerprint());
-  expect(await obstacles(page)).toEqual([]);
+  expect(await app.obstacles()).toEqual([]);
   await part('question-refuse').click();
   await box()
     .getByTestId('node-error')
@@ -97,7 +89,7 @@ test('its key is asked about, and refused until somebody has compared it', async
     undefined,
     { polling: 100 },
   );
-  expect(await obstacles(page)).toEqual([]);
+  expect(await app.obstacles()).toEqual([]);
   await part('secret-0').fill(PASSPHRASE);
   await part('question-accept').click();
   await box().getByTestId('node-ready').waitFor();
@@ -132,7 +124,7 @@ test('a run has ranks on both machines, live, and is switched in the middle', as
   await part('switch-method').selectOption('topk');
   await part('switch-apply').click();
   await part('events').filter({ hasText: 'topk' }).waitFor();
-  expect(await obstacles(page)).toEqual([]);
+  expect(await app.obstacles()).toEqual([]);
 
   await page.keyboard.press('c');
   await box().getByTestId('node-state').filter({ hasText: 'connected' }).waitFor();
@@ -176,7 +168,7 @@ test('nothing is left when it is uninstalled', async () => {
   await part('node-remove').click();
   await part('remove-confirm').click();
   await box().waitFor({ state: 'detached' });
-  expect(pageErrors).toEqual([]);
+  expect(app.errors).toEqual([]);
 });
 
 /** Of the page, where functions of `waitForFunction` run. */

@@ -1,49 +1,37 @@
 /** The links between machines on the Cluster page: measured, cancelled, drawn as a map. */
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launchChromium } from '../harness/browser.ts';
-import { GradwireHome } from '../harness/gradwire.ts';
-import { obstacles, watchErrors } from '../harness/page.ts';
-import { openServer, type Server } from '../harness/server.ts';
+import { AppPage } from '../harness/app-page.ts';
+import type { GradwireHome } from '../harness/gradwire.ts';
 import { SshServer } from '../harness/sshd.ts';
 
-/** Limits are there for what hangs. */
-const PATIENCE_MS = 240_000;
-
-let browser: Browser;
+let app: AppPage;
 let home: GradwireHome;
-let server: Server;
 let machine: SshServer;
 let page: Page;
-let pageErrors: readonly string[];
 
 beforeAll(async () => {
-  browser = await launchChromium();
   const shellStart = `export PATH=${path.dirname(process.execPath)}:$PATH\n`;
   machine = await SshServer.start({ shellStart });
-  home = new GradwireHome();
-  const address = ['--host', '127.0.0.1', '--port', String(machine.port)];
-  await home.run(['nodes', 'add', 'box', ...address, '--identity', machine.key]);
-  await home.run(['nodes', 'add', 'gone', '--host', '127.0.0.1', '--port', '1']);
-  const accept = ['--accept-host-key', machine.fingerprint()];
-  await home.run(['nodes', 'check', 'box', ...accept]);
-  server = await openServer(home);
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
-  context.setDefaultTimeout(PATIENCE_MS);
-  page = await context.newPage();
-  pageErrors = watchErrors(page);
-  await page.goto(server.url);
+  app = await AppPage.open({
+    prepare: async (fresh) => {
+      const address = ['--host', '127.0.0.1', '--port', String(machine.port)];
+      await fresh.run(['nodes', 'add', 'box', ...address, '--identity', machine.key]);
+      await fresh.run(['nodes', 'add', 'gone', '--host', '127.0.0.1', '--port', '1']);
+      const accept = ['--accept-host-key', machine.fingerprint()];
+      await fresh.run(['nodes', 'check', 'box', ...accept]);
+    },
+  });
+  ({ home, page } = app);
 });
 
 afterAll(async () => {
-  await browser.close();
-  await server[Symbol.asyncDispose]();
-  await home[Symbol.asyncDispose]();
-  await machine[Symbol.asyncDispose]();
+  await app?.[Symbol.asyncDispose]();
+  await machine?.[Symbol.asyncDispose]();
 });
 
-const part = (testId: string) => page.getByTestId(testId);
+const part = (testId: string) => app.part(testId);
 
 test('the network is measured with one click, and what has no link is said', async () => {
   await part('connection-status').waitFor();
@@ -59,7 +47,7 @@ test('the network is measured with one click, and what has no link is said', asy
   await part('measure-network').waitFor();
   expect(await part('link-failures').innerText()).toContain('SSH_UNREACHABLE');
   expect(await part('links-measured').innerText()).toMatch(/^Measured today/);
-  expect(await obstacles(page)).toEqual([]);
+  expect(await app.obstacles()).toEqual([]);
 });
 
 test('a measurement can be cancelled; what was known stays', async () => {
@@ -79,5 +67,5 @@ test('what a command has measured is shown; a machine that goes takes its links 
   await part('link-box-this-computer')
     .filter({ hasText: /bit\/s/ })
     .waitFor();
-  expect(pageErrors).toEqual([]);
+  expect(app.errors).toEqual([]);
 });

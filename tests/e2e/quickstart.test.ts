@@ -2,38 +2,24 @@
  * The app as a stranger meets it: `gradwire serve`, a real Chromium, one click. What is
  * asserted is read from the page: its texts and the charts' table twins.
  */
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { IterationRecord } from '../../src/shared/records.ts';
-import { launchChromium } from '../harness/browser.ts';
-import { GradwireHome } from '../harness/gradwire.ts';
+import { AppPage } from '../harness/app-page.ts';
+import type { GradwireHome } from '../harness/gradwire.ts';
 import { untilAsync } from '../harness/processes.ts';
-import { obstacles, watchErrors } from '../harness/page.ts';
-import { openServer, type Server } from '../harness/server.ts';
 
-/** Limits are there for what hangs. */
-const PATIENCE_MS = 240_000;
-
-let browser: Browser;
+let app: AppPage;
 let home: GradwireHome;
-let server: Server;
 let page: Page;
-let pageErrors: readonly string[];
 
 beforeAll(async () => {
-  browser = await launchChromium();
-  home = new GradwireHome();
-  server = await openServer(home);
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
-  page = await context.newPage();
-  pageErrors = watchErrors(page);
-  await page.goto(server.url);
+  app = await AppPage.open();
+  ({ home, page } = app);
 });
 
 afterAll(async () => {
-  await browser.close();
-  await server[Symbol.asyncDispose]();
-  await home[Symbol.asyncDispose]();
+  await app?.[Symbol.asyncDispose]();
 });
 
 const text = async (testId: string): Promise<string> =>
@@ -45,7 +31,7 @@ const iterationShown = async (): Promise<number> =>
 /** Until that part of the page has a text like this: which it is. */
 async function untilShown(testId: string, pattern: RegExp): Promise<string> {
   const part = page.getByTestId(testId).filter({ hasText: pattern });
-  await part.waitFor({ timeout: PATIENCE_MS });
+  await part.waitFor();
   return (await part.innerText()).trim();
 }
 
@@ -62,7 +48,7 @@ async function untilIteration(least: number): Promise<void> {
     },
     least,
     // Not with every frame: each look makes the page lay itself out.
-    { polling: 100, timeout: PATIENCE_MS },
+    { polling: 100 },
   );
 }
 
@@ -123,7 +109,7 @@ describe('the quickstart, after one click', () => {
     expect(await text('try-button')).toBe('Try on this computer');
     const network = page.getByTestId('try-network').locator('option:checked');
     expect(await network.innerText()).toBe('1 Gbit/s (emulated)');
-    expect(await obstacles(page)).toEqual([]);
+    expect(await app.obstacles()).toEqual([]);
   });
 
   it('trains four workers', async () => {
@@ -146,7 +132,7 @@ describe('the quickstart, after one click', () => {
     await untilShown('run-state', /stopped/i);
     await goTo('runs');
     await untilShown('runs-table', /Quickstart/);
-    expect(await obstacles(page)).toEqual([]);
+    expect(await app.obstacles()).toEqual([]);
   });
 });
 
@@ -157,7 +143,7 @@ describe('an experiment', () => {
     await yaml.waitFor();
     const value = (): Promise<string> => yaml.inputValue();
     await untilAsync(value, (seen) => seen.includes('fnn3'), 'the YAML');
-    expect(await obstacles(page)).toEqual([]);
+    expect(await app.obstacles()).toEqual([]);
     await yaml.fill(
       (await value())
         .replace(/iterations: \d+/, 'iterations: 25')
@@ -200,7 +186,7 @@ describe('a run that the command line started, as it goes on', () => {
     id = stdout.trim();
     await goTo(`run/${id}`);
     // The run before it has one rank.
-    await page.getByTestId('rank-1').waitFor({ timeout: PATIENCE_MS });
+    await page.getByTestId('rank-1').waitFor();
     await untilIteration(12);
   });
 
@@ -246,7 +232,7 @@ describe('a run that the command line started, as it goes on', () => {
       expect(await text('wire-bytes')).toMatch(/^(79|80)\d(\.\d)? kB/);
       expect(Number(/[\d.]+/.exec(await text('loss'))?.[0])).toBeGreaterThan(0);
       expect(await text('accuracy')).toMatch(/%/);
-      expect(await obstacles(page)).toEqual([]);
+      expect(await app.obstacles()).toEqual([]);
     });
   });
 
@@ -297,5 +283,5 @@ describe('a run that the command line started, as it goes on', () => {
 });
 
 it('never had an error in the page', () => {
-  expect(pageErrors).toEqual([]);
+  expect(app.errors).toEqual([]);
 });

@@ -1,15 +1,13 @@
 /** The log on a run's page: of 100,000 lines, and live of ranks that really print. */
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openHome, resolveHome } from '../../src/main/home/home.ts';
 import { RunStore } from '../../src/main/store/run-store.ts';
 import type { RunRecord } from '../../src/shared/records.ts';
-import { launchChromium } from '../harness/browser.ts';
-import { GradwireHome } from '../harness/gradwire.ts';
-import { obstacles, watchErrors } from '../harness/page.ts';
-import { openServer, type Server } from '../harness/server.ts';
+import { AppPage } from '../harness/app-page.ts';
+import type { GradwireHome } from '../harness/gradwire.ts';
 import {
   done,
   entries,
@@ -18,40 +16,26 @@ import {
   started,
 } from '../unit/main/sample-records.ts';
 
-/** Limits are there for what hangs. */
-const PATIENCE_MS = 240_000;
 const LINES = 100_000 - 2;
 const HOOK = path.join(import.meta.dirname, '../integration/runs/noisy-ranks.mjs');
 
-let browser: Browser;
+let app: AppPage;
 let home: GradwireHome;
-let server: Server;
 let page: Page;
-let pageErrors: readonly string[];
 
 beforeAll(async () => {
-  home = new GradwireHome();
-  await storeLongRun(home);
-  // Its supervisor and the ranks inherit the environment.
-  const environment = {
-    NODE_OPTIONS: `--import=${pathToFileURL(HOOK).href}`,
-    NOISE: JSON.stringify({ 0: 'warning', 1: 'flood' }),
-  };
-  server = await openServer(home, [], { environment });
-  browser = await launchChromium();
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
-  context.setDefaultTimeout(PATIENCE_MS);
-  page = await context.newPage();
-  pageErrors = watchErrors(page);
-  await page.goto(server.url);
-  // The page that sets the cookie goes on to this one.
-  await part('connection-status').waitFor();
+  app = await AppPage.open({
+    prepare: storeLongRun,
+    environment: {
+      NODE_OPTIONS: `--import=${pathToFileURL(HOOK).href}`,
+      NOISE: JSON.stringify({ 0: 'warning', 1: 'flood' }),
+    },
+  });
+  ({ home, page } = app);
 });
 
 afterAll(async () => {
-  await browser?.close();
-  await server?.[Symbol.asyncDispose]();
-  await home?.[Symbol.asyncDispose]();
+  await app?.[Symbol.asyncDispose]();
 });
 
 /** Ten iterations in which ranks printed 100,000 lines but the start and the end. */
@@ -74,7 +58,7 @@ async function storeLongRun({ directory }: GradwireHome): Promise<void> {
   store.close();
 }
 
-const part = (testId: string) => page.getByTestId(testId);
+const part = (testId: string) => app.part(testId);
 const line = (text: string) => part('log-line').filter({ hasText: text });
 const follows = () => part('log-follow').getAttribute('aria-pressed');
 
@@ -117,7 +101,7 @@ test('is filtered by rank and text; a line leads the charts to its iteration', a
   expect(await part('log-whole').innerText()).toBe(
     `line ${Math.ceil((3 * LINES) / 10) + 1}`,
   );
-  expect(await obstacles(page)).toEqual([]);
+  expect(await app.obstacles()).toEqual([]);
 });
 
 test('what ranks print comes in while they train, and the newest stays in sight', async () => {
@@ -141,7 +125,7 @@ test('what ranks print comes in while they train, and the newest stays in sight'
     .or(part('run-state').filter({ hasText: /stopped/i }))
     .first()
     .waitFor();
-  expect(pageErrors).toEqual([]);
+  expect(app.errors).toEqual([]);
 });
 
 /** Of the page, where functions of `evaluate` run. */

@@ -2,49 +2,29 @@
 import { writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launchChromium } from '../harness/browser.ts';
-import { GradwireHome } from '../harness/gradwire.ts';
-import { obstacles, watchErrors } from '../harness/page.ts';
-import { openServer, type Server } from '../harness/server.ts';
+import { AppPage } from '../harness/app-page.ts';
 import { SshServer } from '../harness/sshd.ts';
 
-/** Limits are there for what hangs. */
-const PATIENCE_MS = 240_000;
-
-let browser: Browser;
-let home: GradwireHome;
-let server: Server;
+let app: AppPage;
 let machine: SshServer;
 let page: Page;
-let pageErrors: readonly string[];
 
 beforeAll(async () => {
-  browser = await launchChromium();
   machine = await SshServer.start({ shellStart: "PS1='box> '\n" });
   // A login shell reads this one.
   writeFileSync(path.join(machine.home, '.bash_profile'), '. ~/.bashrc\n');
-  home = new GradwireHome();
-  server = await openServer(home);
-  const context = await browser.newContext({
-    viewport: { width: 1440, height: 900 },
-    permissions: ['clipboard-read', 'clipboard-write'],
-  });
-  context.setDefaultTimeout(PATIENCE_MS);
-  page = await context.newPage();
-  pageErrors = watchErrors(page);
-  await page.goto(server.url);
+  app = await AppPage.open({ permissions: ['clipboard-read', 'clipboard-write'] });
+  ({ page } = app);
 });
 
 afterAll(async () => {
-  await browser?.close();
-  await server?.[Symbol.asyncDispose]();
-  await home?.[Symbol.asyncDispose]();
+  await app?.[Symbol.asyncDispose]();
   await machine?.[Symbol.asyncDispose]();
 });
 
-const part = (testId: string) => page.getByTestId(testId);
+const part = (testId: string) => app.part(testId);
 const screen = () =>
   page.locator('[data-testid=terminal-pane]:not([hidden]) .xterm-rows');
 const shows = (text: string | RegExp) => screen().filter({ hasText: text }).waitFor();
@@ -76,7 +56,7 @@ test('opens on the card, asks for the host’s key, and is typed into', async ()
   // Set by the program, and moved only as far as the contrast needs.
   const colour = await deep.evaluate((element) => getComputedStyle(element).color);
   expect(colour).toMatch(/^rgb\(2\d\d, \d\d, \d\d\)$/);
-  expect(await obstacles(page)).toEqual([]);
+  expect(await app.obstacles()).toEqual([]);
 });
 
 test('its size is that of its place, also after that has changed', async () => {
@@ -128,7 +108,7 @@ test('has tabs; its shell’s end is told, and another opened in its place', asy
   expect(await part('terminal-tab').count()).toBe(2);
   await enter('exit 3');
   await part('terminal-state').filter({ hasText: 'ended with status 3' }).waitFor();
-  expect(await obstacles(page)).toEqual([]);
+  expect(await app.obstacles()).toEqual([]);
   await part('terminal-again').click();
   await page
     .locator('[data-testid=terminal-pane][data-state=open]:not([hidden])')
@@ -142,7 +122,7 @@ test('has tabs; its shell’s end is told, and another opened in its place', asy
   await part('terminal-close').click();
   await part('terminal-close').click();
   await part('terminals').waitFor({ state: 'detached' });
-  expect(pageErrors).toEqual([]);
+  expect(app.errors).toEqual([]);
 });
 
 /** Of the page, where functions of `evaluate` run. */

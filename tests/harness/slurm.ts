@@ -111,6 +111,9 @@ export class SlurmCluster implements AsyncDisposable {
     for (const name of ['state', 'spool-n0', 'spool-n1']) mkdirSync(file(name));
     writeFileSync(file('key'), randomBytes(128), { mode: 0o600 });
     writeFileSync(file('slurm.conf'), await this.#configuration());
+    // No GPUs: Slurm deals out files of devices, and programs are told their numbers.
+    const devices = 'File=/dev/null,/dev/zero';
+    writeFileSync(file('gres.conf'), `NodeName=n[0-1] Name=gpu ${devices}\n`);
     this.#spawn('munged', [
       ...['--foreground', '--force', `--socket=${file('munge.sock')}`],
       ...[`--key-file=${file('key')}`, `--pid-file=${file('munge.pid')}`],
@@ -170,6 +173,7 @@ export class SlurmCluster implements AsyncDisposable {
       'ProctrackType=proctrack/linuxproc',
       'TaskPlugin=task/none',
       'SelectType=select/cons_tres',
+      'GresTypes=gpu',
       'SelectTypeParameters=CR_Core',
       'SchedulerType=sched/backfill',
       'MpiDefault=none',
@@ -180,7 +184,7 @@ export class SlurmCluster implements AsyncDisposable {
       ...daemons.map(
         (port, index) =>
           `NodeName=n${index} NodeHostname=${host} NodeAddr=127.0.0.1 Port=${port} ` +
-          'CPUs=2 RealMemory=1000',
+          'CPUs=2 RealMemory=1000 Gres=gpu:2',
       ),
       'PartitionName=main Nodes=n0,n1 Default=YES MaxTime=1:00:00 State=UP',
       '',

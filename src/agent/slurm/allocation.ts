@@ -16,9 +16,10 @@ import {
 import { assignRanks, placesOf } from '../../shared/rank-assignment.ts';
 import type { AllocatedRecord, QueuedRecord } from '../../shared/records.ts';
 import type { SlurmSettings } from '../../shared/slurm-settings.ts';
+import { nodeShare } from '../../shared/slurm-share.ts';
 import type { RankSeats } from '../world/rank-seats.ts';
 import { holderScript } from './holder-script.ts';
-import { jobOptions, nodeShare } from './node-share.ts';
+import { jobOptions } from './job-options.ts';
 import { explainStep, rankStep } from './rank-step.ts';
 import {
   askJob,

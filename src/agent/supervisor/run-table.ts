@@ -25,6 +25,7 @@ import type {
   SupervisedRun as SupervisedRunState,
   SupervisorRequests,
 } from '../../shared/protocol/supervisor.ts';
+import { checkSlurmRun } from '../../shared/slurm-share.ts';
 import { cancelLeftJob } from '../slurm/allocation.ts';
 import { Journal } from './journal.ts';
 import { lossOf, RestoredRun } from './restored-run.ts';
@@ -142,6 +143,7 @@ export class RunTable {
     }
     const { spec } = validateLaunch(request.spec, request.switches);
     const { switches, ranks, network, places, node, listen, ports, slurm } = request;
+    if (slurm !== undefined) checkSlurmRun(spec, slurm);
     const launch = { switches, ranks, network, places, node, listen, ports, slurm };
     const meta = { spec, createdAt: Date.now(), launch };
     const journal = this.#makeJournal(request.run, meta);

@@ -28,6 +28,7 @@ import {
   type StartedRecord,
 } from '../../shared/records.ts';
 import { isRestartable } from '../../shared/restartable.ts';
+import { severalNodes } from '../../shared/slurm-share.ts';
 import { SlurmAllocation } from '../slurm/allocation.ts';
 import type { Journal } from './journal.ts';
 import { PlannedSwitches } from './planned-switches.ts';
@@ -463,7 +464,11 @@ export class SupervisedRun {
         },
         allocated: (record) => {
           this.#store([record]);
-          if (this.#phase === 'interrupted') this.#restartHere();
+          const { length } = record.computeNodes;
+          // More than were asked for: options of the user's own may say so.
+          if (length > 1 && spec.network !== undefined) {
+            this.#nodesLost(toErrorData(severalNodes(length)));
+          } else if (this.#phase === 'interrupted') this.#restartHere();
           else {
             this.#team = this.#start();
             this.#beginWhenPrepared();

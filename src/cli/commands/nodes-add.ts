@@ -76,13 +76,35 @@ export function addNodesAddCommand(nodes: Command): void {
         ...slurmOf(options),
       };
       await withWorkspace(async ({ store, inventory }) => {
-        store.nodes.add(inventory.parse(raw));
+        store.nodes.add(inventory.parse(raw, (field) => optionOf(field, options)));
         process.stdout.write(
           `added ${name}; see what it is like: gradwire nodes check ${name}\n`,
         );
       });
     });
 }
+
+/** The option, or the argument, by which a value of the entry was given. */
+function optionOf(field: string, { user, port }: AddOptions): string {
+  if (field === 'destination') {
+    return [
+      ...['--host', ...(user === undefined ? [] : ['--user'])],
+      ...(port === undefined ? [] : ['--port']),
+    ].join(', ');
+  }
+  return OPTIONS[field] ?? `--${dashed(field.replace(/^slurm\./, ''))}`;
+}
+
+const OPTIONS: Readonly<Record<string, string>> = {
+  name: '<name>',
+  identities: '--identity',
+  labels: '--label',
+  'slurm.options': '--sbatch',
+};
+
+/** `gpusPerNode` → `gpus-per-node` */
+const dashed = (key: string): string =>
+  key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 const SLURM_OPTIONS = [
   'partition',
@@ -107,8 +129,7 @@ function slurmOf(options: AddOptions): { readonly slurm?: unknown } {
   }
   const [stray] = sbatch.length > 0 ? ['sbatch'] : given.map(([name]) => name);
   if (stray === undefined) return {};
-  const option = stray.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  throw inputError('NODE_INVALID', `--${option} is an option of Slurm`, {
+  throw inputError('NODE_INVALID', `--${dashed(stray)} is an option of Slurm`, {
     next: 'Give --slurm too, or leave it out.',
   });
 }

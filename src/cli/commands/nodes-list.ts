@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { textTable } from '../text/text-table.ts';
 import { withWorkspace } from '../session/workspace.ts';
 
-const HEADINGS = ['name', 'host', 'through', 'labels', 'running'];
+const HEADINGS = ['name', 'host', 'through', 'labels', 'cluster', 'running'];
 
 export function addNodesListCommand(nodes: Command): void {
   nodes
@@ -24,10 +24,12 @@ export function addNodesListCommand(nodes: Command): void {
         } else if (entries.length === 0) {
           process.stdout.write('no machines; add one with: gradwire nodes add\n');
         } else {
-          const rows = entries.map(({ name, destination, jump = '', labels }) => [
-            ...[name, destination, jump, labels.join(', ')],
-            runsOn(name).join(', '),
-          ]);
+          const rows = entries.map(
+            ({ name, destination, jump = '', labels, slurm }) => [
+              ...[name, destination, jump, labels.join(', ')],
+              ...[slurm === undefined ? '' : 'Slurm', runsOn(name).join(', ')],
+            ],
+          );
           const table = textTable(
             [HEADINGS, ...rows],
             HEADINGS.map(() => 'left'),

@@ -75,6 +75,7 @@ async function measure(
   await withWorkspace(
     async ({ store, inventory, coordinator }) => {
       const names = asked.length === 0 ? inventory.names() : [...new Set(asked)];
+      const links = names.map((name) => coordinator.node(name));
       if (names.length < 2) {
         throw inputError(
           'NODES_TOO_FEW',
@@ -87,7 +88,6 @@ async function measure(
           },
         );
       }
-      const links = names.map((name) => coordinator.node(name));
       const pairs = pairsOf(names).length;
       const begins = ([a, b]: readonly [string, string], index: number): void => {
         process.stderr.write(`measuring ${a} – ${b} (${index + 1} of ${pairs})\n`);

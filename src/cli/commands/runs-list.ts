@@ -1,8 +1,8 @@
 /** `gradwire runs list`: what has been run, newest first. */
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
+import { describeQueued } from '../../shared/queue-text.ts';
 import type { RunSummary } from '../../shared/rpc.ts';
-import { describeQueued } from '../text/queue-text.ts';
 import { date, loss, percent } from '../text/quantities.ts';
 import { textTable } from '../text/text-table.ts';
 import { withWorkspace } from '../session/workspace.ts';

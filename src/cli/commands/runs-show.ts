@@ -1,14 +1,20 @@
 /** `gradwire runs show`: one run, its spec, and what happened in it. */
 import type { Command } from 'commander';
-import { describeInterruption, openInterruptions } from '../../shared/interruption.ts';
+import {
+  describeInterruption,
+  describeRestart,
+  openInterruptions,
+  pastRestarts,
+} from '../../shared/interruption.ts';
 import { describeEmulated } from '../../shared/emulated-network.ts';
 import { formatError } from '../../shared/errors.ts';
 import { describePlan } from '../../shared/exchange-plan.ts';
-import { hasEnded, type RunDetail } from '../../shared/rpc.ts';
+import { describeAllocated, describeQueued } from '../../shared/queue-text.ts';
+import { rankProcesses } from '../../shared/rank-places.ts';
+import type { RunDetail } from '../../shared/rpc.ts';
 import { specToYaml } from '../../main/spec/spec-text.ts';
 import { missingRecords } from '../text/missing-records.ts';
 import { PhaseBreakdown } from '../text/phase-breakdown.ts';
-import { describeAllocated, describeQueued } from '../text/queue-text.ts';
 import { date, loss, milliseconds, percent } from '../text/quantities.ts';
 import { describePlaces } from '../text/rank-places.ts';
 import { resolveRun } from '../session/run-name.ts';
@@ -44,17 +50,16 @@ function describe(
 ): string {
   const lines = [
     `run ${run.id}: ${run.name}`,
-    `${stateOf(run)}, ${run.iterations} of ${run.iterationsPlanned} iterations, ` +
+    `${run.queue === undefined ? run.state : describeQueued(run.queue)}, ${run.iterations} of ${run.iterationsPlanned} iterations, ` +
       `created ${date(run.createdAt)}` +
       (run.endedAt === undefined
         ? ''
         : `, took ${milliseconds(run.endedAt - run.createdAt)}`),
   ];
-  // One of every machine.
-  const started = run.events.filter((event) => event.type === 'started');
-  const places = describePlaces(started.flatMap(({ processes }) => processes));
+  const started = run.events.find((event) => event.type === 'started');
+  const places = describePlaces(rankProcesses(run.events));
   if (places !== undefined) lines.push(places);
-  const emulated = started[0]?.emulated;
+  const emulated = started?.emulated;
   if (emulated !== undefined) lines.push(`network ${describeEmulated(emulated)}`);
   if (run.loss !== undefined) lines.push(`loss ${loss(run.loss)}`);
   if (run.metric !== undefined) lines.push(`accuracy ${percent(run.metric)}`);
@@ -62,9 +67,12 @@ function describe(
   for (const interruption of openInterruptions(run.events)) {
     lines.push(`interrupted at ${describeInterruption(interruption)}`);
   }
+  lines.push(...pastRestarts(run.events).map(describeRestart));
   if (missing !== undefined) lines.push(missing);
   const nodes = run.events.findLast((event) => event.type === 'allocated');
-  if (nodes !== undefined) lines.push(describeAllocated(nodes));
+  if (nodes !== undefined && run.queue === undefined) {
+    lines.push(describeAllocated(nodes));
+  }
   for (const event of run.events) {
     if (event.type === 'switch') {
       lines.push(
@@ -77,13 +85,3 @@ function describe(
   if (table !== undefined) lines.push('', table);
   return lines.join('\n');
 }
-
-/** Also of a run that waits again, to go on: what its newest records say. */
-function stateOf({ state, queue, events }: RunDetail): string {
-  if (hasEnded(state)) return state;
-  const last = events.findLast(({ type }) => QUEUE_RECORDS.has(type));
-  const waits = queue ?? (last?.type === 'queued' ? last : undefined);
-  return waits === undefined ? state : describeQueued(waits);
-}
-
-const QUEUE_RECORDS: ReadonlySet<string> = new Set(['queued', 'allocated']);

@@ -1,4 +1,5 @@
 /** Quantities as people read them in a terminal: three figures and a unit. */
+export { formatDateTime as date } from '../../shared/units.ts';
 
 export function milliseconds(ms: number): string {
   if (ms >= 60_000) {
@@ -27,11 +28,6 @@ export function percent(fraction: number): string {
 
 export function loss(value: number): string {
   return value.toPrecision(4);
-}
-
-export function date(at: number): string {
-  const local = new Date(at - new Date(at).getTimezoneOffset() * 60_000);
-  return local.toISOString().slice(0, 16).replace('T', ' ');
 }
 
 function figures(value: number): string {

@@ -1,7 +1,5 @@
 /** On which machine each rank of a run is, in one line. */
-import type { StartedRecord } from '../../shared/records.ts';
-
-type RankProcess = StartedRecord['processes'][number];
+import type { RankProcess } from '../../shared/rank-places.ts';
 
 /** `ranks 0–1 on this-computer, 2–3 on box`; undefined where one machine has all of them. */
 export function describePlaces(processes: readonly RankProcess[]): string | undefined {

@@ -5,6 +5,7 @@
  */
 import { describeEmulated } from '../../shared/emulated-network.ts';
 import { describePlan, describeSwitch } from '../../shared/exchange-plan.ts';
+import { describeAllocated, describeQueued } from '../../shared/queue-text.ts';
 import {
   endsRun,
   type JournalEntry,
@@ -14,7 +15,6 @@ import {
 import { describeState } from '../../shared/switched-state.ts';
 import type { RunSummary } from '../../shared/rpc.ts';
 import { PhaseBreakdown, PhaseMeans } from './phase-breakdown.ts';
-import { describeAllocated, describeQueued } from './queue-text.ts';
 import { loss, milliseconds, percent } from './quantities.ts';
 
 export interface RunPrinter {

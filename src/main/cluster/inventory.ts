@@ -2,6 +2,7 @@
  * This computer and the machines of the inventory, as nodes. All of them share one pool of
  * SSH connections: a machine is asked for a password once.
  */
+import { GradwireError } from '../../shared/errors.ts';
 import { LOCAL_NODE, parseNodeEntry, type NodeEntry } from '../../shared/node-entry.ts';
 import type { Home } from '../home/home.ts';
 import { parseDestination, parseJumps } from '../ssh/config/destination.ts';
@@ -59,12 +60,15 @@ export class Inventory implements NodeDirectory, AsyncDisposable {
 
   /**
    * A machine as a user wrote it, checked as far as that goes without connecting.
+   * @param placeOf what the user knows a value of the entry as; default: its path
    * @throws GradwireError `NODE_INVALID`, `SSH_TARGET_INVALID`
    */
-  parse(raw: unknown): NodeEntry {
-    const entry = parseNodeEntry(raw);
-    parseDestination(entry.destination);
-    if (entry.jump !== undefined && entry.jump !== 'none') parseJumps(entry.jump);
+  parse(raw: unknown, placeOf: (path: string) => string = (path) => path): NodeEntry {
+    const entry = parseNodeEntry(raw, placeOf);
+    const { destination, jump } = entry;
+    at(placeOf('destination'), () => parseDestination(destination));
+    if (jump !== undefined && jump !== 'none')
+      at(placeOf('jump'), () => parseJumps(jump));
     return entry;
   }
 
@@ -75,5 +79,15 @@ export class Inventory implements NodeDirectory, AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#pool[Symbol.asyncDispose]();
+  }
+}
+
+/** Names the place where what fails was written. */
+function at(place: string, check: () => unknown): void {
+  try {
+    check();
+  } catch (error) {
+    if (!(error instanceof GradwireError)) throw error;
+    throw new GradwireError({ ...error.toData(), place }, { cause: error });
   }
 }

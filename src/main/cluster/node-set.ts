@@ -37,7 +37,9 @@ export class NodeSet {
    * @throws GradwireError `NODE_UNKNOWN`
    */
   of(spec: Pick<ExperimentSpec, 'world'>): readonly [NodeLink, ...NodeLink[]] {
-    const [first, ...others] = nodesOf(spec).map((name) => this.named(name));
+    const [first, ...others] = nodesOf(spec).map((name) =>
+      this.named(name, 'world.nodes'),
+    );
     return [first!, ...others];
   }
 
@@ -45,15 +47,18 @@ export class NodeSet {
     return this.#directory.names().includes(name);
   }
 
-  /** @throws GradwireError `NODE_UNKNOWN` */
-  named(name: string): NodeLink {
+  /**
+   * @param place where the name stands, if it is part of something
+   * @throws GradwireError `NODE_UNKNOWN`
+   */
+  named(name: string, place?: string): NodeLink {
     const known = this.#links.get(name);
     const access = this.#directory.access(name);
     if (known !== undefined && known.identity === access?.identity) return known;
     // Removed since, or added anew as another machine.
     this.#links.delete(name);
     void known?.close();
-    if (access === undefined) throw unknownNode(name, this.#directory.names());
+    if (access === undefined) throw unknownNode(name, this.#directory.names(), place);
     const link: NodeLink = new NodeLink(
       access,
       this.#events(() => link),
@@ -74,10 +79,14 @@ export class NodeSet {
   }
 }
 
-function unknownNode(name: string, names: readonly string[]): Error {
+function unknownNode(
+  name: string,
+  names: readonly string[],
+  place: string | undefined,
+): Error {
   const suggestion = nearest(name, names);
   return inputError('NODE_UNKNOWN', `there is no node "${name}"`, {
-    place: 'world.nodes',
+    place,
     next:
       suggestion === undefined
         ? `Nodes: ${names.join(', ')}.`

@@ -22,6 +22,7 @@ import type { NodeConnection } from '../../shared/node-status.ts';
 import type { PushMessage, SwitchRequest } from '../../shared/protocol/supervisor.ts';
 import type { JournalEntry } from '../../shared/records.ts';
 import { hasEnded, type RunSummary } from '../../shared/rpc.ts';
+import { checkSlurmRun } from '../../shared/slurm-share.ts';
 import type { RunStore } from '../store/run-store.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import { NodeSet, type NodeDirectory } from '../cluster/node-set.ts';
@@ -177,7 +178,7 @@ export class RunCoordinator {
     place?: string,
   ): Promise<ExperimentSpec> {
     const spec = parseExperimentSpec(raw, place);
-    for (const name of spec.world.nodes) this.#nodes.named(name);
+    for (const name of spec.world.nodes) this.#nodes.named(name, 'world.nodes');
     const { nodes, ranks } = spec.world;
     if (nodes.length > ranks) {
       throw inputError(
@@ -188,6 +189,7 @@ export class RunCoordinator {
     }
     const [lead, ...others] = this.#nodes.of(spec);
     assertAlone([lead, ...others]);
+    if (lead.slurm !== undefined) checkSlurmRun(spec, lead.slurm);
     return (await lead.request('validate', { spec, switches })).spec;
   }
 

@@ -73,7 +73,7 @@ export async function startRanks(
         ...{ run: id, spec, switches, ranks, secret, network, places, resume, slurm },
         ...(isHere(link) ? {} : { node: link.name }),
         listen: listenAddress(link, links),
-        ports: link.ports ?? herePorts(spec),
+        ports: isHere(link) ? herePorts(spec) : link.ports,
       },
       START_MS,
     );

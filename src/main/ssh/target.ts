@@ -96,9 +96,9 @@ export function checkUserName(user: string): void {
 }
 
 /** @throws GradwireError `SSH_TARGET_INVALID` */
-export function checkPort(port: number): void {
+export function checkPort(port: number, given = String(port)): void {
   if (!Number.isInteger(port) || port < 1 || port > 65_535)
-    invalid(`${port} is no port`);
+    invalid(`${given} is no port`);
 }
 
 /** @throws GradwireError `SSH_TARGET_INVALID` */

@@ -1,6 +1,6 @@
 /** A run's row in the database, and the summary that it makes. */
 import type { ErrorData } from '../../shared/errors.ts';
-import type { AllocatedRecord, QueuedRecord } from '../../shared/records.ts';
+import type { RunRecord } from '../../shared/records.ts';
 import type { RunState, RunSummary } from '../../shared/rpc.ts';
 
 export interface RunRow {
@@ -29,7 +29,7 @@ export interface RunRow {
   readonly methods: string;
   readonly loss: number | null;
   readonly metric: number | null;
-  /** Of a run that has not begun: its last record of a queue, as JSON. */
+  /** Of a run that has not ended: what its ranks wait for or do now, a record as JSON. */
   readonly queue: string | null;
 }
 
@@ -72,6 +72,6 @@ export function summaryOf(row: RunRow): RunSummary {
 
 function queueOf({ queue }: RunRow): Pick<RunSummary, 'queue'> {
   if (queue === null) return {};
-  const record = JSON.parse(queue) as QueuedRecord | AllocatedRecord;
+  const record = JSON.parse(queue) as RunRecord;
   return record.type === 'queued' ? { queue: record } : {};
 }

@@ -4,10 +4,19 @@ import type { JournalRow, RunRow, MissingJournal } from './run-row.ts';
 
 const PAGE = 1000;
 
-/** Of a run that has not begun, also where it stands in the queue of its cluster. */
-const RUN = `runs.*, CASE state WHEN 'starting' THEN (
-    SELECT record FROM events
-    WHERE run = runs.number AND record ->> '$.type' IN ('queued', 'allocated')
+/** Nothing is recorded of a run that waits but what is known of its job. */
+const NEWEST_EVENTS = 8;
+
+/**
+ * Of a run that has not ended, also where it stands in the queue of its cluster. Of a long
+ * one there may be thousands of events, and this is asked with every batch of records.
+ */
+const RUN = `runs.*, CASE WHEN state IN ('starting', 'running') THEN (
+    SELECT record FROM (
+      SELECT record, sequence FROM events
+      WHERE run = runs.number ORDER BY sequence DESC LIMIT ${NEWEST_EVENTS})
+    WHERE record ->> '$.type'
+      IN ('queued', 'allocated', 'started', 'interrupted', 'restarted')
     ORDER BY sequence DESC LIMIT 1) END AS queue`;
 
 export type Statements = ReturnType<typeof prepareStatements>;

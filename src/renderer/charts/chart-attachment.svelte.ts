@@ -37,6 +37,8 @@ export function chart(
       observer.disconnect();
       forgetDrawing(update);
       made.destroy();
+      // A resize that waits for its delay would still draw.
+      made.update = () => undefined;
     };
   };
 }

@@ -18,6 +18,7 @@ const FOLDED: ReadonlySet<RunEvent['type']> = new Set([
   'divergence',
   'similarity',
   'checkpoint',
+  'queued',
 ]);
 
 /** @returns newest first */

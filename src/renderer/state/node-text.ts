@@ -4,6 +4,7 @@ import {
   type NodeActivity,
   type NodeStatus,
 } from '../../shared/node-status.ts';
+import type { SlurmSettings } from '../../shared/slurm-settings.ts';
 import type { GpuReport, Preflight } from '../../shared/preflight.ts';
 import { formatBytes } from '../../shared/units.ts';
 
@@ -41,9 +42,29 @@ export interface Fact {
   readonly value: string;
 }
 
+/** What is asked of Slurm, as far as it was given. */
+export function slurmFacts(settings: SlurmSettings): readonly Fact[] {
+  const { partition, account, time, nodes, setup, options } = settings;
+  const { ranksPerNode, cpusPerNode, gpusPerNode } = settings;
+  return factsOf([
+    ['partition', partition],
+    ['account', account],
+    ['time limit', time],
+    ['nodes', nodes?.toString()],
+    [
+      'ranks per node',
+      ranksPerNode === undefined ? undefined : `at most ${ranksPerNode}`,
+    ],
+    ['cores per node', cpusPerNode?.toString()],
+    ['GPUs per node', gpusPerNode?.toString()],
+    ['setup', setup.join('; ') || undefined],
+    ['sbatch', options.join(' ') || undefined],
+  ]);
+}
+
 /** What a preflight found, the hardware first; what the machine did not say is left out. */
 export function machineFacts(seen: Preflight): readonly Fact[] {
-  const facts: readonly (readonly [string, string | undefined])[] = [
+  return factsOf([
     ['system', `${seen.system} ${seen.kernel}, ${seen.machine}, ${seen.libc}`],
     ['cores', seen.cores?.toString()],
     ['memory', sizeOf(seen.memoryMiB)],
@@ -52,11 +73,13 @@ export function machineFacts(seen: Preflight): readonly Fact[] {
     ['home', [seen.home, seen.fileSystem].filter(Boolean).join(', ')],
     ['free', sizeOf(seen.freeMiB)],
     ['addresses', seen.addresses.join(', ') || undefined],
-  ];
-  return facts.flatMap(([name, value]) =>
-    value === undefined ? [] : [{ name, value }],
-  );
+  ]);
 }
+
+const factsOf = (
+  facts: readonly (readonly [string, string | undefined])[],
+): readonly Fact[] =>
+  facts.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]));
 
 function nodeText({ node, bringsNode }: Preflight): string {
   if (node === undefined) return 'none: one is brought along';

@@ -1,16 +1,15 @@
-/** On which machine each rank of a run is. */
-import type { RunRecord } from '../../shared/records.ts';
+/** On which machine each rank of a run is, as the page names it. */
+import { rankProcesses } from '../../shared/rank-places.ts';
+import type { RunEvent } from '../../shared/records.ts';
 
-/** By rank; empty where one machine has all of them, for then there is nothing to tell. */
-export function rankNodes(
-  events: readonly Exclude<RunRecord, { type: 'iteration' }>[],
-): ReadonlyMap<number, string> {
-  const nodes = new Map<number, string>();
-  for (const event of events) {
-    if (event.type !== 'started') continue;
-    for (const { rank, node } of event.processes) nodes.set(rank, node);
-  }
-  return new Set(nodes.values()).size < 2 ? new Map() : nodes;
+/**
+ * By rank; empty where this goes without saying: one machine has all of them, and it was
+ * not a cluster that chose it.
+ */
+export function rankNodes(events: readonly RunEvent[]): ReadonlyMap<number, string> {
+  const nodes = new Map(rankProcesses(events).map(({ rank, node }) => [rank, node]));
+  const isAllotted = events.some(({ type }) => type === 'allocated');
+  return isAllotted || new Set(nodes.values()).size > 1 ? nodes : new Map();
 }
 
 /** `rank 2 on box`, or `rank 2` where that goes without saying. */

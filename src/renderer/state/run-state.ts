@@ -1,11 +1,16 @@
 /** A run's state as the page speaks of it. */
+import type { QueuedRecord } from '../../shared/records.ts';
 import { hasEnded, type RunState, type RunSummary } from '../../shared/rpc.ts';
 
 export function isLive(run: Pick<RunSummary, 'state'>): boolean {
   return !hasEnded(run.state);
 }
 
-export const STATE_TITLES: Readonly<Record<RunState, string>> = {
+export const STATE_TITLES: Readonly<
+  Record<RunState | 'queued' | 'interrupted', string>
+> = {
+  queued: 'Queued',
+  interrupted: 'Interrupted',
   starting: 'Starting',
   running: 'Running',
   completed: 'Completed',
@@ -17,6 +22,17 @@ export const STATE_TITLES: Readonly<Record<RunState, string>> = {
 export function runDuration(run: RunSummary, now: number): number | undefined {
   if (run.endedAt !== undefined) return run.endedAt - run.createdAt;
   return isLive(run) ? Math.max(0, now - run.createdAt) : undefined;
+}
+
+/** Of the job that a run waits for: `job 17, Resources`, `expected today 14:05`. */
+export function queueLines(
+  { job, reason, expected }: Pick<QueuedRecord, 'job' | 'reason' | 'expected'>,
+  now: number,
+): readonly string[] {
+  const known = reason === undefined ? `job ${job}` : `job ${job}, ${reason}`;
+  return expected === undefined
+    ? [known]
+    : [known, `expected ${formatMoment(expected, now)}`];
 }
 
 /** When something was, for lists: the time of today, else the date. */

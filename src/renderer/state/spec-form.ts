@@ -38,6 +38,8 @@ export interface FormField {
 export interface FormSection {
   readonly title: string;
   readonly fields: readonly FormField[];
+  /** Rarely used: folded away while all of them are as they usually are. */
+  readonly more?: readonly FormField[];
 }
 
 interface SchemaNode {
@@ -46,6 +48,7 @@ interface SchemaNode {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly enum?: readonly string[];
+  readonly default?: JsonValue;
 }
 
 const schema = z.toJSONSchema(experimentSpecSchema, { io: 'input' }) as SchemaNode;
@@ -240,6 +243,7 @@ export function formSections(
           : []),
         field('backend', 'choice', 'Backend', plainChoices(schemaAt('backend').enum)),
       ],
+      more: [field('world.ports', 'text', 'Ports')],
     },
     {
       title: 'Emulated network',
@@ -285,8 +289,23 @@ export function formSections(
         field('evaluateEvery', 'integer', 'Evaluate every'),
         field('seed', 'integer', 'Seed'),
       ],
+      more: [
+        field(
+          'onFailure',
+          'choice',
+          'On failure',
+          plainChoices(schemaAt('onFailure').enum),
+        ),
+        field('checkpointEvery', 'integer', 'Checkpoint every'),
+      ],
     },
   ];
+}
+
+/** Whether a folded field has to be seen: its value is not the usual one. */
+export function isUnusual(draft: Draft, { path }: FormField): boolean {
+  const value = valueAt(draft, path);
+  return value !== undefined && value !== schemaAt(path).default;
 }
 
 function field(

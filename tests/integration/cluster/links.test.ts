@@ -218,6 +218,7 @@ describe.skipIf(missing !== undefined)(`links between machines${because}`, () =>
 
   test.each([
     [['fast'], 'NODES_TOO_FEW'],
+    [['fsat'], 'NODE_UNKNOWN: there is no node "fsat". Did you mean "fast"?'],
     [['fast', 'fsat'], 'NODE_UNKNOWN'],
   ])('%j: are refused', async (names, error) => {
     const { code, stderr } = await network(...names);

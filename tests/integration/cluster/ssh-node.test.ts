@@ -166,11 +166,16 @@ describe('a machine reached by SSH', () => {
   });
 
   test.each([
-    [['--host=-oProxyCommand=x'], 'SSH_TARGET_INVALID'],
-    [['--host', 'a b'], 'SSH_TARGET_INVALID'],
-    [['--host', 'h', '--port', '22abc'], 'SSH_TARGET_INVALID'],
+    [['--host=-oProxyCommand=x'], 'SSH_TARGET_INVALID: "-oProxyCommand=x"'],
+    [['--host', 'a b'], '"a b" is no host name (--host)'],
+    [['--host', 'h', '--port', '22abc'], '22abc is no port (--host, --port)'],
     [['--host', 'h', '--port', '70000'], 'SSH_TARGET_INVALID'],
-    [['--host', 'h', '--jump', 'j;x'], 'SSH_TARGET_INVALID'],
+    [['--host', 'h', '--jump', 'j;x'], '"j;x" is no host name (--jump)'],
+    [['--host', ''], 'NODE_INVALID: "" is not valid: '],
+    [
+      ['--host', 'h', '--slurm', '--time', 'soon'],
+      'days-hours:minutes:seconds (--time)',
+    ],
   ])('is not added as %j', async (options, code) => {
     const { code: exit, stderr } = await nodes('add', 'odd', ...options);
     expect(exit).toBe(2);

@@ -95,10 +95,45 @@ describe.skipIf(slurmMissing() !== undefined)('a Slurm cluster', () => {
     slurm.cancel(held);
   });
 
-  test('shares no run with other machines', async () => {
-    const set = ['--set', 'world.nodes=[this-computer, hpc]'];
+  test('emulates a network on one of its nodes, whose ranks see all of its GPUs', async () => {
+    await add(
+      'gpus',
+      ...['--gpus-per-node', '2', '--setup', 'echo "gpus $CUDA_VISIBLE_DEVICES"'],
+    );
+    const command = home.startQuickstart([
+      ...['world.nodes=[gpus]', 'world.ranks=2', 'iterations=20'],
+      ...['network.bandwidth=1 Gbit/s', 'network.latency=50 µs'],
+    ]);
+    const { code, stderr } = await command.finished;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const { records } = command;
+    expect(records.find(({ type }) => type === 'started')).toMatchObject({
+      emulated: { bandwidth: 1e9 },
+    });
+    const printed = records.filter((record) => record.type === 'log');
+    expect(printed.map(({ rank, text }) => [rank, text])).toEqual(
+      expect.arrayContaining([
+        [0, 'gpus 0,1'],
+        [1, 'gpus 0,1'],
+      ]),
+    );
+    expect(records.at(-1)).toMatchObject({ type: 'done', consistent: true });
+  });
+
+  test.each([
+    [['network.bandwidth=1 Gbit/s'], 'NETWORK_UNSUPPORTED', 'network'],
+    [['world.nodes=[this-computer, hpc]'], 'SLURM_NOT_ALONE', 'world.nodes'],
+    [['world.nodes=[tight]'], 'SLURM_TOO_SMALL', 'world.ranks'],
+  ])('%j is refused before anything is queued', async (settings, error, place) => {
+    if (settings[0]!.includes('tight')) {
+      await add('tight', '--nodes', '1', '--ranks-per-node', '2');
+    }
+    const listed = (await home.run(['runs', 'list', '--json'])).stdout;
+    const set = ['world.nodes=[hpc]', ...settings].flatMap((one) => ['--set', one]);
     const { code, stderr } = await home.run(['run', 'quickstart', ...set]);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^gradwire: SLURM_NOT_ALONE: "hpc" is a Slurm cluster/);
+    expect(stderr).toMatch(new RegExp(`^gradwire: ${error}: .* \\(${place}\\)\\. `));
+    expect((await home.run(['runs', 'list', '--json'])).stdout).toBe(listed);
+    expect([...slurm.jobs()]).toEqual([]);
   });
 });

@@ -99,6 +99,22 @@ describe.skipIf(slurmMissing() !== undefined)('nodes that Slurm allots', () => {
     });
   });
 
+  test('are given back where they are more than a network can be emulated on', async () => {
+    const spec = slurmSpec({ network: { bandwidth: '1 Gbit/s' } });
+    await expect(node.queue('two', spec, slurmSettings())).rejects.toMatchObject({
+      code: 'NETWORK_UNSUPPORTED',
+      place: 'network',
+    });
+    // Two all the same, by an option of the user's own.
+    const settings = slurmSettings({ nodes: 1, options: ['--nodes=2'] });
+    const entries = await node.queue('by-option', spec, settings);
+    expect(await endOf(entries)).toMatchObject({
+      error: { code: 'NETWORK_UNSUPPORTED' },
+    });
+    expect(recordsOf(entries, 'started')).toEqual([]);
+    await noJobs(slurm);
+  });
+
   test('are not asked for where they cannot take all ranks', async () => {
     const settings = slurmSettings({ nodes: 1, ranksPerNode: 1 });
     await expect(node.queue('too-small', slurmSpec(), settings)).rejects.toMatchObject({

@@ -46,6 +46,29 @@ function stored(id = 'run1'): RunRecord[] {
   }
 }
 
+test('a run is queued as long as its newest records say so, and again when it is restarted', () => {
+  create();
+  let sequence = 0;
+  const append = (record: RunRecord): string | undefined => {
+    store.append('run1', [{ sequence: ++sequence, record }]);
+    return store.summary('run1').queue?.job;
+  };
+  const queued = (job: string): RunRecord => ({
+    ...{ type: 'queued', at: sequence, node: 'hpc', job, reason: 'Priority' },
+  });
+  const allocated: RunRecord = {
+    ...{ type: 'allocated', at: 0, node: 'hpc', job: '1', computeNodes: ['n0'] },
+  };
+  const error = { code: 'JOB_LOST', kind: 'failure', message: 'gone' } as const;
+  expect(append(queued('1'))).toBe('1');
+  expect(append(allocated)).toBeUndefined();
+  expect(append(started)).toBeUndefined();
+  expect(append({ type: 'interrupted', at: 3, node: 'hpc', error })).toBeUndefined();
+  for (let i = 0; i < 20; i++) expect(append(queued('2'))).toBe('2');
+  expect(store.summary('run1').state).toBe('running');
+  expect(append({ type: 'failed', at: 9, error })).toBeUndefined();
+});
+
 describe('appending', () => {
   test('stores every record as it is, in the order of the journal', () => {
     create();

@@ -7,12 +7,14 @@ import {
   gpuText,
   machineFacts,
   nameOf,
+  slurmFacts,
 } from '../../../src/renderer/state/node-text.ts';
 import { rankNodes, rankTitle } from '../../../src/renderer/state/rank-nodes.ts';
+import { slurmSettingsSchema } from '../../../src/shared/slurm-settings.ts';
 import { parseNodeEntry } from '../../../src/shared/node-entry.ts';
 import type { NodeStatus } from '../../../src/shared/node-status.ts';
 import { parsePreflight } from '../../../src/main/deploy/preflight.ts';
-import type { StartedRecord } from '../../../src/shared/records.ts';
+import type { RunEvent, StartedRecord } from '../../../src/shared/records.ts';
 
 const entry = parseNodeEntry({ name: 'box', destination: 'box.lab' });
 const status = (more: Partial<NodeStatus> = {}): NodeStatus => ({
@@ -101,8 +103,43 @@ describe('ranks on machines', () => {
     expect(rankTitle(9, nodes)).toBe('rank 9');
   });
 
+  const allocated: RunEvent = {
+    ...{ type: 'allocated', at: 0, node: 'hpc', job: '7', computeNodes: ['n0'] },
+  };
+  const restarted = (node: string, ...ranks: number[]): RunEvent => ({
+    ...{ type: 'restarted', at: 1, node: 'hpc', iteration: 5 },
+    processes: ranks.map((rank) => ({ rank, node, pid: 2 })),
+  });
+
+  test('are named on one that a cluster has chosen', () => {
+    const nodes = rankNodes([allocated, started('n0', 0, 1, 2, 3)]);
+    expect(rankTitle(1, nodes)).toBe('rank 1 on n0');
+  });
+
+  test('are where they have gone on', () => {
+    const nodes = rankNodes([
+      ...[allocated, started('n0', 0, 1, 2, 3), restarted('n7', 0, 1, 2, 3)],
+    ]);
+    expect(rankTitle(2, nodes)).toBe('rank 2 on n7');
+  });
+
   test('are mere numbers on one', () => {
     expect(rankNodes([started('here', 0, 1, 2, 3)]).size).toBe(0);
     expect(rankNodes([]).size).toBe(0);
   });
+});
+
+test('what is asked of Slurm is told as far as it was given', () => {
+  expect(slurmFacts(slurmSettingsSchema.parse({}))).toEqual([]);
+  const given = slurmSettingsSchema.parse({
+    ...{ partition: 'gpu', ranksPerNode: 4, gpusPerNode: 4 },
+    ...{ setup: ['module load cuda', 'ulimit -l unlimited'], options: ['--qos=high'] },
+  });
+  expect(slurmFacts(given).map(({ name, value }) => `${name}: ${value}`)).toEqual([
+    'partition: gpu',
+    'ranks per node: at most 4',
+    'GPUs per node: 4',
+    'setup: module load cuda; ulimit -l unlimited',
+    'sbatch: --qos=high',
+  ]);
 });

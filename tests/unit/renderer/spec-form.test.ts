@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   collectiveChoices,
   formSections,
+  isUnusual,
   readField,
   valueAt,
   withMethod,
@@ -78,6 +79,28 @@ function paths(of: Draft): string[] {
     section.fields.map((field) => field.path),
   );
 }
+
+describe('folded fields', () => {
+  const folded = (draft: Draft) =>
+    formSections(catalogue, draft).flatMap(({ more = [] }) => more);
+
+  it('are those that are rarely used, and none of those in sight', () => {
+    const paths = folded({}).map(({ path }) => path);
+    expect(paths).toEqual(['world.ports', 'onFailure', 'checkpointEvery']);
+    const inSight = formSections(catalogue, {}).flatMap(({ fields }) => fields);
+    expect(inSight.filter(({ path }) => paths.includes(path))).toEqual([]);
+  });
+
+  it.each([
+    [{}, []],
+    [{ onFailure: 'stop' }, []],
+    [{ onFailure: 'restart' }, ['onFailure']],
+    [{ world: { ports: '20000-20100' } }, ['world.ports']],
+  ])('have to be seen where they are not as usual: %o', (draft, expected) => {
+    const unusual = folded(draft).filter((field) => isUnusual(draft, field));
+    expect(unusual.map(({ path }) => path)).toEqual(expected);
+  });
+});
 
 describe('the form of a spec', () => {
   it('has a field for every choice, with bounds from the schema', () => {

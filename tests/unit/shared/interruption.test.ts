@@ -1,6 +1,10 @@
 /** What of a run is interrupted now. */
 import { expect, it } from 'vitest';
-import { openInterruptions } from '../../../src/shared/interruption.ts';
+import {
+  describeRestart,
+  openInterruptions,
+  pastRestarts,
+} from '../../../src/shared/interruption.ts';
 import type { RunRecord } from '../../../src/shared/records.ts';
 import { done } from '../main/sample-records.ts';
 
@@ -27,4 +31,33 @@ it('is what no restart of the same node has followed', () => {
 
 it('is nothing of a run that has ended', () => {
   expect(nodes([interrupted('a'), done])).toEqual([]);
+});
+
+it('past restarts are told once each, whichever nodes took part, with their cause', () => {
+  const lost = (node: string, at: number, code: string): RunRecord => ({
+    ...{ type: 'interrupted', at, node },
+    error: { code, kind: 'failure', message: `${code} of ${node}` },
+  });
+  const again = (node: string, at: number, iteration: number): RunRecord => ({
+    ...{ type: 'restarted', at, node, iteration, processes: [] },
+  });
+  const events = [
+    ...[lost('a', 1000, 'PEER_LOST'), lost('b', 2000, 'WORKER_DIED')],
+    ...[again('a', 8000, 20), again('b', 9000, 20)],
+    // From the same checkpoint once more.
+    ...[lost('b', 10_000, 'WORKER_DIED'), lost('a', 11_000, 'PEER_LOST')],
+    ...[again('b', 12_000, 20), again('a', 13_000, 20)],
+    lost('a', 20_000, 'PEER_LOST'),
+  ];
+  const restarts = pastRestarts(events);
+  expect(restarts.map(({ cause, ...rest }) => [rest, cause?.node])).toEqual([
+    [{ lostAt: 1000, at: 9000, iteration: 20 }, 'b'],
+    [{ lostAt: 10_000, at: 13_000, iteration: 20 }, 'b'],
+  ]);
+  expect(describeRestart(restarts[0]!)).toMatch(
+    /^restarted [-\d]+ [:\d]+ from the checkpoint at iteration 20, after 8 s: b: WORKER_DIED of b$/,
+  );
+  expect(pastRestarts([again('a', 5, 3)])).toEqual([
+    { lostAt: 5, at: 5, iteration: 3, cause: undefined },
+  ]);
 });

@@ -21,7 +21,7 @@ export function parseDestination(text: string): Destination {
   const port = digits === undefined ? undefined : portOf(digits);
   checkHostName(name!);
   if (user !== undefined) checkUserName(user);
-  if (port !== undefined) checkPort(port);
+  if (port !== undefined) checkPort(port, digits);
   return { name: name!, user, port };
 }
 

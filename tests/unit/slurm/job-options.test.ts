@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { jobOptions, nodeShare } from '../../../src/agent/slurm/node-share.ts';
+import { jobOptions } from '../../../src/agent/slurm/job-options.ts';
+import { checkSlurmRun, nodeShare } from '../../../src/shared/slurm-share.ts';
+import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
 import { slurmSettingsSchema } from '../../../src/shared/slurm-settings.ts';
 
 const settings = (given: Record<string, unknown>) => slurmSettingsSchema.parse(given);
@@ -37,4 +39,35 @@ test.each([
   [{ partitoin: 'gpu' }],
 ])('%o is refused', (given) => {
   expect(slurmSettingsSchema.safeParse(given).success).toBe(false);
+});
+
+const spec = (ranks: number, network?: object) =>
+  parseExperimentSpec({
+    workload: { model: 'fnn3', dataset: 'digits' },
+    world: { ranks, nodes: ['hpc'] },
+    ...(network === undefined ? {} : { network }),
+  });
+const gigabit = { bandwidth: '1 Gbit/s', latency: '50 µs' };
+
+test.each([
+  [spec(4), {}],
+  [spec(4), { nodes: 2 }],
+  [spec(4, gigabit), {}],
+  [spec(4, gigabit), { nodes: 1 }],
+  // One rank needs one node.
+  [spec(1, gigabit), { nodes: 2 }],
+])('%# is a run for such a cluster', (wanted, given) => {
+  expect(() => {
+    checkSlurmRun(wanted, settings(given));
+  }).not.toThrow();
+});
+
+test.each([
+  [spec(4), { nodes: 1, ranksPerNode: 2 }, 'SLURM_TOO_SMALL', 'world.ranks'],
+  [spec(4, gigabit), { ranksPerNode: 2 }, 'NETWORK_UNSUPPORTED', 'network'],
+  [spec(2, gigabit), { nodes: 2 }, 'NETWORK_UNSUPPORTED', 'network'],
+])('%# is none', (wanted, given, code, place) => {
+  expect(() => {
+    checkSlurmRun(wanted, settings(given));
+  }).toThrow(expect.objectContaining({ code, place, next: expect.any(String) }));
 });

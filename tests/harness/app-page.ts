@@ -1,0 +1,75 @@
+/** The app in a real Chromium: a home of its own, `gradwire serve` over it, and one page. */
+import type { Locator, Page } from 'playwright-core';
+import { launchChromium } from './browser.ts';
+import { GradwireHome } from './gradwire.ts';
+import { obstacles, watchErrors } from './page.ts';
+import { openServer } from './server.ts';
+
+/** Limits are there for what hangs. */
+const PATIENCE_MS = 240_000;
+
+export interface AppPageOptions {
+  /** What is done in the home before the app opens. */
+  readonly prepare?: (home: GradwireHome) => Promise<void>;
+  /** Of `serve`; its supervisor and the ranks inherit it. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** That the browser grants the page. */
+  readonly permissions?: readonly string[];
+}
+
+export class AppPage implements AsyncDisposable {
+  readonly home: GradwireHome;
+  readonly page: Page;
+  /** Of the page and its console, since it was opened. */
+  readonly errors: readonly string[];
+  readonly #owned: AsyncDisposable;
+
+  private constructor(
+    home: GradwireHome,
+    page: Page,
+    errors: readonly string[],
+    owned: AsyncDisposable,
+  ) {
+    this.home = home;
+    this.page = page;
+    this.errors = errors;
+    this.#owned = owned;
+  }
+
+  /** 1440 × 900, connected. */
+  static async open(options: AppPageOptions = {}): Promise<AppPage> {
+    const { prepare, environment, permissions = [] } = options;
+    await using owned = new AsyncDisposableStack();
+    const home = owned.use(new GradwireHome());
+    await prepare?.(home);
+    const server = owned.use(
+      await openServer(home, [], environment === undefined ? {} : { environment }),
+    );
+    const browser = await launchChromium();
+    owned.defer(() => browser.close());
+    const context = await browser.newContext({
+      viewport: { width: 1440, height: 900 },
+      permissions: [...permissions],
+    });
+    context.setDefaultTimeout(PATIENCE_MS);
+    const page = await context.newPage();
+    const errors = watchErrors(page);
+    await page.goto(server.url);
+    // The page that sets the cookie goes on to this one.
+    await page.getByTestId('connection-status').waitFor();
+    return new AppPage(home, page, errors, owned.move());
+  }
+
+  part(testId: string): Locator {
+    return this.page.getByTestId(testId);
+  }
+
+  /** What of the page is a serious obstacle to who sees or hears it otherwise. */
+  obstacles(): Promise<readonly string[]> {
+    return obstacles(this.page);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#owned[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,84 @@
+/** The form of a machine: the entry that it makes, and what is wrong with it by field. */
+import { describe, expect, test } from 'vitest';
+import {
+  emptyNodeForm,
+  entryOf,
+  fieldOf,
+  formProblems,
+  MAIN_FIELDS,
+  MORE_FIELDS,
+  SLURM_FIELDS,
+  type NodeForm,
+} from '../../../src/renderer/state/node-form.ts';
+import { parseNodeEntry } from '../../../src/shared/node-entry.ts';
+
+const filled = (given: Partial<NodeForm>): NodeForm => ({
+  ...emptyNodeForm(),
+  host: 'box.example',
+  ...given,
+});
+const problemsOf = (given: Partial<NodeForm>) =>
+  Object.fromEntries(formProblems(filled(given)));
+
+describe('the entry', () => {
+  test('of a host alone has its name', () => {
+    expect(entryOf(filled({}))).toEqual({
+      ...{ name: 'box', destination: 'box.example', identities: [], labels: [] },
+    });
+  });
+
+  test('has everything that was typed, as the entry has it', () => {
+    const form = filled({
+      ...{ host: ' fd00::2 ', name: 'hpc', user: 'me', port: '2222', identity: '~/k' },
+      ...{ jump: 'a,b', labels: ' lab , spare,', address: '10.0.0.2' },
+      ...{ ports: '20000-20100', isSlurm: true, partition: 'gpu', nodes: '2' },
+      ...{ gpusPerNode: '4', time: '2:00:00', setup: 'a\n\n b ', options: '--qos=x' },
+    });
+    expect(formProblems(form).size).toBe(0);
+    expect(parseNodeEntry(entryOf(form))).toEqual({
+      ...{ name: 'hpc', destination: 'me@[fd00::2]:2222', identities: ['~/k'] },
+      ...{ jump: 'a,b', labels: ['lab', 'spare'], address: '10.0.0.2' },
+      ports: '20000-20100',
+      slurm: {
+        ...{ partition: 'gpu', nodes: 2, gpusPerNode: 4, time: '2:00:00' },
+        ...{ setup: ['a', 'b'], options: ['--qos=x'] },
+      },
+    });
+  });
+
+  test('has nothing of Slurm where the box is not ticked', () => {
+    expect(entryOf(filled({ partition: 'gpu' }))).not.toHaveProperty('slurm');
+    expect(problemsOf({ time: 'soon' })).toEqual({});
+  });
+});
+
+describe('what is wrong', () => {
+  test('is said once, where it was typed', () => {
+    expect(problemsOf({ host: '' })).toEqual({ host: 'it is missing' });
+    expect(Object.keys(problemsOf({ name: 'a b', port: '0', ports: '1' }))).toEqual([
+      ...['port', 'name', 'ports'],
+    ]);
+    const slurm = problemsOf({
+      isSlurm: true,
+      nodes: '1.5',
+      cpusPerNode: '0',
+      account: '-x',
+    });
+    expect(Object.keys(slurm).sort()).toEqual(['account', 'cpusPerNode', 'nodes']);
+    expect(slurm['nodes']).toBe('1.5 is not valid: a whole number from 1 to 100000');
+  });
+
+  test('finds its field by the path of the entry, and no other', () => {
+    expect(fieldOf('destination')).toBe('host');
+    expect(fieldOf('identities')).toBe('identity');
+    expect(fieldOf('slurm.ranksPerNode')).toBe('ranksPerNode');
+    expect(fieldOf('world.nodes')).toBeUndefined();
+    expect(fieldOf(undefined)).toBeUndefined();
+  });
+
+  test('of each field has a place in the form', () => {
+    const fields = [...MAIN_FIELDS, ...MORE_FIELDS, ...SLURM_FIELDS];
+    const keys = ['host', ...fields.map(({ key }) => key), 'isSlurm'];
+    expect(keys.toSorted()).toEqual(Object.keys(emptyNodeForm()).toSorted());
+  });
+});

@@ -1,0 +1,44 @@
+/** What is wrong with a machine as somebody wrote it. */
+import { expect, test } from 'vitest';
+import { entryProblems, parseNodeEntry } from '../../../src/shared/node-entry.ts';
+
+const box = { name: 'box', destination: 'box.example' };
+
+test('nothing, where it is right', () => {
+  expect(entryProblems({ ...box, slurm: { partition: 'gpu', nodes: 2 } })).toEqual([]);
+  expect(parseNodeEntry(box)).toMatchObject({ ...box, labels: [], identities: [] });
+});
+
+test('all of it is told, each value by its path and as it was written', () => {
+  const raw = {
+    ...{ name: 'not a name', destination: '', ports: '80-90' },
+    slurm: { partition: '-x', nodes: 'two', setup: ['echo', 'a\nb'] },
+  };
+  const problems = entryProblems(raw);
+  expect(problems.map(({ path }) => path)).toEqual([
+    ...['name', 'destination', 'ports'],
+    ...['slurm.partition', 'slurm.nodes', 'slurm.setup'],
+  ]);
+  expect(problems[0]!.message).toMatch(/^"not a name" is not valid: letters, digits/);
+  expect(problems[4]!.message).toBe(
+    '"two" is not valid: a whole number from 1 to 100000',
+  );
+  expect(problems[5]!.message).toMatch(/^"a\\nb" is not valid: one line/);
+});
+
+test('a value that is missing, this computer’s name, and a long value', () => {
+  expect(entryProblems({ name: 'box' })).toEqual([
+    { path: 'destination', message: 'it is missing' },
+  ]);
+  expect(entryProblems({ ...box, name: 'this-computer' })).toEqual([
+    { path: 'name', message: '"this-computer" is this computer' },
+  ]);
+  const [problem] = entryProblems({ ...box, name: 'x'.repeat(1000) });
+  expect(problem!.message.length).toBeLessThan(120);
+});
+
+test('the error has the first one, and the place that the user knows', () => {
+  expect(() => parseNodeEntry({ ...box, ports: '1' }, (path) => `--${path}`)).toThrow(
+    expect.objectContaining({ code: 'NODE_INVALID', place: '--ports' }),
+  );
+});

@@ -1,0 +1,42 @@
+/** What is said of a run that waits for its cluster. */
+import { expect, test } from 'vitest';
+import {
+  describeAllocated,
+  describeQueued,
+  reasonText,
+  someNames,
+} from '../../../src/shared/queue-text.ts';
+
+const at = new Date(2026, 2, 1, 12, 5).getTime();
+
+test.each([
+  [{ job: '17' }, 'queued (job 17)'],
+  [{ job: '17', reason: 'Priority' }, 'queued (job 17, Priority)'],
+  [
+    { job: '17', reason: 'Resources', expected: at },
+    'queued (job 17, Resources, expected to start 2026-03-01 12:05)',
+  ],
+])('%o', (queue, text) => {
+  expect(describeQueued(queue)).toBe(text);
+});
+
+test('many nodes are counted', () => {
+  const names = Array.from({ length: 10 }, (_, index) => `n${index}`);
+  expect(someNames(names.slice(0, 8))).toBe('n0, n1, n2, n3, n4, n5, n6, n7');
+  expect(someNames(names)).toMatch(/, n7 and 2 more$/);
+  const given = { job: '3', computeNodes: ['n0'], until: at };
+  expect(describeAllocated(given)).toBe('job 3 has n0 until 2026-03-01 12:05');
+});
+
+test.each([
+  ['Resources', 'Resources (too few nodes are free now)'],
+  [
+    'QOSMaxJobsPerUserLimit',
+    'QOSMaxJobsPerUserLimit (a limit of its quality of service)',
+  ],
+  ['AssocGrpGRES', 'AssocGrpGRES (a limit of the account)'],
+  ['SomethingNew', 'SomethingNew'],
+  ['constructor', 'constructor'],
+])('%s', (reason, text) => {
+  expect(reasonText(reason)).toBe(text);
+});
