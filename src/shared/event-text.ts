@@ -10,6 +10,7 @@ import {
 } from './units.ts';
 import type { RunEvent, SimilarityRecord, StartedRecord } from './records.ts';
 import { describeState } from './switched-state.ts';
+import { describeThinned } from './thinned-text.ts';
 
 export interface EventText {
   readonly tone: 'plain' | 'switch' | 'good' | 'warn' | 'bad';
@@ -105,6 +106,13 @@ export function eventText(event: RunEvent): EventText {
         title: 'Restarted',
         iteration: event.iteration,
         text: `the ranks at ${event.node} go on from iteration ${event.iteration}`,
+      };
+    case 'thinned':
+      return {
+        tone: 'warn',
+        title: 'Records thinned',
+        ...(event.iterations === undefined ? {} : { iteration: event.iterations.from }),
+        text: describeThinned(event),
       };
     case 'finished':
       return {

@@ -5,6 +5,7 @@ import { describeEmulated } from '../../shared/emulated-network.ts';
 import { formatError } from '../../shared/errors.ts';
 import { describePlan } from '../../shared/exchange-plan.ts';
 import { hasEnded, type RunDetail } from '../../shared/rpc.ts';
+import { describeThinned } from '../../shared/thinned-text.ts';
 import { specToYaml } from '../../main/spec/spec-text.ts';
 import { missingRecords } from '../text/missing-records.ts';
 import { PhaseBreakdown } from '../text/phase-breakdown.ts';
@@ -71,6 +72,7 @@ function describe(
         `iteration ${event.fence}: ${describePlan(event.from)} → ${describePlan(event.to)}`,
       );
     }
+    if (event.type === 'thinned') lines.push(`warning: ${describeThinned(event)}`);
     if (event.type === 'notice') lines.push(`${event.level}: ${event.message}`);
   }
   lines.push('', specToYaml(run.spec).trimEnd());
