@@ -16,8 +16,15 @@ import {
   writeSync,
 } from 'node:fs';
 import { promisify } from 'node:util';
-import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
+import {
+  decodeBody,
+  encodeFrame,
+  FrameDecoder,
+  frameOf,
+  MAX_CONTROL_FRAME_BYTES,
+} from '../../shared/protocol/frame.ts';
 import type { JournalEntry } from '../../shared/records.ts';
+import { seeEntry, type SeenEntry } from './journal-frame.ts';
 import { ThinningSurvey, type ThinningChoice } from './journal-thinning.ts';
 
 const readPiece = promisify(read);
@@ -89,20 +96,22 @@ export class JournalRewrite {
     let last = 0;
     let frames: Uint8Array[] = [];
     let waiting = 0;
-    for await (const { entry, length, end } of this.#entries(bytes)) {
-      const { record, sequence } = entry;
+    const thinned = { at: Date.now(), limitBytes, iterations: choice.iterations };
+    for await (const { entry, body, length, end } of this.#entries(bytes)) {
       const isBehind = end > middle;
-      if (!isBehind && !choice.keeps(record, length)) continue;
-      const kept: JournalEntry = {
-        sequence,
-        ...(sequence === last + 1 ? {} : { follows: last }),
-        ...(isBehind
-          ? { thinned: { at: Date.now(), limitBytes, iterations: choice.iterations } }
-          : {}),
-        record,
-      };
+      if (!isBehind && !choice.keeps(entry.record, length)) continue;
+      const { sequence, follows } = entry;
+      const isAsBefore = last === (follows ?? sequence - 1) && !entry.thinned;
+      const frame =
+        isAsBefore && !isBehind
+          ? frameOf(body)
+          : encodeFrame({
+              sequence,
+              ...(sequence === last + 1 ? {} : { follows: last }),
+              ...(isBehind ? { thinned } : {}),
+              record: (decodeBody(body) as JournalEntry).record,
+            } satisfies JournalEntry);
       last = sequence;
-      const frame = encodeFrame(kept);
       frames.push(frame);
       waiting += frame.length;
       if (!isBehind && waiting < PIECE_BYTES) continue;
@@ -117,15 +126,23 @@ export class JournalRewrite {
 
   /** Copies the rest as it is, all but a piece. @param end where the journal ends now */
   async copy(end: () => number): Promise<void> {
+    await this.#copyUpTo(end);
+    if (this.#cancelled) return;
+    await sync(this.#target);
+    // What has come while the disk was busy.
+    await this.#copyUpTo(end);
+  }
+
+  async #copyUpTo(end: () => number): Promise<void> {
     const piece = Buffer.allocUnsafe(PIECE_BYTES);
     while (!this.#cancelled && end() - this.#copied > PIECE_BYTES) {
       const { bytesRead } = await readPiece(
         ...([this.#source, piece, 0, PIECE_BYTES, this.#copied] as const),
       );
+      if (bytesRead === 0) throw new Error('the journal is shorter than it was');
       await this.#write(piece.subarray(0, bytesRead));
       this.#copied += bytesRead;
     }
-    if (!this.#cancelled) await sync(this.#target);
   }
 
   /**
@@ -172,11 +189,13 @@ export class JournalRewrite {
 
   /** Entries from the journal's begin, until it is cancelled. */
   async *#entries(bytes: number): AsyncGenerator<{
-    readonly entry: JournalEntry;
+    readonly entry: SeenEntry;
+    /** Of its frame, until the next one is asked for. */
+    readonly body: Uint8Array;
     readonly length: number;
     readonly end: number;
   }> {
-    const decoder = new FrameDecoder();
+    const decoder = new FrameDecoder(MAX_CONTROL_FRAME_BYTES, (body) => body);
     const piece = Buffer.allocUnsafe(PIECE_BYTES);
     let position = 0;
     let begin = 0;
@@ -185,9 +204,9 @@ export class JournalRewrite {
       const { bytesRead } = await readPiece(this.#source, piece, 0, length, position);
       if (bytesRead === 0) throw new Error('the journal is shorter than it was');
       position += bytesRead;
-      for (const entry of decoder.push(piece.subarray(0, bytesRead))) {
+      for (const body of decoder.push(piece.subarray(0, bytesRead))) {
         const end = decoder.decodedBytes;
-        yield { entry: entry as JournalEntry, length: end - begin, end };
+        yield { entry: seeEntry(body), body, length: end - begin, end };
         begin = end;
       }
     }

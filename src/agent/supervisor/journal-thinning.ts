@@ -12,7 +12,10 @@
  * No I/O: a survey reads the older half once, and the choice that it makes is applied to the
  * same entries in the same order.
  */
-import type { JournalEntry, JournalThinning, RunRecord } from '../../shared/records.ts';
+import type { JournalThinning } from '../../shared/records.ts';
+import type { SeenEntry } from './journal-frame.ts';
+
+type SeenRecord = SeenEntry['record'];
 
 /** Of the bound: what the older half may take afterwards. */
 const OLDER_PART = 1 / 4;
@@ -64,17 +67,17 @@ export class ThinningSurvey {
     this.#ranks = ranks;
   }
 
-  note({ record, thinned }: JournalEntry, bytes: number): void {
+  note({ record, thinned }: SeenEntry, bytes: number): void {
     this.#earlier = thinned?.iterations ?? this.#earlier;
     switch (kindOf(record)) {
       case 'iteration': {
-        const { iteration, rank } = record as RunRecord & { type: 'iteration' };
+        const { iteration = 0, rank = 0 } = record;
         this.#iterations.add(iteration, bytes);
         this.#next.set(rank, iteration + 1);
         return;
       }
       case 'printed': {
-        const { rank } = record as RunRecord & { type: 'log' };
+        const { rank = 0 } = record;
         this.#printed.set(rank, (this.#printed.get(rank) ?? 0) + bytes);
         return;
       }
@@ -139,15 +142,15 @@ export class ThinningChoice {
     };
   }
 
-  keeps(record: RunRecord, bytes: number): boolean {
+  keeps(record: SeenRecord, bytes: number): boolean {
     const { iterationEvery, iterationsTo, minorEvery, printedExcess } = this.#choice;
     switch (kindOf(record)) {
       case 'iteration': {
-        const { iteration } = record as RunRecord & { type: 'iteration' };
+        const { iteration = 0 } = record;
         return iteration >= iterationsTo || iteration % iterationEvery === 0;
       }
       case 'printed': {
-        const { rank } = record as RunRecord & { type: 'log' };
+        const { rank = 0 } = record;
         const excess = printedExcess.get(rank) ?? 0;
         printedExcess.set(rank, excess - bytes);
         return excess <= 0;
@@ -164,14 +167,14 @@ export class ThinningChoice {
 class Ordinals {
   readonly #next = new Map<string, number>();
 
-  next({ type }: RunRecord): number {
+  next({ type }: SeenRecord): number {
     const ordinal = this.#next.get(type) ?? 0;
     this.#next.set(type, ordinal + 1);
     return ordinal;
   }
 }
 
-function kindOf({ type }: RunRecord): 'iteration' | 'printed' | 'minor' | 'essential' {
+function kindOf({ type }: SeenRecord): 'iteration' | 'printed' | 'minor' | 'essential' {
   switch (type) {
     case 'iteration':
       return 'iteration';
