@@ -12,6 +12,7 @@ import {
 import type { RunEvent, SimilarityRecord, StartedRecord } from './records.ts';
 import { describeAllocated, reasonText } from './queue-text.ts';
 import { describeState } from './switched-state.ts';
+import { describeThinned } from './thinned-text.ts';
 
 export interface EventText {
   readonly tone: 'plain' | 'switch' | 'good' | 'warn' | 'bad';
@@ -115,6 +116,13 @@ export function eventText(
         title: 'Restarted',
         iteration: event.iteration,
         text: `the ranks at ${event.node} go on from iteration ${event.iteration}`,
+      };
+    case 'thinned':
+      return {
+        tone: 'warn',
+        title: 'Records thinned',
+        ...(event.iterations === undefined ? {} : { iteration: event.iterations.from }),
+        text: describeThinned(event),
       };
     case 'finished':
       return {

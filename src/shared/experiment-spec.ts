@@ -92,6 +92,14 @@ export const experimentSpecSchema = z.strictObject({
     .describe(
       'Iterations between checkpoints; default: 100 where onFailure is restart, else none',
     ),
+  journalMB: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .optional()
+    .describe(
+      'Megabytes of records that a machine keeps until an app has stored them, before it thins the oldest; default: 256',
+    ),
   timeoutSeconds: positive
     .max(3600)
     .default(3)
@@ -112,6 +120,13 @@ export const checkpointInterval = ({
   onFailure,
 }: Pick<ExperimentSpec, 'checkpointEvery' | 'onFailure'>): number =>
   checkpointEvery ?? (onFailure === 'restart' ? CHECKPOINT_EVERY : 0);
+
+const JOURNAL_MB = 256;
+
+/** Bytes that the run's journal on a machine may have before its oldest details are thinned. */
+export const journalBytes = ({
+  journalMB,
+}: Pick<ExperimentSpec, 'journalMB'>): number => (journalMB ?? JOURNAL_MB) * 1_000_000;
 
 /** The machines that get ranks: the first ones, where there are more machines than ranks. */
 export const nodesOf = ({ world }: Pick<ExperimentSpec, 'world'>): readonly string[] =>

@@ -289,6 +289,27 @@ export const restartedRecordSchema = z.strictObject({
 });
 export type RestartedRecord = z.infer<typeof restartedRecordSchema>;
 
+/**
+ * Records are missing before this: the node's journal had reached its bound while no app
+ * stored them, and details were left out. Made by the store, which knows what it misses.
+ */
+export const thinnedRecordSchema = z.strictObject({
+  type: z.literal('thinned'),
+  /** When they were left out. */
+  at: z.number(),
+  node: z.string(),
+  /** How many the store misses. */
+  records: count,
+  /**
+   * Of the iterations from ≤ i < to at least every `every`-th is there, of all of the node's
+   * ranks. Absent: no iterations are missing.
+   */
+  iterations: z.strictObject({ from: count, to: count, every: count }).optional(),
+  /** The journal's bound. */
+  limitBytes: count,
+});
+export type ThinnedRecord = z.infer<typeof thinnedRecordSchema>;
+
 /** The last record of a run that ended as asked: all iterations done, or stopped. */
 export const doneRecordSchema = z.strictObject({
   type: z.literal('done'),
@@ -339,6 +360,7 @@ export const runRecordSchema = z.discriminatedUnion('type', [
   checkpointRecordSchema,
   interruptedRecordSchema,
   restartedRecordSchema,
+  thinnedRecordSchema,
   doneRecordSchema,
   failedRecordSchema,
   finishedRecordSchema,
@@ -348,10 +370,33 @@ export type RunRecord = z.infer<typeof runRecordSchema>;
 /** Everything that a run records besides its iterations and what its ranks print. */
 export type RunEvent = Exclude<RunRecord, { type: 'iteration' | 'log' }>;
 
-/** A record with its place in the run's journal. Sequences start at 1 and have no gap. */
+/**
+ * A record with its place in the run's journal. Sequences start at 1 and have no gap but
+ * those that are declared: where details were left out, to keep the journal's bound.
+ */
 export interface JournalEntry {
   readonly sequence: number;
+  /** The entry before it, where those in between were left out; default: sequence − 1. */
+  readonly follows?: number | undefined;
+  /** Of the first entry behind all that was left out: what that was. */
+  readonly thinned?: JournalThinning | undefined;
   readonly record: RunRecord;
+}
+
+/** What was left out of a journal, altogether. */
+export interface JournalThinning extends Pick<ThinnedRecord, 'at' | 'limitBytes'> {
+  /** Of iterations below `to` at least every `every`-th is there, of all ranks alike. */
+  readonly iterations: { readonly to: number; readonly every: number };
+}
+
+/**
+ * How many entries were left out between the entry with sequence `last` and this one;
+ * undefined: it cannot come next, for some are missing of which the journal does not say so.
+ */
+export function leftOutBefore(entry: JournalEntry, last: number): number | undefined {
+  const { sequence, follows = sequence - 1 } = entry;
+  const fits = Number.isSafeInteger(sequence) && follows <= last && last < sequence;
+  return fits ? sequence - last - 1 : undefined;
 }
 
 export function endsRun(record: RunRecord): record is DoneRecord | FailedRecord {

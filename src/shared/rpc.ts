@@ -6,6 +6,7 @@
  */
 import { z } from 'zod';
 import type { Catalogue } from './catalogue.ts';
+import type { CatchUp } from './catch-up.ts';
 import type { ErrorData } from './errors.ts';
 import { RESIDUAL_POLICIES, type PlanSwitch } from './exchange-plan.ts';
 import type { ExperimentSpec } from './experiment-spec.ts';
@@ -113,6 +114,8 @@ export interface CoreApi {
   /** Soft delete, and its undo. */
   setDeleted(run: string, deleted: boolean): Promise<void>;
   exportRun(run: string, format: ExportFormat): Promise<string>;
+  /** What was caught up with while there was no page to be told. Each is told once. */
+  catchUps(): Promise<readonly CatchUp[]>;
   /** Records of this run are pushed from now on; answers with what is stored so far. */
   watch(run: string): Promise<RunDetail>;
   unwatch(run: string): Promise<void>;
@@ -150,6 +153,8 @@ export interface AppEvents {
   runChanged(summary: RunSummary): void;
   /** New records of a watched run, at most ten times a second. */
   records(run: string, entries: readonly JournalEntry[]): void;
+  /** Much of a run has been read that was recorded while the app did not follow it. */
+  caughtUp(catchUp: CatchUp): void;
   /** Something outside a run needs the user's eye. */
   notice(error: ErrorData): void;
   /** All machines, at most ten times a second. */
@@ -200,6 +205,7 @@ export const rpcArguments = {
   runLog: z.tuple([runId, z.int().min(0)]),
   setDeleted: z.tuple([runId, z.boolean()]),
   exportRun: z.tuple([runId, z.enum(['json', 'csv'])]),
+  catchUps: z.tuple([]),
   watch: z.tuple([runId]),
   unwatch: z.tuple([runId]),
   nodes: z.tuple([]),

@@ -2,22 +2,34 @@
  * A run's journal: every record with its sequence number, appended to one file before
  * anyone is told of it. Frames of MessagePack (`shared/protocol/frame.ts`); a frame cut
  * short by a crash is the end of the journal. Reading may go on while it grows.
+ *
+ * Where it has a bound, details of its older half are left out when it reaches it: the file
+ * is written anew beside, and takes the old one's place. Entries say what they follow then,
+ * and readers go on in the new file.
  */
 import {
   closeSync,
-  createReadStream,
   fsyncSync,
   ftruncateSync,
   openSync,
   readSync,
+  renameSync,
   writeSync,
 } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { failure, toErrorData } from '../../shared/errors.ts';
 import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
-import type { JournalEntry, RunRecord } from '../../shared/records.ts';
+import {
+  leftOutBefore,
+  type JournalEntry,
+  type RunRecord,
+} from '../../shared/records.ts';
+import { JournalRewrite, removeDraft, type JournalBound } from './journal-rewrite.ts';
 
-/** Bytes that are read at once where a journal is reopened. */
+/** Bytes that are read at once. */
 const READ_BYTES = 1 << 18;
+/** Of the bound: what thinning must save, or a journal grow by, before it is tried again. */
+const WORTH_IT = 1 / 16;
 
 export class Journal {
   readonly file: string;
@@ -29,10 +41,22 @@ export class Journal {
 
   #lastRecord: RunRecord | undefined;
   #damage: string | undefined;
+  #bound: JournalBound | undefined;
+  /** Bytes at which it is thinned. */
+  #thinAt = Infinity;
+  #rewrite: JournalRewrite | undefined;
+  /** How often another file has taken the place of the first. */
+  #generation = 0;
 
   /** A new, empty journal. @throws GradwireError `JOURNAL_WRITE_FAILED` */
   static create(file: string): Journal {
     return new Journal(file, 'wx');
+  }
+
+  /** From now on it is thinned where it becomes larger. */
+  bound(bound: JournalBound): void {
+    this.#bound = bound;
+    this.#thinAt = bound.bytes;
   }
 
   /**
@@ -44,6 +68,7 @@ export class Journal {
    */
   static reopen(file: string, each?: (record: RunRecord) => void): Journal {
     const journal = new Journal(file, 'r+');
+    removeDraft(file);
     try {
       journal.#readEntries(each);
     } catch (error) {
@@ -66,7 +91,9 @@ export class Journal {
       if (count === 0) break;
       position += count;
       for (const entry of decoder.push(piece.subarray(0, count))) {
-        if (!isEntry(entry) || entry.sequence !== this.#lastSequence + 1) {
+        const isNext =
+          isEntry(entry) && leftOutBefore(entry, this.#lastSequence) !== undefined;
+        if (!isNext) {
           throw failure(
             'JOURNAL_DAMAGED',
             `what follows record ${this.#lastSequence} is no record`,
@@ -116,26 +143,43 @@ export class Journal {
       record,
     }));
     const bytes = Buffer.concat(entries.map((entry) => encodeFrame(entry)));
-    let written = 0;
     try {
-      // A disk that fills up may take a part of a write.
-      while (written < bytes.length) {
-        written += writeSync(
-          this.#descriptor,
-          bytes,
-          written,
-          bytes.length - written,
-          this.#bytes + written,
-        );
-      }
+      this.#write(bytes);
     } catch (cause) {
       this.#discardPartial();
-      throw this.#writeError(cause);
+      if (this.#rewrite === undefined) throw this.#writeError(cause);
+      // It may be what takes the last of the disk.
+      this.#rewrite.cancel();
+      this.#writeAgain(bytes);
     }
     this.#bytes += bytes.length;
     this.#lastSequence += entries.length;
     this.#lastRecord = records.at(-1) ?? this.#lastRecord;
+    this.#thinWhereDue();
     return entries;
+  }
+
+  #write(bytes: Uint8Array): void {
+    let written = 0;
+    // A disk that fills up may take a part of a write.
+    while (written < bytes.length) {
+      written += writeSync(
+        this.#descriptor!,
+        bytes,
+        written,
+        bytes.length - written,
+        this.#bytes + written,
+      );
+    }
+  }
+
+  #writeAgain(bytes: Uint8Array): void {
+    try {
+      this.#write(bytes);
+    } catch (cause) {
+      this.#discardPartial();
+      throw this.#writeError(cause);
+    }
   }
 
   /** Keep the closing record of a run whose disk takes no more. */
@@ -145,36 +189,92 @@ export class Journal {
     return entry;
   }
 
-  /** Everything after a sequence, up to what is there when the reader catches up. */
+  /**
+   * Everything after a sequence, up to what is there when the reader catches up: each entry
+   * once, or a later one that says what it follows.
+   */
   async *readAfter(after: number): AsyncGenerator<readonly JournalEntry[]> {
     let last = after;
+    let generation = this.#generation;
     let position = 0;
-    const decoder = new FrameDecoder();
+    let decoder = new FrameDecoder();
     while (last < this.#lastSequence) {
-      if (position < this.#bytes) {
-        const stream = createReadStream(this.file, {
-          start: position,
-          end: this.#bytes - 1,
-          highWaterMark: 1 << 18,
-        });
-        for await (const chunk of stream) {
-          position += (chunk as Buffer).length;
-          const entries = [...decoder.push(chunk as Buffer)] as JournalEntry[];
-          const fresh = entries.filter(({ sequence }) => sequence > last);
-          if (fresh.length === 0) continue;
-          last = fresh.at(-1)!.sequence;
-          yield fresh;
-        }
-      } else {
-        const fresh = this.#unwritten.filter(({ sequence }) => sequence > last);
-        if (fresh.length === 0) throw new Error(`internal: journal ends at ${last}`);
-        last = fresh.at(-1)!.sequence;
-        yield fresh;
+      if (generation !== this.#generation) {
+        generation = this.#generation;
+        position = 0;
+        decoder = new FrameDecoder();
       }
+      let entries: readonly JournalEntry[] = this.#unwritten;
+      if (position < this.#bytes) {
+        const piece = await this.#readPiece(position);
+        // It may be of the file that took the place of the one that was meant.
+        if (generation !== this.#generation) continue;
+        if (piece.length === 0) throw new Error(`internal: ${this.file} has ended`);
+        position += piece.length;
+        entries = [...decoder.push(piece)] as JournalEntry[];
+      } else if (last >= (entries.at(-1)?.sequence ?? 0)) {
+        throw new Error(`internal: journal ends at ${last}`);
+      }
+      const fresh = entries.filter(({ sequence }) => sequence > last);
+      if (fresh.length === 0) continue;
+      last = fresh.at(-1)!.sequence;
+      yield fresh;
     }
   }
 
+  /** What the file holds there now; nothing is kept open between two pieces. */
+  async #readPiece(position: number): Promise<Uint8Array> {
+    const piece = Buffer.allocUnsafe(Math.min(READ_BYTES, this.#bytes - position));
+    await using handle = await open(this.file, 'r');
+    const { bytesRead } = await handle.read(piece, 0, piece.length, position);
+    return piece.subarray(0, bytesRead);
+  }
+
+  #thinWhereDue(): void {
+    const bound = this.#bound;
+    if (bound === undefined || this.#rewrite !== undefined) return;
+    if (this.#bytes < this.#thinAt) return;
+    this.#thinAt = this.#bytes + bound.bytes * WORTH_IT;
+    void this.#thin(bound);
+  }
+
+  /** What goes wrong leaves the journal as it is. */
+  async #thin(bound: JournalBound): Promise<void> {
+    try {
+      this.#rewrite = new JournalRewrite(this.file);
+      await this.#rewrite.thin(this.#bytes, bound);
+      await this.#rewrite.copy(() => this.#bytes);
+      if (!this.#rewrite.cancelled) this.#takeOver(this.#rewrite, bound);
+    } catch (error) {
+      bound.warn(`cannot thin ${this.file}: ${String(error)}`);
+    } finally {
+      this.#rewrite?.close();
+      this.#rewrite = undefined;
+    }
+  }
+
+  /** Nothing is appended in between. */
+  #takeOver(rewrite: JournalRewrite, bound: JournalBound): void {
+    const { descriptor, draft } = rewrite.finish(this.#bytes);
+    try {
+      renameSync(draft, this.file);
+    } catch (error) {
+      closeSync(descriptor);
+      removeDraft(this.file);
+      throw error;
+    }
+    closeSync(this.#descriptor!);
+    this.#descriptor = descriptor;
+    const saved = this.#bytes - rewrite.written;
+    this.#bytes = rewrite.written;
+    this.#generation++;
+    // What has no details cannot be thinned: not again with every record.
+    const least = bound.bytes * WORTH_IT;
+    this.#thinAt = saved < least ? this.#bytes + 4 * least : bound.bytes;
+  }
+
   close(): void {
+    this.#rewrite?.cancel();
     if (this.#descriptor === undefined) return;
     try {
       fsyncSync(this.#descriptor);

@@ -18,6 +18,7 @@ import path from 'node:path';
 import { failure, inputError } from '../../shared/errors.ts';
 import type { PlanSwitch } from '../../shared/exchange-plan.ts';
 import {
+  journalBytes,
   parseExperimentSpec,
   type ExperimentSpec,
 } from '../../shared/experiment-spec.ts';
@@ -175,6 +176,11 @@ export class RunTable {
       request.switches,
     );
     const folder = this.#folder(request.run);
+    journal.bound({
+      bytes: journalBytes(spec),
+      ranks: request.ranks,
+      warn: this.#warn,
+    });
     const run = new SupervisedRun({
       run: request.run,
       checkpoints: path.join(folder, CHECKPOINTS),

@@ -12,6 +12,7 @@ import { describePlan } from '../../shared/exchange-plan.ts';
 import { describeAllocated, describeQueued } from '../../shared/queue-text.ts';
 import { rankProcesses } from '../../shared/rank-places.ts';
 import type { RunDetail } from '../../shared/rpc.ts';
+import { describeThinned } from '../../shared/thinned-text.ts';
 import { specToYaml } from '../../main/spec/spec-text.ts';
 import { missingRecords } from '../text/missing-records.ts';
 import { PhaseBreakdown } from '../text/phase-breakdown.ts';
@@ -79,6 +80,7 @@ function describe(
         `iteration ${event.fence}: ${describePlan(event.from)} → ${describePlan(event.to)}`,
       );
     }
+    if (event.type === 'thinned') lines.push(`warning: ${describeThinned(event)}`);
     if (event.type === 'notice') lines.push(`${event.level}: ${event.message}`);
   }
   lines.push('', specToYaml(run.spec).trimEnd());

@@ -5,6 +5,7 @@
  */
 import { existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import { describeCatchUp } from '../../shared/catch-up.ts';
 import type { ErrorData } from '../../shared/errors.ts';
 import { formatError, GradwireError } from '../../shared/errors.ts';
 import { openHome, type Home } from '../../main/home/home.ts';
@@ -54,6 +55,9 @@ export async function withWorkspace<T>(
       notice: (error: ErrorData) => {
         reject(new GradwireError(error));
       },
+      caughtUp: (catchUp) => {
+        process.stderr.write(`gradwire: ${describeCatchUp(catchUp)}\n`);
+      },
       outOfReach: sayOnce((node, error) => `${node} is out of reach: ${error}`),
     };
     const coordinator = new RunCoordinator({
@@ -73,6 +77,9 @@ export async function withWorkspace<T>(
         },
         outOfReach: (node, error) => {
           events.outOfReach(node, error);
+        },
+        caughtUp: (catchUp) => {
+          events.caughtUp?.(catchUp);
         },
       },
     });

@@ -13,6 +13,7 @@ import {
   type StartedRecord,
 } from '../../shared/records.ts';
 import { describeState } from '../../shared/switched-state.ts';
+import { describeThinned } from '../../shared/thinned-text.ts';
 import type { RunSummary } from '../../shared/rpc.ts';
 import { PhaseBreakdown, PhaseMeans } from './phase-breakdown.ts';
 import { loss, milliseconds, percent } from './quantities.ts';
@@ -185,6 +186,9 @@ export class HumanPrinter implements RunPrinter {
           `── iteration ${record.iteration}: ${ranksOf(record)} ` +
             `${record.processes.length === 1 ? 'goes' : 'go'} on from a checkpoint`,
         );
+        return;
+      case 'thinned':
+        this.#line(`warning: ${describeThinned(record)}`);
         return;
       case 'checkpoint':
       case 'finished':

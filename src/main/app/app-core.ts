@@ -98,6 +98,9 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
       outOfReach: (_, error) => {
         outbox.notice(error);
       },
+      caughtUp: (catchUp) => {
+        outbox.caughtUp(catchUp);
+      },
       nodeChanged: () => {
         showNodes();
       },
@@ -179,6 +182,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
       outbox.changed(store.setDeleted(run, deleted));
     },
     exportRun: async (run, format) => [...exportRun(store, run, format)].join(''),
+    catchUps: async () => outbox.takeCatchUps(),
     watch: async (run) => {
       const detail = store.detail(run);
       outbox.watch(run);

@@ -4,6 +4,7 @@
  * may come twice: skip what its answer's `lastSequence` covers. Who watches is counted by
  * the host, which knows its windows; here a run is watched or not.
  */
+import type { CatchUp } from '../../shared/catch-up.ts';
 import type { ErrorData } from '../../shared/errors.ts';
 import type { NetworkStatus } from '../../shared/link-status.ts';
 import type { NodeStatus } from '../../shared/node-status.ts';
@@ -23,6 +24,7 @@ export class EventOutbox {
   readonly #watched = new Set<string>();
   readonly #changed = new Map<string, RunSummary>();
   readonly #records = new Map<string, JournalEntry[]>();
+  readonly #catchUps: CatchUp[] = [];
   #nodes: (() => readonly NodeStatus[]) | undefined;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
@@ -54,6 +56,17 @@ export class EventOutbox {
     if (waiting === undefined) this.#records.set(run, [...entries]);
     else for (const entry of entries) waiting.push(entry);
     this.#schedule();
+  }
+
+  /** Kept until there is a page to be told. */
+  caughtUp(catchUp: CatchUp): void {
+    if (this.#listeners.size === 0) this.#catchUps.push(catchUp);
+    else this.#emit('caughtUp', catchUp);
+  }
+
+  /** What nobody has been told of. */
+  takeCatchUps(): readonly CatchUp[] {
+    return this.#catchUps.splice(0);
   }
 
   notice(error: ErrorData): void {

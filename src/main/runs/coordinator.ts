@@ -5,6 +5,7 @@
  * stored twice, whichever of the processes involved was killed.
  */
 import type { Catalogue } from '../../shared/catalogue.ts';
+import type { CatchUp } from '../../shared/catch-up.ts';
 import type { NetworkProfile } from '../../shared/cost-model/network-profile.ts';
 import {
   failure,
@@ -45,6 +46,8 @@ export interface CoordinatorEvents {
   notice(error: ErrorData): void;
   /** Another machine cannot be reached now. It is tried again while a run needs it. */
   outOfReach(node: string, error: ErrorData): void;
+  /** Much has been read that was recorded while this process did not follow. */
+  caughtUp?(catchUp: CatchUp): void;
   /** The connection to a node was made or lost. */
   nodeChanged?(node: string): void;
 }
@@ -92,6 +95,9 @@ export class RunCoordinator {
         this.stop(id).catch((error: unknown) => {
           this.#trouble(error);
         });
+      },
+      caughtUp: (catchUp) => {
+        if (!this.#closed) this.#events.caughtUp?.(catchUp);
       },
       trouble: (error) => {
         this.#trouble(error);

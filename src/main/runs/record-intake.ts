@@ -1,10 +1,11 @@
 /**
  * From pushed records to stored ones, for one run: gathers what arrives into batches (at
  * most 100 ms or 500 records), stores each in one transaction, then reports it stored.
- * Delivery is at-least-once: what came before is skipped; what is missing never comes.
+ * Delivery is at-least-once: what came before is skipped; what is missing never comes. What
+ * the journal itself left out, and says so, is not missing.
  */
-import type { JournalEntry } from '../../shared/records.ts';
-import { recordsMissing } from '../store/record-writer.ts';
+import { leftOutBefore, type JournalEntry } from '../../shared/records.ts';
+import { recordsMissing } from '../store/journal-progress.ts';
 
 const BATCH_PAUSE_MS = 100;
 const BATCH_RECORDS = 500;
@@ -46,7 +47,7 @@ export class RecordIntake {
     if (this.#closed) return;
     for (const entry of entries) {
       if (entry.sequence <= this.#received) continue;
-      if (entry.sequence !== this.#received + 1) {
+      if (leftOutBefore(entry, this.#received) === undefined) {
         this.flush();
         this.#fail(recordsMissing(this.#received, entry.sequence));
         return;

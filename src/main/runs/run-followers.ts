@@ -4,6 +4,7 @@
  * where the store cannot be written they stay in the journal and are asked for again. What
  * it can never take ends the run as failed: no run may hold up itself or another.
  */
+import { CATCH_UP_MINIMUM, type CatchUp } from '../../shared/catch-up.ts';
 import { GradwireError, toErrorData } from '../../shared/errors.ts';
 import type { JournalEntry } from '../../shared/records.ts';
 import { hasEnded, type RunSummary } from '../../shared/rpc.ts';
@@ -20,6 +21,10 @@ interface Follower {
   /** Where the journal ended when the run was subscribed to. */
   target: number;
   readonly caughtUp: PromiseWithResolvers<void>;
+  isCaughtUp: boolean;
+  /** Stored until then, and told to be missing. */
+  records: number;
+  missing: number;
 }
 
 export interface FollowerEvents {
@@ -27,6 +32,8 @@ export interface FollowerEvents {
   stored(summary: RunSummary, entries: readonly JournalEntry[]): void;
   /** A record of a run that may still go on could not be stored. */
   refused(summary: RunSummary): void;
+  /** Much has been read that was recorded while nobody followed. */
+  caughtUp(catchUp: CatchUp): void;
   trouble(error: unknown): void;
 }
 
@@ -78,7 +85,7 @@ export class RunFollowers {
         after: follower.intake.stored,
       });
       follower.target = lastSequence;
-      if (follower.intake.stored >= lastSequence) follower.caughtUp.resolve();
+      this.#noteProgress(id, follower);
     } catch (error) {
       follower.caughtUp.resolve();
       if (this.#followers.get(id)?.get(link.name) === follower) {
@@ -166,15 +173,19 @@ export class RunFollowers {
       link,
       target: Infinity,
       caughtUp: Promise.withResolvers(),
+      ...{ isCaughtUp: false, records: 0, missing: 0 },
       intake: new RecordIntake(this.#store.journalPosition(id, link.name), {
         store: (entries) => {
           const from = { node: link.name, seen: this.#seen.get(id) };
           batch = this.#store.append(id, entries, from);
+          if (follower.isCaughtUp) return;
+          follower.records += entries.length;
+          follower.missing += missingOf(link.name, batch.entries);
         },
         stored: (last) => {
           const { summary, entries, refusal } = batch!;
           this.acknowledge(link, id, last);
-          if (last >= follower.target) follower.caughtUp.resolve();
+          this.#noteProgress(id, follower);
           // Of a run that has ended a node that was away may have more to tell.
           if (hasEnded(summary.state) && !this.#isOpen(id, link)) this.drop(id, link);
           this.#tell(id, { summary, entries });
@@ -189,6 +200,16 @@ export class RunFollowers {
       }),
     };
     return follower;
+  }
+
+  #noteProgress(id: string, follower: Follower): void {
+    const { intake, link, missing, records, target } = follower;
+    if (follower.isCaughtUp || intake.stored < target) return;
+    follower.isCaughtUp = true;
+    follower.caughtUp.resolve();
+    if (records + missing < CATCH_UP_MINIMUM) return;
+    const { name } = this.#store.summary(id);
+    this.#events.caughtUp({ run: id, name, node: link.name, records, missing });
   }
 
   #isOpen(id: string, link: NodeLink): boolean {
@@ -225,6 +246,13 @@ export class RunFollowers {
     await this.follow(link, id);
   }
 }
+
+/** Records that are told to be missing of a node's journal. */
+const missingOf = (node: string, entries: readonly JournalEntry[]): number =>
+  entries
+    .map(({ record }) => record)
+    .filter((record) => record.type === 'thinned' && record.node === node)
+    .reduce((sum, record) => sum + (record.type === 'thinned' ? record.records : 0), 0);
 
 /** Whether the store is what is in trouble, and not what it was given. */
 function isOfTheStore(error: unknown): boolean {

@@ -12,6 +12,7 @@ import { journalsMigration } from './migrations/002-journals.ts';
 import { nodesMigration } from './migrations/003-nodes.ts';
 import { linksMigration } from './migrations/004-links.ts';
 import { logLinesMigration } from './migrations/005-log-lines.ts';
+import { thinnedJournalsMigration } from './migrations/006-thinned-journals.ts';
 
 /** In order; a database at `user_version` n has had the first n. Never edit, only add. */
 const migrations: readonly string[] = [
@@ -20,6 +21,7 @@ const migrations: readonly string[] = [
   nodesMigration,
   linksMigration,
   logLinesMigration,
+  thinnedJournalsMigration,
 ];
 
 export const DATABASE_VERSION = migrations.length;

@@ -8,12 +8,7 @@
  * reason stands in its place, and the run ends as failed, whatever its last record says.
  */
 import Database from 'better-sqlite3';
-import {
-  failure,
-  toErrorData,
-  type ErrorData,
-  type GradwireError,
-} from '../../shared/errors.ts';
+import { failure, toErrorData, type ErrorData } from '../../shared/errors.ts';
 import { parseRecord } from '../../shared/parse-record.ts';
 import {
   endsJournal,
@@ -25,6 +20,7 @@ import {
   type RunRecord,
 } from '../../shared/records.ts';
 import { reportOf, rootCause } from '../../shared/root-cause.ts';
+import { JournalProgress } from './journal-progress.ts';
 import type { JournalRow, RunRow } from './run-row.ts';
 import type { Statements } from './statements.ts';
 
@@ -36,8 +32,9 @@ export interface Written {
 }
 
 /**
- * Entries of one node's journal, in order and without a gap to what is stored of it. What
- * ends a run is held back until the journals of all its nodes have ended.
+ * Entries of one node's journal, in order and without a gap to what is stored of it that the
+ * journal does not declare. What it left out is told by a record where its end is reached.
+ * What ends a run is held back until the journals of all its nodes have ended.
  * @throws GradwireError `RECORDS_MISSING`
  */
 export function writeRecords(
@@ -46,40 +43,44 @@ export function writeRecords(
   journal: JournalRow,
   entries: readonly JournalEntry[],
 ): Written {
-  let last = journal.last_sequence;
-  let ending: string | null = null;
+  const progress = new JournalProgress(journal);
   let refusal: ErrorData | undefined;
   const written: JournalEntry[] = [];
   const store = (record: RunRecord): void => {
     const sequence = run.last_sequence + written.length + 1;
     write(statements, run, { sequence, record });
     written.push({ sequence, record });
+    progress.stored(record);
   };
   const take = (record: RunRecord): void => {
-    if (endsJournal(record)) ending = JSON.stringify(record);
+    if (endsJournal(record)) progress.ends(record);
     if (!endsRun(record)) store(record);
   };
   for (const entry of entries) {
-    if (entry.sequence !== last + 1) throw recordsMissing(last, entry.sequence);
-    last = entry.sequence;
+    const thinned = progress.advance(entry);
     const refused = run.error ?? (refusal && JSON.stringify(refusal));
     try {
+      // A machine may say anything.
+      if (thinned !== undefined) store(parseRecord(thinned));
       take(closeRefused(takeRecord(entry, run), refused));
     } catch (error) {
-      const reason = refusalOf(error, last);
+      const reason = refusalOf(error, entry.sequence);
       refusal ??= reason;
       statements.setRefusal.run(JSON.stringify(reason), run.number);
       take(inPlaceOf(entry.record, reason));
     }
   }
-  statements.setJournal.run(last, ending, run.number, journal.node);
-  if (ending !== null) {
+  statements.setJournal.run({ ...progress.row, run: run.number });
+  if (progress.hasEnded) {
     const end = endOf(statements, run);
     const refused = run.error ?? (refusal && JSON.stringify(refusal));
     if (end !== undefined) store(closeRefused(end, refused));
   }
   statements.setLastSequence.run(run.last_sequence + written.length, run.number);
-  advance(statements, run);
+  for (const [rank, iterations] of progress.ranks) {
+    statements.setRankProgress.run(run.number, rank, iterations);
+  }
+  moveOn(statements, run);
   return { entries: written, refusal };
 }
 
@@ -123,13 +124,6 @@ export function endingOf(
   if (failures.length === 0) return endings.find((ending) => ending.type === 'done');
   const cause = rootCause(failures.map(({ error }) => reportOf(error)));
   return failures.find(({ error }) => error === cause);
-}
-
-/** What the journal lost between two records can never be stored. */
-export function recordsMissing(last: number, next: number): GradwireError {
-  return failure('RECORDS_MISSING', `record ${next} follows ${last}`, {
-    next: 'What was stored is kept. Launch the run again; if it happens again, report it.',
-  });
 }
 
 /** @throws GradwireError `RECORD_INVALID` */
@@ -241,6 +235,7 @@ function applyEvent(statements: Statements, run: RunRow, record: RunEvent): void
     case 'checkpoint':
     case 'interrupted':
     case 'restarted':
+    case 'thinned':
     case 'finished':
       return;
     default:
@@ -248,17 +243,19 @@ function applyEvent(statements: Statements, run: RunRow, record: RunEvent): void
   }
 }
 
-/** Moves the count of iterations that every rank has finished, and their last loss. */
-function advance(statements: Statements, run: RunRow): void {
-  let finished = run.iterations;
-  let loss: number | null = null;
-  for (const row of statements.finishedFrom.all({
-    run: run.number,
-    from: run.iterations,
-  })) {
-    if (row.iteration !== finished || row.ranks !== run.ranks) break;
-    finished++;
-    loss = row.loss;
-  }
-  if (loss !== null) statements.setProgress.run(finished, loss, run.number);
+/** Iterations to look back on for one that all ranks have recorded. */
+const LOOK_BACK = 1024;
+
+/**
+ * Moves the count of iterations that every rank has finished, and the mean loss of the newest
+ * that is here of all of them. Those that were left out hold up nothing.
+ */
+function moveOn(statements: Statements, run: RunRow): void {
+  const { ranks, iterations } = statements.rankProgress.get(run.number)!;
+  if (iterations === null || ranks < run.ranks || iterations <= run.iterations) return;
+  const loss = statements.lossBefore.get({
+    ...{ run: run.number, ranks: run.ranks },
+    ...{ from: iterations - LOOK_BACK, to: iterations },
+  })?.loss;
+  statements.setProgress.run(iterations, loss ?? run.loss, run.number);
 }

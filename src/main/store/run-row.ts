@@ -39,6 +39,12 @@ export interface JournalRow {
   readonly last_sequence: number;
   /** Its last record as JSON, once that has come. */
   readonly ending: string | null;
+  /** One more than the newest iteration that it has told. */
+  readonly iterations: number;
+  /** Its records that were left out, and of which no record of the run tells yet. */
+  readonly left_out: number;
+  /** From which iteration on. */
+  readonly left_out_from: number;
 }
 
 /** A journal of a run that has ended without it: its machine was out of reach. */

@@ -144,7 +144,8 @@ export class RunStore {
 
   /**
    * Stores what is new among the entries of a node's journal, which must be in order and
-   * without a gap to what is stored of it. All or nothing.
+   * without a gap to what is stored of it, but for what the journal says that it left out.
+   * All or nothing.
    * @throws GradwireError `RECORDS_MISSING`: a gap
    */
   append(
@@ -212,9 +213,9 @@ export class RunStore {
   closeJournal(id: string, node: string): void {
     const ending: RunRecord = { type: 'finished', at: Date.now(), node };
     this.#guard(() => {
-      const run = this.#row(id).number;
-      const { last_sequence: last } = this.#journal(this.#row(id), node);
-      this.#statements.setJournal.run(last, JSON.stringify(ending), run, node);
+      const row = this.#row(id);
+      const journal = { ...this.#journal(row, node), ending: JSON.stringify(ending) };
+      this.#statements.setJournal.run({ ...journal, run: row.number });
     });
   }
 

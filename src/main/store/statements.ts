@@ -89,25 +89,38 @@ export function prepareStatements(database: Database.Database) {
       UNION ALL
       SELECT sequence, record FROM log_lines WHERE run = @run AND sequence > @after
       ORDER BY sequence LIMIT ${PAGE}`),
-    finishedFrom: database.prepare<
-      [{ run: number; from: number }],
-      { iteration: number; ranks: number; loss: number }
+    setRankProgress: database.prepare<[number, number, number]>(`
+      INSERT INTO rank_progress (run, rank, iterations) VALUES (?, ?, ?)
+      ON CONFLICT DO UPDATE SET iterations = max(iterations, excluded.iterations)`),
+    rankProgress: database.prepare<
+      [number],
+      { ranks: number; iterations: number | null }
     >(`
-      SELECT iteration, count(*) AS ranks, avg(record ->> '$.loss') AS loss
-      FROM iterations WHERE run = @run AND iteration >= @from
-      GROUP BY iteration ORDER BY iteration`),
+      SELECT count(*) AS ranks, min(iterations) AS iterations
+      FROM rank_progress WHERE run = ?`),
+    lossBefore: database.prepare<
+      [{ run: number; ranks: number; from: number; to: number }],
+      { loss: number }
+    >(`
+      SELECT avg(record ->> '$.loss') AS loss FROM iterations
+      WHERE run = @run AND iteration >= @from AND iteration < @to
+      GROUP BY iteration HAVING count(*) = @ranks
+      ORDER BY iteration DESC LIMIT 1`),
     createJournal: database.prepare<[number | bigint, string]>(
       'INSERT INTO journals (run, node) VALUES (?, ?)',
     ),
     journal: database.prepare<[number, string], JournalRow>(
-      'SELECT node, last_sequence, ending FROM journals WHERE run = ? AND node = ?',
+      'SELECT * FROM journals WHERE run = ? AND node = ?',
     ),
     journals: database.prepare<[number], JournalRow>(
-      'SELECT node, last_sequence, ending FROM journals WHERE run = ?',
+      'SELECT * FROM journals WHERE run = ?',
     ),
-    setJournal: database.prepare<[number, string | null, number, string]>(`
-      UPDATE journals SET last_sequence = ?, ending = coalesce(?, ending)
-      WHERE run = ? AND node = ?`),
+    setJournal: database.prepare<
+      [Omit<JournalRow, 'node'> & { readonly run: number; readonly node: string }]
+    >(`
+      UPDATE journals SET last_sequence = @last_sequence, ending = @ending,
+        iterations = @iterations, left_out = @left_out, left_out_from = @left_out_from
+      WHERE run = @run AND node = @node`),
     missingJournals: database.prepare<[], MissingJournal>(`
       SELECT runs.id AS run, node FROM journals JOIN runs ON runs.number = journals.run
       WHERE ending IS NULL AND state NOT IN ('starting', 'running')
@@ -120,7 +133,7 @@ export function prepareStatements(database: Database.Database) {
     setLastSequence: database.prepare<[number, number]>(
       'UPDATE runs SET last_sequence = ? WHERE number = ?',
     ),
-    setProgress: database.prepare<[number, number, number]>(
+    setProgress: database.prepare<[number, number | null, number]>(
       'UPDATE runs SET iterations = ?, loss = ? WHERE number = ?',
     ),
     setMetric: database.prepare<[number, number]>(

@@ -4,6 +4,7 @@
  */
 import { createContext } from 'svelte';
 import type { Catalogue } from '../../shared/catalogue.ts';
+import { describeCatchUp, type CatchUp } from '../../shared/catch-up.ts';
 import { isErrorData, toErrorData, type ErrorData } from '../../shared/errors.ts';
 import type {
   AppApi,
@@ -55,6 +56,7 @@ export class AppState {
         this.#status = status;
       }),
       connection.on('runChanged', (summary) => this.#noteRun(summary)),
+      connection.on('caughtUp', (catchUp) => this.#tellCatchUp(catchUp)),
       connection.on('notice', (error) => this.toasts.error(error)),
       connection.on('resync', () => this.load()),
       connection.on('hostCommand', (id) => this.commands.run(id)),
@@ -101,6 +103,9 @@ export class AppState {
       this.api.runs({ limit: RECENT }),
       (recent) => (this.#recent = recent),
     );
+    void this.#ask(this.api.catchUps(), (catchUps) => {
+      for (const catchUp of catchUps) this.#tellCatchUp(catchUp);
+    });
     void this.cluster.load();
     this.loadCatalogue();
   }
@@ -176,6 +181,13 @@ export class AppState {
     } catch (error) {
       return isErrorData(error) ? error : toErrorData(error);
     }
+  }
+
+  #tellCatchUp(catchUp: CatchUp): void {
+    this.toasts.info(describeCatchUp(catchUp), {
+      title: 'Show',
+      run: () => this.router.go({ view: 'run', run: catchUp.run }),
+    });
   }
 
   #noteRun(summary: RunSummary): void {

@@ -113,6 +113,7 @@ export class HostConnection implements Connection {
       {
         runChanged: (...args) => this.#emit('runChanged', ...args),
         records: (...args) => this.#emit('records', ...args),
+        caughtUp: (...args) => this.#emit('caughtUp', ...args),
         notice: (...args) => this.#emit('notice', ...args),
         nodesChanged: (...args) => this.#emit('nodesChanged', ...args),
         networkChanged: (...args) => this.#emit('networkChanged', ...args),

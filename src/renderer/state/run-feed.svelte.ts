@@ -5,7 +5,7 @@
  * not grow with the rate of the records. Memory is bounded by RunHistory and by the
  * number of events.
  */
-import { SvelteMap } from 'svelte/reactivity';
+import { SvelteMap, SvelteSet } from 'svelte/reactivity';
 import type { ExchangePlan } from '../../shared/exchange-plan.ts';
 import { isErrorData, toErrorData, type ErrorData } from '../../shared/errors.ts';
 import type {
@@ -32,12 +32,16 @@ import { summarizeWindow, type WindowSummary } from './window-summary.ts';
 /** Iterations read at full resolution when a run is opened, and records at most. */
 const FULL_RESOLUTION = 512;
 const FULL_RECORDS = 16_384;
-/** Iterations read of everything before, thinned evenly. */
+/** Iterations read at most of everything before, thinned evenly. */
 const THINNED = 1000;
 /** Iterations that the verdict and the tiles look back on. */
 const LOOK_BACK = 200;
 /** Switches whose effect is computed: the latest. */
 const EFFECTS = 12;
+
+/** A power of two, as where a journal was thinned: multiples of others are not there. */
+const strideFor = (iterations: number): number =>
+  2 ** Math.max(0, Math.ceil(Math.log2(iterations / THINNED)));
 
 export class RunFeed {
   readonly run: string;
@@ -63,6 +67,8 @@ export class RunFeed {
   #reading: Promise<void> | undefined;
   #readAgain = false;
   #closed = false;
+  /** Epochs around which too little is stored to measure an effect. */
+  readonly #unmeasured = new SvelteSet<number>();
   /** Epochs whose surroundings have been asked for. */
   #asked: readonly number[] = [];
 
@@ -125,6 +131,11 @@ export class RunFeed {
     return this.#effects;
   }
 
+  /** Whether the iterations around a switch are too few, and there will be no more. */
+  isUnmeasured(epoch: number): boolean {
+    return this.#unmeasured.has(epoch);
+  }
+
   /** The last iterations under the plan in force; undefined while there are none. */
   readonly recentSummary: WindowSummary | undefined = $derived.by(() => {
     void this.slow.tick;
@@ -158,7 +169,7 @@ export class RunFeed {
       const recent = await this.#read(recentFrom, Infinity, 1);
       for (const record of recent) history.add(record);
       if (recentFrom > 0) {
-        const stride = Math.ceil(recentFrom / THINNED);
+        const stride = strideFor(recentFrom);
         const older = await this.#read(0, recentFrom, stride);
         for (const record of older) history.add(record);
       }
@@ -232,7 +243,7 @@ export class RunFeed {
     try {
       const detail = await this.#api.run(this.run);
       this.#setDetail(detail);
-      const stride = Math.max(1, Math.ceil((detail.iterations - from) / THINNED));
+      const stride = strideFor(detail.iterations - from);
       for (const record of await this.#read(from, Infinity, stride)) {
         history.add(record);
       }
@@ -301,8 +312,9 @@ export class RunFeed {
       const around = new RecentIterations(ranks, to - from);
       for (const record of await this.#read(from, to, 1)) around.add(record);
       const effect = switchEffect(around, bounds);
-      if (effect === undefined || this.#closed) return;
-      this.#effects.set(epoch, { ...effect, settled: true });
+      if (this.#closed) return;
+      if (effect === undefined) this.#unmeasured.add(epoch);
+      else this.#effects.set(epoch, { ...effect, settled: true });
     } catch (error) {
       if (!isErrorData(error)) throw error;
       // Asked again when something comes; until then the switch shows no effect.

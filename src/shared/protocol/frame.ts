@@ -13,14 +13,18 @@ export const MAX_CONTROL_FRAME_BYTES = 16 * 2 ** 20;
 const packr = new Packr({ useRecords: false, encodeUndefinedAsNil: false });
 
 export function encodeFrame(message: unknown): Uint8Array {
-  const body = packr.pack(message);
+  return frameOf(packr.pack(message));
+}
+
+/** A frame whose body is packed already. */
+export function frameOf(body: Uint8Array): Uint8Array {
   const frame = new Uint8Array(4 + body.length);
   new DataView(frame.buffer).setUint32(0, body.length, true);
   frame.set(body, 4);
   return frame;
 }
 
-export class FrameDecoder {
+export class FrameDecoder<T = unknown> {
   /** What has come of a frame that is not complete, piece by piece. */
   #pieces: Uint8Array[] = [];
   #pendingBytes = 0;
@@ -28,9 +32,15 @@ export class FrameDecoder {
   #wantedBytes = 0;
   #decodedBytes = 0;
   readonly #limit: number;
+  readonly #decode: (body: Uint8Array) => T;
 
-  constructor(limit = MAX_CONTROL_FRAME_BYTES) {
+  /** @param decode makes a message of a body, which may be overwritten afterwards */
+  constructor(
+    limit = MAX_CONTROL_FRAME_BYTES,
+    decode: (body: Uint8Array) => T = decodeBody as (body: Uint8Array) => T,
+  ) {
     this.#limit = limit;
+    this.#decode = decode;
   }
 
   /** Bytes of a frame that has begun but not ended. */
@@ -48,7 +58,7 @@ export class FrameDecoder {
    * afterwards. Every byte of a frame is copied at most twice, however small the chunks.
    * @throws GradwireError `FRAME_TOO_LARGE`, `FRAME_INVALID`
    */
-  *push(chunk: Uint8Array): Generator {
+  *push(chunk: Uint8Array): Generator<T, void, void> {
     let data = chunk;
     if (this.#pendingBytes > 0) {
       this.#keep(chunk, this.#wantedBytes);
@@ -70,7 +80,7 @@ export class FrameDecoder {
       wanted = 4 + length;
       if (data.length - offset < wanted) break;
       const body = data.subarray(offset + 4, offset + wanted);
-      const message = decodeBody(body);
+      const message = this.#decode(body);
       offset += wanted;
       this.#decodedBytes += wanted;
       wanted = 4;
@@ -99,7 +109,8 @@ export class FrameDecoder {
   }
 }
 
-function decodeBody(body: Uint8Array): unknown {
+/** @throws GradwireError `FRAME_INVALID` */
+export function decodeBody(body: Uint8Array): unknown {
   try {
     return packr.unpack(body);
   } catch (cause) {

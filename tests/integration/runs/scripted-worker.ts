@@ -1,14 +1,17 @@
 /**
  * A worker that trains nothing: it speaks the supervisor's protocol, and the run's name
- * says what it does. Rank 1 may spoil a record; a stop may take long.
+ * says what it does. Rank 1 may spoil a record; a stop may take long; there may be thousands
+ * of iterations at once.
  */
 import { writeSync } from 'node:fs';
 import { encodeFrame, FrameDecoder } from '../../../src/shared/protocol/frame.ts';
 import type { ToWorker } from '../../../src/shared/protocol/worker.ts';
 import { done, iterationRecord } from '../../unit/main/sample-records.ts';
+import { TORRENT } from './torrent.ts';
 
 const ITERATION_MS = 20;
 const SPOILT_ITERATION = 3;
+const TORRENT_BATCH = 50;
 
 /** Each makes of a good record one that no supervisor may take. */
 const defects: Readonly<Record<string, (record: object) => unknown>> = {
@@ -21,6 +24,7 @@ const stops: Readonly<Record<string, { readonly recordMs: number; quietMs: numbe
   {
     'records-on': { recordMs: 2500, quietMs: 0 },
     'quiet-for-long': { recordMs: 0, quietMs: 17_000 },
+    torrent: { recordMs: 0, quietMs: 0 },
   };
 
 let name = '';
@@ -38,6 +42,17 @@ function step(): void {
   const spoil = rank === 1 && iteration === SPOILT_ITERATION && defects[name];
   send({ type: 'records', records: [spoil ? spoil(good) : good] });
   iteration++;
+}
+
+/** As fast as they are read, and a line printed now and then. */
+function pour(): void {
+  const records = Array.from({ length: TORRENT_BATCH }, () =>
+    iterationRecord(iteration++, rank),
+  );
+  send({ type: 'records', records });
+  if (rank === 1) process.stdout.write(`poured ${iteration}\n`);
+  if (iteration < TORRENT) setTimeout(pour);
+  else stepping = setInterval(step, ITERATION_MS);
 }
 
 /** A run whose name says nothing of stops never does, and says nothing more. */
@@ -68,7 +83,8 @@ function handle(message: ToWorker): void {
     case 'begin':
       send({ type: 'ready', backend: 'wasm', parameters: 10 });
       if (name === 'failure-that-is-none') send({ type: 'failed', error: { code: 5 } });
-      stepping = setInterval(step, ITERATION_MS);
+      if (name === 'torrent') pour();
+      else stepping = setInterval(step, ITERATION_MS);
       return;
     case 'switch':
       return;

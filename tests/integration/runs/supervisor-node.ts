@@ -34,14 +34,22 @@ interface PreparedRun {
 }
 
 export class SupervisorNode implements AsyncDisposable {
-  readonly #home: GradwireHome;
-  readonly #supervisor: ChildProcess;
+  /** Commands that run there talk to this supervisor. */
+  readonly home: GradwireHome;
+  readonly #agent: string;
+  readonly #environment: Readonly<Record<string, string>>;
+  #supervisor: ChildProcess | undefined;
   readonly #pushed = new Map<string, JournalEntry[]>();
   #connection: ControlConnection | undefined;
 
-  private constructor(home: GradwireHome, supervisor: ChildProcess) {
-    this.#home = home;
-    this.#supervisor = supervisor;
+  private constructor(
+    home: GradwireHome,
+    agent: string,
+    environment: Readonly<Record<string, string>>,
+  ) {
+    this.home = home;
+    this.#agent = agent;
+    this.#environment = environment;
   }
 
   /**
@@ -53,32 +61,38 @@ export class SupervisorNode implements AsyncDisposable {
     environment: Readonly<Record<string, string>> = {},
   ): Promise<SupervisorNode> {
     const home = new GradwireHome();
-    const opened = await openHome(resolveHome({ GRADWIRE_HOME: home.directory }));
-    const supervisor = spawn(
+    const node = new SupervisorNode(home, agent(home.directory), environment);
+    await node.startSupervisor();
+    return node;
+  }
+
+  /** Another one, where the one before was killed. */
+  async startSupervisor(): Promise<void> {
+    const { directory } = this.home;
+    const opened = await openHome(resolveHome({ GRADWIRE_HOME: directory }));
+    this.#supervisor = spawn(
       process.execPath,
       [
-        path.join(agent(home.directory), 'supervisor.js'),
-        ...['--home', home.directory, '--socket', opened.socket],
+        path.join(this.#agent, 'supervisor.js'),
+        ...['--home', directory, '--socket', opened.socket],
       ],
       {
         stdio: 'ignore',
-        env: { ...process.env, ...environment, GRADWIRE_HOME: home.directory },
+        env: { ...process.env, ...this.#environment, GRADWIRE_HOME: directory },
       },
     );
-    const node = new SupervisorNode(home, supervisor);
-    node.#connection = await untilAsync(
+    this.#connection = await untilAsync(
       () =>
         connectSupervisor(opened, {
           push: (message) => {
             if (message.type !== 'records') return;
-            node.#pushed.get(message.run)?.push(...message.entries);
+            this.#pushed.get(message.run)?.push(...message.entries);
           },
           lost: () => undefined,
         }),
       (candidate) => candidate !== undefined,
       'the supervisor to listen',
     );
-    return node;
   }
 
   get connection(): ControlConnection {
@@ -87,7 +101,7 @@ export class SupervisorNode implements AsyncDisposable {
 
   /** The processes of a run's ranks. */
   workers(run: string): readonly ProcessEntry[] {
-    return childrenOf(this.#supervisor.pid!, ` ${run} `);
+    return childrenOf(this.#supervisor!.pid!, ` ${run} `);
   }
 
   /** Starts the ranks of a run, which wait to begin. */
@@ -135,8 +149,8 @@ export class SupervisorNode implements AsyncDisposable {
 
   /** As the kernel does, for lack of memory perhaps: what was started there is left. */
   async kill(): Promise<void> {
-    const gone = new Promise((resolve) => this.#supervisor.once('exit', resolve));
-    this.#supervisor.kill('SIGKILL');
+    const gone = new Promise((resolve) => this.#supervisor!.once('exit', resolve));
+    this.#supervisor!.kill('SIGKILL');
     await gone;
   }
 
@@ -171,14 +185,14 @@ export class SupervisorNode implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const { exitCode, signalCode } = this.#supervisor;
+    const { exitCode, signalCode } = this.#supervisor!;
     if (exitCode === null && signalCode === null) {
-      const gone = new Promise((resolve) => this.#supervisor.once('exit', resolve));
-      this.#supervisor.kill('SIGTERM');
+      const gone = new Promise((resolve) => this.#supervisor!.once('exit', resolve));
+      this.#supervisor!.kill('SIGTERM');
       await gone;
     }
     await this.#connection?.close();
-    await this.#home[Symbol.asyncDispose]();
+    await this.home[Symbol.asyncDispose]();
   }
 }
 

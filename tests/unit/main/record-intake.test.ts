@@ -83,6 +83,20 @@ describe('the intake', () => {
     expect(batches).toEqual([[before]]);
   });
 
+  test('a gap that the journal declares is none, for whoever has a part of it too', () => {
+    for (const stored of [3, 5]) {
+      const { intake, batches, errors } = collector(stored);
+      const [entry] = entries([iterationRecord(0, 8)], 6);
+      intake.push([{ ...entry!, follows: 3 }]);
+      intake.close();
+      expect(errors).toEqual([]);
+      expect(batches).toEqual([[{ ...entry, follows: 3 }]]);
+    }
+    const { intake, errors } = collector(2);
+    intake.push([{ ...entries([done], 6)[0]!, follows: 3 }]);
+    expect(errors).toMatchObject([{ code: 'RECORDS_MISSING' }]);
+  });
+
   test('what cannot be stored is reported, not acknowledged, and nothing follows', () => {
     const { intake, last, errors } = collector(0, true);
     intake.push(entries([iterationRecord(0, 0), done]));

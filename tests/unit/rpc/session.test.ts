@@ -36,6 +36,7 @@ const EXAMPLES: { readonly [K in keyof AppApi]: Parameters<AppApi[K]> } = {
   runLog: ['run-1', 3],
   setDeleted: ['run-1', true],
   exportRun: ['run-1', 'csv'],
+  catchUps: [],
   watch: ['run-1'],
   unwatch: ['run-1'],
   nodes: [],

@@ -93,6 +93,7 @@ export class SmallCore implements ServedCore {
     iterations: (run, range) => this.#answer('iterations', [run, range], [ENTRY]),
     runLog: (run, after) => this.#answer('runLog', [run, after], [ENTRY]),
     setDeleted: (run, deleted) => this.#answer('setDeleted', [run, deleted], undefined),
+    catchUps: () => this.#answer('catchUps', [], []),
     exportRun: (run, format) => this.#answer('exportRun', [run, format], 'a,b\n'),
     watch: (run) => this.#answer('watch', [run], RUN),
     unwatch: (run) => this.#answer('unwatch', [run], undefined),

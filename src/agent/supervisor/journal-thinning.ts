@@ -1,0 +1,202 @@
+/**
+ * Which details of a journal's older half are left out once the journal has reached its
+ * bound. What remains of that half is to take a quarter of the bound:
+ *
+ * - of the iterations every n-th stays, those that n divides, of all ranks alike. n is the
+ *   smallest power of two that suffices, so that what several nodes keep, each by itself,
+ *   agrees, and so that thinning again keeps a part of what is there;
+ * - of what a rank printed the newest lines stay that fit into its share of a quarter of it;
+ * - measures and notices stay as long as they fit into such a quarter, and then every m-th;
+ * - what says how the run came about stays: starts, switches, interruptions, endings.
+ *
+ * No I/O: a survey reads the older half once, and the choice that it makes is applied to the
+ * same entries in the same order.
+ */
+import type { JournalThinning } from '../../shared/records.ts';
+import type { SeenEntry } from './journal-frame.ts';
+
+type SeenRecord = SeenEntry['record'];
+
+/** Of the bound: what the older half may take afterwards. */
+const OLDER_PART = 1 / 4;
+/** Of that: what printed lines, and what measures and notices, may take each. */
+const MINOR_PART = 1 / 4;
+/** Beyond any number of iterations. */
+const STRIDES = 31;
+
+/** Bytes by the largest power of two that divides the number they belong to. */
+class StrideBytes {
+  readonly #bytes = new Float64Array(STRIDES);
+
+  add(number: number, bytes: number): void {
+    this.#bytes[exponentOf(number)]! += bytes;
+  }
+
+  /** The smallest power of two whose multiples take no more than this. */
+  fitting(limit: number): number {
+    let kept = this.#bytes.reduce((sum, bytes) => sum + bytes, 0);
+    let exponent = 0;
+    while (exponent < STRIDES - 1 && kept > limit) kept -= this.#bytes[exponent++]!;
+    return 2 ** exponent;
+  }
+
+  /** Of the multiples of a power of two. */
+  of(stride: number): number {
+    return this.#bytes
+      .subarray(Math.log2(stride))
+      .reduce((sum, bytes) => sum + bytes, 0);
+  }
+}
+
+/** Takes note of the older half's entries. */
+export class ThinningSurvey {
+  readonly #ranks: readonly number[];
+  readonly #iterations = new StrideBytes();
+  readonly #minor = new StrideBytes();
+  readonly #counts = new Ordinals();
+  /** By rank: bytes of what it printed. */
+  readonly #printed = new Map<number, number>();
+  /** By rank: the first iteration that is not among them. */
+  readonly #next = new Map<number, number>();
+  #essential = 0;
+  /** What was left out before. */
+  #earlier: JournalThinning['iterations'] = { to: 0, every: 1 };
+
+  /** @param ranks all that record here */
+  constructor(ranks: readonly number[]) {
+    this.#ranks = ranks;
+  }
+
+  note({ record, thinned }: SeenEntry, bytes: number): void {
+    this.#earlier = thinned?.iterations ?? this.#earlier;
+    switch (kindOf(record)) {
+      case 'iteration': {
+        const { iteration = 0, rank = 0 } = record;
+        this.#iterations.add(iteration, bytes);
+        this.#next.set(rank, iteration + 1);
+        return;
+      }
+      case 'printed': {
+        const { rank = 0 } = record;
+        this.#printed.set(rank, (this.#printed.get(rank) ?? 0) + bytes);
+        return;
+      }
+      case 'minor':
+        this.#minor.add(this.#counts.next(record), bytes);
+        return;
+      case 'essential':
+        this.#essential += bytes;
+        return;
+    }
+  }
+
+  /** What stays of them in a journal of so many bytes at most. */
+  choose(limitBytes: number): ThinningChoice {
+    const older = limitBytes * OLDER_PART;
+    const share = older * MINOR_PART;
+    const every = this.#minor.fitting(share);
+    const perRank = share / this.#ranks.length;
+    const excess = new Map<number, number>();
+    let rest = older - this.#essential - this.#minor.of(every);
+    for (const [rank, bytes] of this.#printed) {
+      excess.set(rank, Math.max(0, bytes - perRank));
+      rest -= Math.min(bytes, perRank);
+    }
+    // Where a rank has recorded less than the others, an iteration of theirs is not whole.
+    const whole = Math.min(...this.#ranks.map((rank) => this.#next.get(rank) ?? 0));
+    return new ThinningChoice({
+      ...{ minorEvery: every, printedExcess: excess, earlier: this.#earlier },
+      // The last one that is whole stays: it says how far every rank has come.
+      iterationsTo: Math.max(0, whole - 1),
+      iterationEvery: this.#iterations.fitting(Math.max(0, rest)),
+    });
+  }
+}
+
+interface Choice {
+  readonly iterationEvery: number;
+  readonly minorEvery: number;
+  /** By rank: bytes of its oldest lines that go. */
+  readonly printedExcess: Map<number, number>;
+  /** Those from here on stay. */
+  readonly iterationsTo: number;
+  readonly earlier: JournalThinning['iterations'];
+}
+
+/** Is asked about the same entries in the same order, once. */
+export class ThinningChoice {
+  readonly #choice: Choice;
+  readonly #counts = new Ordinals();
+
+  constructor(choice: Choice) {
+    this.#choice = choice;
+  }
+
+  /** What is left out, with what was before. */
+  get iterations(): JournalThinning['iterations'] {
+    const { earlier, iterationEvery, iterationsTo } = this.#choice;
+    if (iterationEvery === 1) return earlier;
+    return {
+      to: Math.max(earlier.to, iterationsTo),
+      every: Math.max(earlier.every, iterationEvery),
+    };
+  }
+
+  keeps(record: SeenRecord, bytes: number): boolean {
+    const { iterationEvery, iterationsTo, minorEvery, printedExcess } = this.#choice;
+    switch (kindOf(record)) {
+      case 'iteration': {
+        const { iteration = 0 } = record;
+        return iteration >= iterationsTo || iteration % iterationEvery === 0;
+      }
+      case 'printed': {
+        const { rank = 0 } = record;
+        const excess = printedExcess.get(rank) ?? 0;
+        printedExcess.set(rank, excess - bytes);
+        return excess <= 0;
+      }
+      case 'minor':
+        return this.#counts.next(record) % minorEvery === 0;
+      case 'essential':
+        return true;
+    }
+  }
+}
+
+/** Numbers the records of each type, from 0. */
+class Ordinals {
+  readonly #next = new Map<string, number>();
+
+  next({ type }: SeenRecord): number {
+    const ordinal = this.#next.get(type) ?? 0;
+    this.#next.set(type, ordinal + 1);
+    return ordinal;
+  }
+}
+
+function kindOf({ type }: SeenRecord): 'iteration' | 'printed' | 'minor' | 'essential' {
+  switch (type) {
+    case 'iteration':
+      return 'iteration';
+    case 'log':
+      return 'printed';
+    case 'evaluation':
+    case 'divergence':
+    case 'similarity':
+    case 'checkpoint':
+    case 'notice':
+      return 'minor';
+    default:
+      return 'essential';
+  }
+}
+
+function exponentOf(number: number): number {
+  let exponent = 0;
+  let odd = number;
+  while (exponent < STRIDES - 1 && odd % 2 === 0) {
+    odd /= 2;
+    exponent++;
+  }
+  return exponent;
+}

@@ -1,0 +1,73 @@
+/**
+ * How far a journal is stored, entry by entry: what it left out is counted until it says what
+ * that was, and how far each of its ranks has come.
+ */
+import { failure, type GradwireError } from '../../shared/errors.ts';
+import {
+  leftOutBefore,
+  type JournalEnding,
+  type JournalEntry,
+  type JournalThinning,
+  type RunRecord,
+} from '../../shared/records.ts';
+import type { JournalRow } from './run-row.ts';
+
+export class JournalProgress {
+  readonly #row: { -readonly [K in keyof JournalRow]: JournalRow[K] };
+  /** By rank: one more than its newest iteration. */
+  readonly ranks = new Map<number, number>();
+  #hasEnded = false;
+
+  constructor(row: JournalRow) {
+    this.#row = { ...row };
+  }
+
+  get row(): JournalRow {
+    return this.#row;
+  }
+
+  /** Whether its last record was among what was stored. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /**
+   * An entry comes next.
+   * @returns what is to be told before it, as the journal says it: records are missing
+   * @throws GradwireError `RECORDS_MISSING`
+   */
+  advance(entry: JournalEntry): unknown {
+    const row = this.#row;
+    const missed = leftOutBefore(entry, row.last_sequence);
+    if (missed === undefined) throw recordsMissing(row.last_sequence, entry.sequence);
+    if (row.left_out === 0) row.left_out_from = row.iterations;
+    row.left_out += missed;
+    row.last_sequence = entry.sequence;
+    if (!entry.thinned || row.left_out === 0) return undefined;
+    const { at, iterations, limitBytes } = entry.thinned as Partial<JournalThinning>;
+    const { node, left_out: records, left_out_from: from } = row;
+    row.left_out = 0;
+    const told = { type: 'thinned', at, node, records, limitBytes };
+    const isConcerned = from < (iterations?.to ?? 0);
+    return isConcerned ? { ...told, iterations: { from, ...iterations } } : told;
+  }
+
+  stored(record: RunRecord): void {
+    if (record.type !== 'iteration') return;
+    const { rank, iteration } = record;
+    this.ranks.set(rank, Math.max(this.ranks.get(rank) ?? 0, iteration + 1));
+    this.#row.iterations = Math.max(this.#row.iterations, iteration + 1);
+  }
+
+  ends(record: JournalEnding): void {
+    this.#row.ending = JSON.stringify(record);
+    this.#hasEnded = true;
+  }
+}
+
+/** What the journal lost between two records can never be stored. */
+export function recordsMissing(last: number, next: number): GradwireError {
+  return failure('RECORDS_MISSING', `record ${next} follows ${last}`, {
+    next: 'What was stored is kept. Launch the run again; if it happens again, report it.',
+  });
+}
