@@ -4,6 +4,7 @@ import {
   type NodeActivity,
   type NodeStatus,
 } from '../../shared/node-status.ts';
+import { transportText } from '../../shared/ssh-transport.ts';
 import type { GpuReport, Preflight } from '../../shared/preflight.ts';
 import { formatBytes } from '../../shared/units.ts';
 
@@ -52,6 +53,7 @@ export function machineFacts(seen: Preflight): readonly Fact[] {
     ['home', [seen.home, seen.fileSystem].filter(Boolean).join(', ')],
     ['free', sizeOf(seen.freeMiB)],
     ['addresses', seen.addresses.join(', ') || undefined],
+    ['reached by', seen.transport && transportText(seen.transport)],
   ];
   return facts.flatMap(([name, value]) =>
     value === undefined ? [] : [{ name, value }],
