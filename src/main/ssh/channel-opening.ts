@@ -55,6 +55,9 @@ function channelRefused(target: SshTarget, what: string, cause: Error): Gradwire
   return failure(
     'SSH_CHANNEL_REFUSED',
     `the server does not open ${what}: ${printable(cause.message)}`,
-    { place: placeOf(target), next: 'Its administrator may have disabled it.' },
+    {
+      place: placeOf(target),
+      next: 'Its administrator may have disabled it, or it has as many sessions as MaxSessions allows.',
+    },
   );
 }

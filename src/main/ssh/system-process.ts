@@ -6,12 +6,12 @@
  * ProxyCommand, and removes its directory.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
+import type { Writable } from 'node:stream';
 
 /** $1: the directory that goes too. `exec`: what we start becomes `ssh` itself. */
 const GUARDED = `
 directory=$1
 shift
-exec 3<&0
 {
   trap '' HUP INT TERM
   if read -r word; then exit 0; fi
@@ -21,7 +21,7 @@ exec 3<&0
   rm -rf "$directory"
   kill -KILL -- -$$
 } <&3 >/dev/null 2>&1 &
-exec "$@" </dev/null 3<&-
+exec "$@" 3<&-
 `;
 
 const STDERR_TAIL = 16_384;
@@ -44,20 +44,22 @@ export class SystemProcess {
     const args = ['-c', GUARDED, 'ssh', directory, ...command];
     const child = spawn('/bin/sh', args, {
       detached: true,
-      stdio: ['pipe', 'ignore', 'pipe'],
+      // Not its stdin: Node closes that when it sees the end of `ssh`.
+      stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
       env: environment,
     });
     this.#child = child;
     child.stderr!.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-STDERR_TAIL);
     });
-    // A guard that is gone reads nothing.
-    child.stdin!.on('error', () => undefined);
+    const guard = child.stdio[3] as Writable;
+    // One that is gone reads nothing.
+    guard.on('error', () => undefined);
     this.ended = new Promise((resolve) => {
       const end = (): void => {
         this.#hasEnded = true;
         // The guard may go: there is nothing left to end.
-        child.stdin!.end('over\n');
+        guard.end('over\n');
         resolve();
       };
       child.once('error', (error) => {
