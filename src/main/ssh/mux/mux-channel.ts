@@ -166,13 +166,14 @@ export class MuxChannel extends EventEmitter<Events> {
     return this.#closeSent && this.#closeReceived;
   }
 
-  /** The connection is gone. */
+  /** The connection is gone: this is no end of the data, and `close` alone is told. */
   abandon(): void {
     if (this.#over) return;
     this.#received = [];
+    this.#writes = [];
     this.#closeSent = true;
     this.#closeReceived = true;
-    this.#writes = [];
+    this.#eof = 'told';
     this.#paused = false;
     this.#deliver();
   }
