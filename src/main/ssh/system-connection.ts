@@ -290,11 +290,12 @@ function privateDirectory(preferred: string | undefined): string {
   );
   const fit = places.find(
     (place) =>
-      Buffer.byteLength(path.join(place, 'ssh-XXXXXX', 's')) <= LONGEST_SOCKET_PATH,
+      Buffer.byteLength(path.join(place, 'gradwire-ssh-XXXXXX', 's')) <=
+      LONGEST_SOCKET_PATH,
   );
   const parent = fit ?? '/tmp';
   mkdirSync(parent, { recursive: true, mode: 0o700 });
-  return mkdtempSync(path.join(parent, 'ssh-'));
+  return mkdtempSync(path.join(parent, 'gradwire-ssh-'));
 }
 
 function unsupported({ system }: SshTarget): GradwireError {

@@ -150,7 +150,7 @@ function wordsOf({ log, stderr }: SystemWords): string {
   const logged = lines(log);
   const printed = lines(stderr).slice(-3);
   const all = [...(logged.length > 3 ? logged.slice(-3) : logged), ...printed];
-  return all.length === 0 ? 'it ended without a word' : printable(all.join('; '));
+  return all.length === 0 ? 'ssh ended without a word' : printable(all.join('; '));
 }
 
 const NOISE = /^(Warning: Permanently added|Killed by signal|Pseudo-terminal)/;

@@ -32,10 +32,7 @@ describe.skipIf(missing !== undefined)(`a ticket${because}`, () => {
     Object.assign(process.env, realm.environment);
   });
   afterAll(async () => {
-    for (const name of Object.keys(realm?.environment ?? {})) {
-      if (before[name] === undefined) delete process.env[name];
-      else process.env[name] = before[name];
-    }
+    process.env = before;
     await server?.[Symbol.asyncDispose]();
     await realm?.[Symbol.asyncDispose]();
   });

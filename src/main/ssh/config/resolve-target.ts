@@ -2,7 +2,7 @@
  * From a name to a target: what ~/.ssh/config says, asked of OpenSSH's client where there
  * is one, else read by our own parser. Every jump host is resolved in its turn.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { failure } from '../../../shared/errors.ts';
@@ -10,8 +10,6 @@ import type {
   ChosenTransport,
   TransportChoice,
 } from '../../../shared/ssh-transport.ts';
-import { readKnownHosts } from '../host-keys/known-hosts-files.ts';
-import { isOnlyAuthority, serverNames } from '../host-keys/known-hosts.ts';
 import {
   DEFAULT_PORT,
   hopsTo,
@@ -22,6 +20,7 @@ import {
 import { configInvalid, readConfigFile, type ConfigLine } from './config-file.ts';
 import { parseDestination, parseJumps, type Destination } from './destination.ts';
 import { expandPath, expandTokens, type ExpansionContext } from './expansion.ts';
+import { isYes, needsOf } from './hop-needs.ts';
 import { askOpenssh } from './openssh-client.ts';
 import { configOf, hostNamesOf, type ConfigValues } from './own-parser.ts';
 import { chooseTransport, type HopNeeds } from './transport-choice.ts';
@@ -195,53 +194,6 @@ async function resolveHost(
   return target;
 }
 
-function needsOf(
-  target: SshTarget,
-  values: ConfigValues,
-  {
-    name,
-    command,
-    expand,
-  }: {
-    readonly name: string;
-    readonly command: string | undefined;
-    readonly expand: (text: string) => string;
-  },
-): HopNeeds {
-  const { identities, agent, host, port, hostKeyAlias } = target;
-  const pkcs11 = values.get('pkcs11provider')?.[0];
-  const known = readKnownHosts([...target.userKnownHosts, ...target.globalKnownHosts]);
-  return {
-    name,
-    proxyCommand: command,
-    pkcs11Provider: pkcs11 === 'none' ? undefined : pkcs11,
-    certificates: [
-      ...(values.get('certificatefile') ?? [])
-        .filter((file) => file !== 'none')
-        .map(expand),
-      ...identities.map((file) => `${file}-cert.pub`),
-    ].filter((file) => existsSync(file)),
-    keys: identities
-      .filter((file) => existsSync(file) || existsSync(`${file}.pub`))
-      .map((file) => ({ file, token: isOnToken(file) })),
-    agent: agent !== undefined && agent !== '',
-    gssapi: isYes(values.get('gssapiauthentication')?.[0]),
-    onlyAuthority: isOnlyAuthority(
-      serverNames(host, port, hostKeyAlias),
-      known.entries,
-    ),
-  };
-}
-
-/** Whether a key is on a security key: its public half says so. */
-function isOnToken(file: string): boolean {
-  try {
-    return readFileSync(`${file}.pub`, 'utf8').startsWith('sk-');
-  } catch {
-    return /_sk$/.test(file); // no public half: the name that ssh-keygen gives
-  }
-}
-
 /** As OpenSSH's -J: the first jump may have jumps of its own, the others follow it. */
 async function resolveJumps(
   text: string | undefined,
@@ -365,10 +317,6 @@ function checkingOf(value: string | undefined, place: string): HostKeyChecking {
     default:
       throw configInvalid(`StrictHostKeyChecking ${value} is none`, place);
   }
-}
-
-function isYes(value: string | undefined): boolean {
-  return value !== undefined && /^(yes|true)$/i.test(value);
 }
 
 function numberOf(text: string | undefined, otherwise: number, place: string): number {

@@ -5,7 +5,7 @@
  */
 import { EventEmitter } from 'node:events';
 import { SSH } from './messages.ts';
-import { byte, string, uint32, WireReader } from './wire.ts';
+import { byte, string, uint32, type WireReader } from './wire.ts';
 
 /** Sends a message to the master; `taken`: the system has it. */
 export type SendMessage = (
