@@ -16,10 +16,10 @@ shift
   trap '' HUP INT TERM
   if read -r word; then exit 0; fi
   rm -rf "$directory"
-  kill -TERM -- -$$
+  kill -s TERM -- -$$
   sleep 1
   rm -rf "$directory"
-  kill -KILL -- -$$
+  kill -s KILL -- -$$
 } <&3 >/dev/null 2>&1 &
 exec "$@" 3<&-
 `;

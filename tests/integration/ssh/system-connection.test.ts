@@ -13,6 +13,7 @@ import {
 import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SshOpenOptions } from '../../../src/main/ssh/remote-connection.ts';
 import { SystemSshConnection } from '../../../src/main/ssh/system-connection.ts';
@@ -180,7 +181,7 @@ describe('the end', () => {
   it('fails all that waits when the connection is cut', async () => {
     await using lone = await SshServer.start();
     const opened = await open([], undefined, {}, lone);
-    const running = opened.run('cat; sleep 1000');
+    const running = opened.run('cat', { input: new PassThrough() });
     const shell = await opened.shell({ columns: 80, rows: 24 });
     const stream = await opened.stream('cat');
     const failed = Promise.all([
@@ -238,7 +239,7 @@ describe('the end', () => {
        const { SystemSshConnection } = await import(${source('system-connection.ts')});
        const { target } = await resolveTarget('box', { configFile: ${JSON.stringify(configFile)} });
        const connection = await SystemSshConnection.open(target, undefined, { directory: ${owned} });
-       void connection.run('sleep 1000', { deadlineMs: 1e6 }).catch(() => undefined);
+       (await connection.stream('cat')).on('error', () => undefined);
        console.log('open');
        process.stdin.once('data', async () => { await connection.close(); process.exit(); });`,
     );
