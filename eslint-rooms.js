@@ -194,12 +194,15 @@ export const rooms = {
   'main/spec': ['main/home', SHARED],
   // What is known of host keys, and what becomes of one: knows nothing of connections.
   'main/ssh/host-keys': [SHARED],
-  'main/ssh': ['main/ssh/host-keys', SHARED],
-  'main/ssh/config': [
-    'main/ssh/host-keys/known-hosts.ts',
-    'main/ssh/target.ts',
+  // Channels through a master of the system's ssh: the protocol and no more.
+  'main/ssh/mux': [],
+  'main/ssh': [
+    'main/home/node-binary.ts',
+    'main/ssh/host-keys',
+    'main/ssh/mux',
     SHARED,
   ],
+  'main/ssh/config': ['main/ssh/host-keys', 'main/ssh/target.ts', SHARED],
   'main/deploy': ['main/home', 'main/ssh', SHARED],
   'main/cluster': ['main/deploy', 'main/home', 'main/ssh', 'main/ssh/config', SHARED],
   'main/runs': ['main/cluster', 'main/home', 'main/store', SHARED],

@@ -1,8 +1,9 @@
 /**
  * What the tests need beyond npm, found or fetched: a Chromium, the Vulkan loader (for
- * WebGPU on Chromium's SwiftShader), OpenSSH's server and client, dropbear, Slurm, and iproute2. On Debian and
- * Ubuntu as root apt brings them; elsewhere Playwright brings its own browser; what cannot be fetched
- * is named with the one command that brings it.
+ * WebGPU on Chromium's SwiftShader), OpenSSH's server and client, dropbear, Slurm, MIT
+ * Kerberos, and iproute2. On Debian and Ubuntu as root apt brings them; elsewhere Playwright
+ * brings its own browser; what cannot be fetched is named with the one command that brings
+ * it.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -94,6 +95,16 @@ const prerequisites: readonly Prerequisite[] = [
     present: () =>
       ['munged', 'slurmctld', 'slurmd'].every((name) =>
         existsSync(path.join('/usr/sbin', name)),
+      ),
+  },
+  {
+    name: 'MIT Kerberos, a KDC',
+    debian: 'krb5-kdc krb5-admin-server krb5-user',
+    // Elsewhere the tests with it are skipped.
+    required: linux && existsSync('/usr/bin/apt-get') && process.getuid?.() === 0,
+    present: () =>
+      ['/usr/sbin/krb5kdc', '/usr/sbin/kadmin.local', '/usr/bin/kinit'].every((file) =>
+        existsSync(file),
       ),
   },
   {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { inputError } from './errors.ts';
 import { portRangeSchema } from './port-range.ts';
 import { slurmSettingsSchema } from './slurm-settings.ts';
+import { TRANSPORT_CHOICES } from './ssh-transport.ts';
 
 /** This computer among the nodes. */
 export const LOCAL_NODE = 'this-computer';
@@ -28,6 +29,8 @@ export const nodeEntrySchema = z.strictObject({
   jump: z.string().min(1).optional(),
   /** Absolute path of the file that is read instead of ~/.ssh/config. */
   configFile: z.string().min(1).optional(),
+  /** Who speaks SSH to it; by default `auto`. */
+  transport: z.enum(TRANSPORT_CHOICES).optional(),
   labels: z
     .array(z.string().min(1).max(60))
     .transform((labels): readonly string[] => [...new Set(labels)])

@@ -1,4 +1,5 @@
 /** What a machine is like, asked before anything is written to it. */
+import type { ChosenTransport } from './ssh-transport.ts';
 
 /** Addresses of the two ends of an SSH connection, as the machine sees them. */
 export interface ConnectionEnds {
@@ -55,4 +56,6 @@ export interface Preflight {
   /** Programs of those that deploying needs which are missing. */
   readonly missing: readonly string[];
   readonly findings: readonly Finding[];
+  /** Who spoke SSH to it, and why. */
+  readonly transport?: ChosenTransport | undefined;
 }

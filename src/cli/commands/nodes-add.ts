@@ -1,7 +1,8 @@
 /** `gradwire nodes add`: a machine by name. Nothing is connected to. */
 import path from 'node:path';
-import { InvalidArgumentError, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { inputError } from '../../shared/errors.ts';
+import { TRANSPORT_CHOICES, type TransportChoice } from '../../shared/ssh-transport.ts';
 import { withWorkspace } from '../session/workspace.ts';
 import { repeated } from '../text/repeated.ts';
 
@@ -11,6 +12,7 @@ interface AddOptions {
   readonly user?: string;
   readonly identity: readonly string[];
   readonly jump: readonly string[];
+  readonly transport: TransportChoice;
   readonly label: readonly string[];
   readonly address?: string;
   readonly ports?: string;
@@ -36,6 +38,14 @@ export function addNodesAddCommand(nodes: Command): void {
     .option('--user <user>', 'account there')
     .option('--identity <file>', 'private key to try first; repeat it', repeated, [])
     .option('--jump <host>', 'host in between; repeat it for more', repeated, [])
+    .addOption(
+      new Option(
+        '--transport <who>',
+        'who speaks SSH: the built-in client, or the system’s ssh (Kerberos, certificates, …)',
+      )
+        .choices(TRANSPORT_CHOICES)
+        .default('auto'),
+    )
     .option('--label <text>', 'for your own order; repeat it', repeated, [])
     .option('--address <address>', 'where other machines reach it, if not by SSH’s')
     .option('--ports <range>', 'that its ranks may listen on, as 20000-20100')
@@ -61,6 +71,7 @@ export function addNodesAddCommand(nodes: Command): void {
     )
     .action(async (name: string, options: AddOptions) => {
       const { host, port, user, identity, jump, label, address, ports } = options;
+      const { transport } = options;
       const bracketed = host.includes(':') && port !== undefined ? `[${host}]` : host;
       const raw = {
         name,
@@ -70,6 +81,7 @@ export function addNodesAddCommand(nodes: Command): void {
           (port === undefined ? '' : `:${port}`),
         identities: identity.map((file) => path.resolve(file)),
         ...(jump.length === 0 ? {} : { jump: jump.join(',') }),
+        ...(transport === 'auto' ? {} : { transport }),
         labels: label,
         ...(address === undefined ? {} : { address }),
         ...(ports === undefined ? {} : { ports }),

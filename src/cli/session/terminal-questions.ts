@@ -51,6 +51,7 @@ export function passwordFromStdin(): SshQuestions {
   return {
     hostKey: () => Promise.resolve('refuse'),
     secrets: async ({ user, host, prompts }) => {
+      if (prompts.length === 0) return []; // something to do, such as a touch
       const place = `${user}@${host}`;
       const question = [place, ...prompts.map(({ text }) => text)].join(' ');
       if (answered.has(question)) {

@@ -1,5 +1,6 @@
 /** What a machine is like, in lines. */
 import type { GpuReport, Preflight } from '../../shared/preflight.ts';
+import { transportText } from '../../shared/ssh-transport.ts';
 
 export function preflightText(name: string, seen: Preflight): string {
   const lines = [
@@ -15,6 +16,9 @@ export function preflightText(name: string, seen: Preflight): string {
       seen.freeMiB === undefined ? undefined : `${gibibytes(seen.freeMiB)} free`,
     ]),
     seen.addresses.length === 0 ? undefined : `addresses ${seen.addresses.join(', ')}`,
+    seen.transport === undefined
+      ? undefined
+      : `reached by ${transportText(seen.transport)}`,
     ...seen.gpus.map(gpuText),
     ...seen.findings.map(
       ({ level, code, message, next }) =>

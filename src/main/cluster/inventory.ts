@@ -40,6 +40,7 @@ export class Inventory implements NodeDirectory, AsyncDisposable {
     this.#pool = new SshPool({
       acceptedHostKeys: options.home.knownHosts,
       confirmedHostKeys: options.confirmedHostKeys,
+      directory: options.home.directory,
     });
   }
 

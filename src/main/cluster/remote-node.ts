@@ -4,7 +4,7 @@
  * everything of the node shares. Nothing listens on a port for it.
  */
 import { randomBytes } from 'node:crypto';
-import { failure, type GradwireError } from '../../shared/errors.ts';
+import { failure, GradwireError } from '../../shared/errors.ts';
 import type { NodeEntry } from '../../shared/node-entry.ts';
 import { portRange, type PortRange } from '../../shared/port-range.ts';
 import type { DeployProgress } from '../../shared/node-status.ts';
@@ -14,8 +14,8 @@ import { BASE, findInstalled, newestAgent, type Agent } from '../deploy/installe
 import { preflight } from '../deploy/preflight.ts';
 import { uninstall } from '../deploy/uninstall.ts';
 import type { Home } from '../home/home.ts';
-import { resolveTarget } from '../ssh/config/resolve-target.ts';
-import type { SshConnection, Terminal } from '../ssh/connection.ts';
+import { resolveTarget, type ResolvedTarget } from '../ssh/config/resolve-target.ts';
+import type { RemoteConnection, Terminal } from '../ssh/remote-connection.ts';
 import type { SshLease, SshPool } from '../ssh/pool.ts';
 import type { SshQuestions } from '../../shared/ssh-question.ts';
 import type { RemoteShell, RemoteStream } from '../ssh/remote-stream.ts';
@@ -27,6 +27,8 @@ const EXIT_NONE_RUNS = 3;
 /** Of what a login shell may print before the agent speaks. */
 const MOST_NOISE_BYTES = 2 ** 20;
 const ATTACH_MS = 90_000;
+/** Errors of a log-in that another client may manage. */
+const NOT_LET_IN = new Set(['SSH_AUTH_FAILED', 'SSH_KEY_UNSUPPORTED']);
 
 export interface RemoteNodeOptions {
   readonly home: Home;
@@ -86,10 +88,12 @@ export class RemoteNode implements NodeAccess {
 
   /** What the machine is like. Nothing is written there. */
   async check(signal?: AbortSignal): Promise<Preflight> {
-    return await this.#withConnection(
+    const { transport } = await this.#resolve();
+    const seen = await this.#withConnection(
       (connection) => preflight(connection, signal),
       signal,
     );
+    return { ...seen, transport };
   }
 
   /** Brings the agent there, or repairs it, without starting anything. */
@@ -199,7 +203,7 @@ export class RemoteNode implements NodeAccess {
   }
 
   async #bring(
-    connection: SshConnection,
+    connection: RemoteConnection,
     options: Pick<DeployOptions, 'signal' | 'verify'> = {},
   ): Promise<Deployment> {
     const { home, progress } = this.#options;
@@ -220,7 +224,7 @@ export class RemoteNode implements NodeAccess {
   }
 
   async #withConnection<T>(
-    use: (connection: SshConnection) => Promise<T>,
+    use: (connection: RemoteConnection) => Promise<T>,
     signal?: AbortSignal,
   ): Promise<T> {
     using lease = await this.#lease({ signal });
@@ -233,15 +237,35 @@ export class RemoteNode implements NodeAccess {
   }: ConnectOptions & {
     readonly signal?: AbortSignal | undefined;
   } = {}): Promise<SshLease> {
-    const { destination, identities, jump, configFile } = this.entry;
     const { pool, questions } = this.#options;
-    const { target } = await resolveTarget(destination, {
-      ...{ identities, jump, configFile },
+    const { target, transport } = await this.#resolve();
+    try {
+      return await pool.acquire(target, {
+        questions: interactive ? questions : undefined,
+        signal,
+      });
+    } catch (error) {
+      throw transport.kind === 'builtin' ? this.#withOtherTransport(error) : error;
+    }
+  }
+
+  async #resolve(): Promise<ResolvedTarget> {
+    const { destination, identities, jump, configFile, transport } = this.entry;
+    return await resolveTarget(destination, {
+      ...{ identities, jump, configFile, transport },
     });
-    return await pool.acquire(target, {
-      questions: interactive ? questions : undefined,
-      signal,
-    });
+  }
+
+  /** What the built-in client cannot log in with, the system's `ssh` may. */
+  #withOtherTransport(error: unknown): unknown {
+    if (!(error instanceof GradwireError) || !NOT_LET_IN.has(error.code)) return error;
+    const next =
+      `${error.next ?? ''} Where it takes Kerberos, a certificate or a security key, add ` +
+      `${this.name} anew with --transport system.`;
+    return new GradwireError(
+      { ...error.toData(), next: next.trim() },
+      { cause: error },
+    );
   }
 }
 

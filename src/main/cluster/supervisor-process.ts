@@ -9,8 +9,8 @@ import net from 'node:net';
 import { failure, GradwireError } from '../../shared/errors.ts';
 import type { Home } from '../home/home.ts';
 import { agentBundle } from '../home/installation.ts';
+import { nodeBinary } from '../home/node-binary.ts';
 import { ControlConnection, type ConnectionHandlers } from './control-connection.ts';
-import { nodeBinary } from './node-binary.ts';
 
 /** From the start of the process until it listens. */
 const START_DEADLINE_MS = 60_000;

@@ -18,7 +18,7 @@ import { failure, GradwireError } from '../../shared/errors.ts';
 import type { DeployProgress } from '../../shared/node-status.ts';
 import type { Finding, Preflight } from '../../shared/preflight.ts';
 import type { Home } from '../home/home.ts';
-import type { SshConnection } from '../ssh/connection.ts';
+import type { RemoteConnection } from '../ssh/remote-connection.ts';
 import { runScript } from '../ssh/remote-script.ts';
 import { placeOf } from '../ssh/target.ts';
 import {
@@ -56,7 +56,7 @@ const UPLOAD_MS = 3_600_000;
  * `UPLOAD_DAMAGED`, `DEPLOY_FAILED`, `NODE_MISSING` and those of the connection
  */
 export async function deploy(
-  connection: SshConnection,
+  connection: RemoteConnection,
   home: Home,
   { signal, verify = false, progress = () => undefined }: DeployOptions = {},
 ): Promise<Deployment> {
@@ -100,12 +100,12 @@ export async function deploy(
 }
 
 /** @throws GradwireError the first thing that keeps a node from being used */
-function assertFit(connection: SshConnection, { findings }: Preflight): void {
+function assertFit(connection: RemoteConnection, { findings }: Preflight): void {
   const found = findings.find(({ level }) => level === 'error');
   if (found !== undefined) throw notFit(connection, found);
 }
 
-function notFit({ target }: SshConnection, { code, message, next }: Finding): Error {
+function notFit({ target }: RemoteConnection, { code, message, next }: Finding): Error {
   return failure(code, message, {
     place: placeOf(target),
     ...(next === undefined ? {} : { next }),
@@ -138,7 +138,7 @@ readFileSync(0, 'utf8').split('\\n').forEach((line, index) => {
  * Node: it hashes three times as fast as `sha256sum`. One that does not run is not whole.
  */
 async function wholeOf(
-  connection: SshConnection,
+  connection: RemoteConnection,
   archives: readonly PackageArchive[],
   node: string,
   signal: AbortSignal | undefined,
@@ -186,7 +186,7 @@ mv -T "$beside" "$directory" 2>/dev/null || [ -d "$directory" ] || mv "$beside" 
 
 /** @param damaged whether one of that name is there, and is not what it should be */
 async function upload(
-  connection: SshConnection,
+  connection: RemoteConnection,
   archive: PackageArchive,
   damaged: boolean,
   { signal, progress }: DeployOptions,
@@ -228,7 +228,7 @@ async function upload(
  * nothing that any shell would read otherwise.
  */
 async function send(
-  connection: SshConnection,
+  connection: RemoteConnection,
   archive: PackageArchive,
   file: string,
   { signal, progress }: DeployOptions,
@@ -258,7 +258,7 @@ async function send(
 
 /** @throws GradwireError `DEPLOY_FAILED`, `UPLOAD_DAMAGED` */
 async function step(
-  connection: SshConnection,
+  connection: RemoteConnection,
   name: string,
   script: string,
   options: {
@@ -282,7 +282,11 @@ async function step(
   throw deployFailed(connection, name, stderr);
 }
 
-function deployFailed(connection: SshConnection, name: string, stderr: string): Error {
+function deployFailed(
+  connection: RemoteConnection,
+  name: string,
+  stderr: string,
+): Error {
   const said = stderr.trim().split('\n').slice(-3).join(' | ').slice(-300);
   return failure('DEPLOY_FAILED', `${name} failed: ${said || 'without a word'}`, {
     place: placeOf(connection.target),
@@ -292,7 +296,10 @@ function deployFailed(connection: SshConnection, name: string, stderr: string): 
   });
 }
 
-async function removeIncoming(connection: SshConnection, name: string): Promise<void> {
+async function removeIncoming(
+  connection: RemoteConnection,
+  name: string,
+): Promise<void> {
   try {
     await runScript(
       connection,
@@ -313,7 +320,7 @@ async function removeIncoming(connection: SshConnection, name: string): Promise<
  * of uploads that broke off a day ago goes too.
  */
 async function prune(
-  connection: SshConnection,
+  connection: RemoteConnection,
   { hash }: PackageArchive,
   signal: AbortSignal | undefined,
 ): Promise<void> {

@@ -3,7 +3,7 @@
  * than what tells whether something has to be brought there.
  */
 import type { ConnectionEnds } from '../../shared/preflight.ts';
-import type { SshConnection } from '../ssh/connection.ts';
+import type { RemoteConnection } from '../ssh/remote-connection.ts';
 import { runScript } from '../ssh/remote-script.ts';
 import type { PackageArchive } from './package-archive.ts';
 
@@ -48,7 +48,7 @@ true
 
 /** @throws GradwireError as `runScript` */
 export async function findInstalled(
-  connection: SshConnection,
+  connection: RemoteConnection,
   signal?: AbortSignal,
 ): Promise<Installed> {
   const { stdout } = await runScript(connection, SCRIPT, {

@@ -3,7 +3,7 @@
  * shell, which only reads. Its answer is lines `key=value`; what a machine cannot say is
  * missing.
  */
-import type { SshConnection } from '../ssh/connection.ts';
+import type { RemoteConnection } from '../ssh/remote-connection.ts';
 import { runScript } from '../ssh/remote-script.ts';
 import type { Finding, GpuReport, Preflight } from '../../shared/preflight.ts';
 import { connectionEnds, isNodeFit } from './installed.ts';
@@ -63,7 +63,7 @@ true
 
 /** @throws GradwireError as `runScript` */
 export async function preflight(
-  connection: SshConnection,
+  connection: RemoteConnection,
   signal?: AbortSignal,
 ): Promise<Preflight> {
   const before = Date.now();

@@ -1,6 +1,6 @@
 /** Leaves nothing of Gradwire on a machine, unless others share its home. */
 import { failure } from '../../shared/errors.ts';
-import type { SshConnection } from '../ssh/connection.ts';
+import type { RemoteConnection } from '../ssh/remote-connection.ts';
 import { runScript } from '../ssh/remote-script.ts';
 import { placeOf } from '../ssh/target.ts';
 
@@ -32,7 +32,7 @@ if [ -d nodes ]; then ls nodes; else cd "$HOME" && rm -rf .gradwire; fi
  * @throws GradwireError `UNINSTALL_FAILED`, `NODE_BUSY`, `RECORDS_WAITING`
  */
 export async function uninstall(
-  connection: SshConnection,
+  connection: RemoteConnection,
   { served, force }: { readonly served: boolean; readonly force: boolean },
 ): Promise<readonly string[]> {
   const { code, stdout, stderr } = await runScript(connection, SCRIPT, {

@@ -43,7 +43,7 @@ const NEEDED: Readonly<Record<SecretKind, string>> = {
 };
 
 /** What PAM asks for where a password is all that it wants. */
-const ASKS_FOR_PASSWORD = /^(\S+'s )?password:?\s*$/i;
+export const ASKS_FOR_PASSWORD = /^(\S+'s )?password:?\s*$/i;
 
 export class Authentication {
   readonly #target: SshTarget;

@@ -1,13 +1,18 @@
 /**
- * An authenticated connection to one host, through its jump hosts: commands, streams, a
- * shell, SFTP and forwarded ports share it. It ends when it is closed or when any of its
- * hops is lost, and says why.
+ * A connection by ssh2, with SFTP beside what every connection has. It ends when it is
+ * closed or when any of its hops is lost, and says why.
  */
 import type { Duplex } from 'node:stream';
 import type { ClientChannel, SFTPWrapper, TcpConnectionDetails } from 'ssh2';
-import { failure, GradwireError, inputError } from '../../shared/errors.ts';
-import type { HostKeyOptions } from './host-key-check.ts';
+import { GradwireError, inputError } from '../../shared/errors.ts';
+import { channelOf, type OpenChannel } from './channel-opening.ts';
 import { openHop, type Hop, type SshEnd } from './hop.ts';
+import type {
+  RemoteConnection,
+  RemotePort,
+  SshOpenOptions,
+  Terminal,
+} from './remote-connection.ts';
 import type { SshQuestions } from '../../shared/ssh-question.ts';
 import { RememberedSecrets } from './remembered-secrets.ts';
 import {
@@ -16,50 +21,15 @@ import {
   type CommandResult,
 } from './remote-command.ts';
 import { RemoteShell, RemoteStream } from './remote-stream.ts';
-import {
-  aborted,
-  connectionClosed,
-  connectionLost,
-  messageOf,
-  printable,
-  timedOut,
-  unreachable,
-} from './ssh-errors.ts';
+import { aborted, connectionClosed, messageOf, unreachable } from './ssh-errors.ts';
 import { checkTarget, hopsTo, placeOf, type SshTarget } from './target.ts';
-
-export interface SshOpenOptions extends HostKeyOptions {
-  readonly signal?: AbortSignal | undefined;
-  /** False: nothing is asked, `questions` or not, as a connection in the background must. */
-  readonly interactive?: boolean | undefined;
-  /** Answers of earlier connections, for this one. */
-  readonly secrets?: RememberedSecrets | undefined;
-}
-
-export interface Terminal {
-  readonly columns: number;
-  readonly rows: number;
-  /** The value of TERM. */
-  readonly term?: string | undefined;
-}
-
-/** A port of the host that listens for us. */
-export interface RemotePort {
-  readonly port: number;
-  close(): void;
-}
-
-interface Channel {
-  end(): void;
-}
-
-type OpenChannel<C> = (done: (error: Error | undefined, channel: C) => void) => void;
 
 const MOST_HOPS = 8;
 const LOOPBACK = '127.0.0.1';
 
-export class SshConnection implements AsyncDisposable {
+export class SshConnection implements RemoteConnection {
+  readonly transport = 'builtin';
   readonly target: SshTarget;
-  /** Resolves when the connection is gone. */
   readonly closed: Promise<SshEnd>;
   readonly #hops: readonly Hop[];
   /** By port of the host that listens for us. */
@@ -122,7 +92,6 @@ export class SshConnection implements AsyncDisposable {
     }
   }
 
-  /** What the host says before it lets anybody in. */
   get banner(): string {
     return this.#last.banner;
   }
@@ -136,30 +105,17 @@ export class SshConnection implements AsyncDisposable {
     return this.#whyLost() === undefined;
   }
 
-  /**
-   * Runs a command line in the user's login shell, whichever that is. Put no values into
-   * it: give them on stdin. One that is cancelled loses its stdin and stdout; a server that
-   * delivers signals ends it, any other leaves one that neither reads nor writes.
-   * @throws GradwireError `SSH_TIMEOUT`, `SSH_OUTPUT_TOO_LARGE`, `SSH_CONNECTION_LOST`,
-   * `SSH_CHANNEL_REFUSED`, `ABORTED`. An exit code other than 0 is no error.
-   */
   async run(command: string, options: CommandOptions = {}): Promise<CommandResult> {
     const stream = await this.stream(command);
     return await finishCommand(stream, command, this.target, options);
   }
 
-  /**
-   * A remote command's stdin and stdout; its stderr's tail and its exit beside them. As a
-   * socket does, it emits `error` when the connection is lost.
-   * @throws GradwireError `SSH_CONNECTION_LOST`, `SSH_CHANNEL_REFUSED`
-   */
   async stream(command: string): Promise<RemoteStream> {
     return await this.#ask('a command', this.#toStream, (done) => {
       this.#last.client.exec(command, done);
     });
   }
 
-  /** A login shell at a terminal of that size. */
   async shell({
     columns,
     rows,
@@ -172,18 +128,12 @@ export class SshConnection implements AsyncDisposable {
     });
   }
 
-  /** A connection from the host to one of its own, or of its network's, ports. */
   async forward(host: string, port: number): Promise<RemoteStream> {
     return await this.#ask(`a way to ${host}:${port}`, this.#toStream, (done) => {
       this.#last.client.forwardOut(LOOPBACK, 0, host, port, done);
     });
   }
 
-  /**
-   * A port of the host's loopback that the system chooses; whoever connects there is given
-   * to `accept`.
-   * @throws GradwireError `SSH_CONNECTION_LOST`, `SSH_CHANNEL_REFUSED`
-   */
   async listen(accept: (stream: RemoteStream) => void): Promise<RemotePort> {
     const { client } = this.#last;
     if (!client.listeners('tcp connection').includes(this.#connected)) {
@@ -191,7 +141,7 @@ export class SshConnection implements AsyncDisposable {
     }
     const opened = await this.#ask(
       'a port to listen on',
-      (port: RemotePort & Channel) => port,
+      (port: RemotePort & { end(): void }) => port,
       (done) => {
         client.forwardIn(LOOPBACK, 0, (error, port) => {
           const close = (): void => {
@@ -257,7 +207,7 @@ export class SshConnection implements AsyncDisposable {
   };
 
   /** Opens a channel: the answer, or the connection's end, or the deadline. */
-  async #ask<C extends Channel, T>(
+  async #ask<C extends { end(): unknown }, T>(
     what: string,
     wrap: (channel: C) => T,
     start: OpenChannel<C>,
@@ -302,52 +252,4 @@ async function openWay(
       'Check the name and port as the jump host knows them, and that it allows forwarding.',
     );
   }
-}
-
-/**
- * Opens a channel and wraps it in the very turn in which it is there: its data and its end
- * may have come in the same packet of the network, and their events wait for nobody.
- */
-function channelOf<C extends Channel, T>(
-  target: SshTarget,
-  what: string,
-  lost: () => GradwireError | undefined,
-  wrap: (channel: C) => T,
-  start: OpenChannel<C>,
-): Promise<T> {
-  return new Promise((resolve, reject) => {
-    let over = false;
-    const fail = (error: GradwireError): void => {
-      over = true;
-      clearTimeout(deadline);
-      reject(error);
-    };
-    const deadline = setTimeout(() => {
-      fail(timedOut(target, `opening ${what}`, target.connectTimeoutMs));
-    }, target.connectTimeoutMs);
-    const done = (error: Error | undefined, channel: C): void => {
-      if (error !== undefined) {
-        // When a connection ends, ssh2 answers all that wait.
-        fail(lost() ?? channelRefused(target, what, error));
-      } else if (over) {
-        channel.end(); // nobody waits for it any more
-      } else {
-        clearTimeout(deadline);
-        resolve(wrap(channel));
-      }
-    };
-    try {
-      start(done);
-    } catch (error) {
-      fail(lost() ?? connectionLost(target, messageOf(error)));
-    }
-  });
-}
-
-function channelRefused(target: SshTarget, what: string, cause: Error): GradwireError {
-  return failure(
-    'SSH_CHANNEL_REFUSED',
-    `the server does not open ${what}: ${printable(cause.message)}`,
-    { place: placeOf(target), next: 'Its administrator may have disabled it.' },
-  );
 }

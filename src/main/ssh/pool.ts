@@ -4,15 +4,17 @@
  * kept in memory, so that a connection that was lost can be made again without asking.
  */
 import { GradwireError } from '../../shared/errors.ts';
-import type { SshConnection } from './connection.ts';
 import type { HostKeyOptions } from './host-key-check.ts';
 import { untilAborted } from './questions.ts';
+import type { RemoteConnection, SshOpenOptions } from './remote-connection.ts';
 import type { SshQuestions } from '../../shared/ssh-question.ts';
 import { RememberedSecrets } from './remembered-secrets.ts';
 import { aborted } from './ssh-errors.ts';
 import type { SshTarget } from './target.ts';
 
 export interface SshPoolOptions extends HostKeyOptions {
+  /** Of ours alone: where the sockets of the system's `ssh` may lie. */
+  readonly directory?: string | undefined;
   /** From the last release to the end of the connection. */
   readonly idleMs?: number | undefined;
 }
@@ -24,11 +26,11 @@ export interface AcquireOptions {
 
 /** The right to use a connection, until it is disposed of. */
 export interface SshLease extends Disposable {
-  readonly connection: SshConnection;
+  readonly connection: RemoteConnection;
 }
 
 interface Opening {
-  readonly connection: Promise<SshConnection>;
+  readonly connection: Promise<RemoteConnection>;
   readonly interactive: boolean;
   readonly controller: AbortController;
   waiting: number;
@@ -37,7 +39,7 @@ interface Opening {
 interface Entry {
   readonly target: SshTarget;
   readonly secrets: RememberedSecrets;
-  connection: SshConnection | undefined;
+  connection: RemoteConnection | undefined;
   opening: Opening | undefined;
   leases: number;
   idle: NodeJS.Timeout | undefined;
@@ -60,7 +62,7 @@ export class SshPool implements AsyncDisposable {
   /**
    * The target's connection, made where there is none. Callers at the same time share one
    * attempt; it is given up when none of them waits any more.
-   * @throws GradwireError as `SshConnection.open`
+   * @throws GradwireError as `SshConnection.open` and `SystemSshConnection.open`
    */
   async acquire(
     target: SshTarget,
@@ -100,7 +102,7 @@ export class SshPool implements AsyncDisposable {
     entry: Entry,
     questions: SshQuestions | undefined,
     signal: AbortSignal | undefined,
-  ): Promise<SshConnection> {
+  ): Promise<RemoteConnection> {
     for (;;) {
       if (hasAborted(signal)) throw aborted(entry.target, 'connecting');
       if (entry.connection?.isOpen === true) return entry.connection;
@@ -143,7 +145,7 @@ export class SshPool implements AsyncDisposable {
     entry: Entry,
     opening: Opening,
     signal: AbortSignal | undefined,
-  ): Promise<SshConnection> {
+  ): Promise<RemoteConnection> {
     opening.waiting++;
     try {
       return await untilAborted(opening.connection, signal);
@@ -165,11 +167,19 @@ export class SshPool implements AsyncDisposable {
   }
 }
 
-/** Loads ssh2 with the first connection: most commands make none. */
-const openConnection: typeof SshConnection.open = async (...options) => {
+/** Loads ssh2, or what runs `ssh`, with the first connection: most commands make none. */
+async function openConnection(
+  target: SshTarget,
+  questions: SshQuestions | undefined,
+  options: SshOpenOptions,
+): Promise<RemoteConnection> {
+  if (target.system !== undefined) {
+    const { SystemSshConnection } = await import('./system-connection.ts');
+    return await SystemSshConnection.open(target, questions, options);
+  }
   const { SshConnection } = await import('./connection.ts');
-  return await SshConnection.open(...options);
-};
+  return await SshConnection.open(target, questions, options);
+}
 
 function hasAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;

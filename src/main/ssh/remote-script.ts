@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { failure } from '../../shared/errors.ts';
-import type { SshConnection } from './connection.ts';
+import type { RemoteConnection } from './remote-connection.ts';
 import type { CommandOptions, CommandResult } from './remote-command.ts';
 import { printable } from './ssh-errors.ts';
 import { placeOf } from './target.ts';
@@ -20,10 +20,10 @@ export interface ScriptOptions extends Omit<CommandOptions, 'input'> {
 /**
  * The script's stdin is empty; its exit code is no error.
  * @throws GradwireError `SSH_SCRIPT_BROKEN` where the host did not run it to its end, and
- * those of `SshConnection.run`
+ * those of `RemoteConnection.run`
  */
 export async function runScript(
-  connection: SshConnection,
+  connection: RemoteConnection,
   script: string,
   { variables = {}, name = 'the script', ...options }: ScriptOptions = {},
 ): Promise<CommandResult> {

@@ -4,7 +4,6 @@
  * calls back, and stderr that nobody reads stops stdout, because both share one window.
  */
 import { Duplex } from 'node:stream';
-import type { ClientChannel } from 'ssh2';
 import type { GradwireError } from '../../shared/errors.ts';
 import { isClosedOnPurpose } from './ssh-errors.ts';
 
@@ -15,6 +14,26 @@ export interface RemoteExit {
   readonly signal: string | null;
 }
 
+/** What is needed of a channel: ssh2's, or one through the system's `ssh`. */
+export interface RemoteChannel {
+  readonly stderr?: { on(event: 'data', take: (chunk: Buffer) => void): unknown };
+  on(event: 'data', take: (chunk: Buffer) => void): unknown;
+  on(event: 'end', take: () => void): unknown;
+  on(
+    event: 'exit',
+    take: (code: number | null, signal?: string | undefined) => void,
+  ): unknown;
+  once(event: 'close', take: () => void): unknown;
+  removeListener(event: 'data', take: (chunk: Buffer) => void): unknown;
+  pause(): unknown;
+  resume(): unknown;
+  write(chunk: Buffer, done: (error?: Error | null) => void): unknown;
+  end(): unknown;
+  close(): unknown;
+  signal(name: string): unknown;
+  setWindow(rows: number, columns: number, height: number, width: number): unknown;
+}
+
 const STDERR_TAIL = 16_384;
 
 export class RemoteStream extends Duplex {
@@ -23,7 +42,7 @@ export class RemoteStream extends Duplex {
    * told. Nobody has to wait for it.
    */
   readonly exit: Promise<RemoteExit>;
-  readonly #channel: ClientChannel;
+  readonly #channel: RemoteChannel;
   #stderr = Buffer.alloc(0);
   #remoteClosed = false;
   #ended = false;
@@ -32,19 +51,19 @@ export class RemoteStream extends Duplex {
 
   /** @param lost why the connection is gone, if it is */
   constructor(
-    channel: ClientChannel,
+    channel: RemoteChannel,
     lost: () => GradwireError | undefined,
     stderrLimit = STDERR_TAIL,
   ) {
     super();
     this.#channel = channel;
     const told: { exit?: RemoteExit } = {};
-    channel.on('exit', (code: number | null, signal?: string) => {
+    channel.on('exit', (code, signal) => {
       told.exit = { code, signal: signal ?? null };
     });
     channel.on('data', this.#receive);
     channel.on('end', this.#endReading);
-    (channel.stderr as Duplex | undefined)?.on('data', (chunk: Buffer) => {
+    channel.stderr?.on('data', (chunk) => {
       const both = Buffer.concat([this.#stderr, chunk]);
       this.#stderr = Buffer.from(both.subarray(Math.max(0, both.length - stderrLimit)));
     });

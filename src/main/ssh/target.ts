@@ -10,6 +10,20 @@ import { inputError } from '../../shared/errors.ts';
 /** OpenSSH's StrictHostKeyChecking; `host-key-decision.ts` says what each does here. */
 export type HostKeyChecking = 'yes' | 'accept-new' | 'ask' | 'no';
 
+/** What the system's `ssh` is called with. */
+export interface SystemRoute {
+  /** As in ~/.ssh/config. */
+  readonly name: string;
+  readonly user?: string | undefined;
+  readonly port?: number | undefined;
+  /** Read instead of the user's and the system's. */
+  readonly configFile?: string | undefined;
+  /** Files of keys beside those of the configuration. */
+  readonly identities: readonly string[];
+  /** Whether the ProxyCommand of its configuration leads there. */
+  readonly proxyCommand: boolean;
+}
+
 export interface SshTarget {
   /** Name or address as the network knows it, not an alias of ~/.ssh/config. */
   readonly host: string;
@@ -33,6 +47,8 @@ export interface SshTarget {
   readonly connectTimeoutMs: number;
   /** Between signs of life; a connection without three of them is lost. */
   readonly keepaliveSeconds: number;
+  /** It is reached by the system's `ssh`, and so is every hop before it. */
+  readonly system?: SystemRoute | undefined;
 }
 
 export const DEFAULT_PORT = 22;

@@ -84,6 +84,7 @@ const KEYS = [
   'gpusPerNode',
   'setup',
   'options',
+  'transport',
 ] as const;
 export type NodeKey = (typeof KEYS)[number];
 
@@ -92,6 +93,7 @@ export type NodeForm = Record<NodeKey, string> & { isSlurm: boolean };
 
 export const emptyNodeForm = (): NodeForm => ({
   ...(Object.fromEntries(KEYS.map((key) => [key, ''])) as Record<NodeKey, string>),
+  transport: 'auto',
   isSlurm: false,
 });
 
@@ -107,6 +109,7 @@ export function entryOf(form: NodeForm): Record<string, unknown> {
     destination: destinationOf(text('host'), text('user'), text('port')),
     identities: Object.values(given('identity')),
     ...given('jump', 'address', 'ports'),
+    ...(text('transport') === 'auto' ? {} : { transport: text('transport') }),
     labels: partsOf(text('labels'), ','),
     ...(form.isSlurm
       ? {

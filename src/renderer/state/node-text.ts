@@ -5,6 +5,7 @@ import {
   type NodeStatus,
 } from '../../shared/node-status.ts';
 import type { SlurmSettings } from '../../shared/slurm-settings.ts';
+import { transportText } from '../../shared/ssh-transport.ts';
 import type { GpuReport, Preflight } from '../../shared/preflight.ts';
 import { formatBytes } from '../../shared/units.ts';
 
@@ -73,6 +74,7 @@ export function machineFacts(seen: Preflight): readonly Fact[] {
     ['home', [seen.home, seen.fileSystem].filter(Boolean).join(', ')],
     ['free', sizeOf(seen.freeMiB)],
     ['addresses', seen.addresses.join(', ') || undefined],
+    ['reached by', seen.transport && transportText(seen.transport)],
   ]);
 }
 

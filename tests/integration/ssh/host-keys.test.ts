@@ -10,10 +10,8 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import {
-  SshConnection,
-  type SshOpenOptions,
-} from '../../../src/main/ssh/connection.ts';
+import { SshConnection } from '../../../src/main/ssh/connection.ts';
+import type { SshOpenOptions } from '../../../src/main/ssh/remote-connection.ts';
 import type {
   HostKeyQuestion,
   SshQuestions,

@@ -199,7 +199,9 @@ Match all
     writeFileSync(configFile, files[name]!.replaceAll('DIR', folder));
     const environment = { SSH_AUTH_SOCK: '/run/agent' };
     for (const host of ['gpu1', 'gpu2', 'gpu3', 'elsewhere', 'eve@gpu1:23']) {
-      const options = { configFile, environment };
+      // With `system` only one of the two could say a way.
+      const transport = 'builtin' as const;
+      const options = { configFile, environment, transport };
       const [ours, theirs] = await Promise.all(
         (['own', 'openssh'] as const).map((parser) =>
           outcome(host, { ...options, parser }),

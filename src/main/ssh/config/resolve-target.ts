@@ -6,8 +6,13 @@ import { existsSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { failure } from '../../../shared/errors.ts';
+import type {
+  ChosenTransport,
+  TransportChoice,
+} from '../../../shared/ssh-transport.ts';
 import {
   DEFAULT_PORT,
+  hopsTo,
   sshTarget,
   type HostKeyChecking,
   type SshTarget,
@@ -15,8 +20,10 @@ import {
 import { configInvalid, readConfigFile, type ConfigLine } from './config-file.ts';
 import { parseDestination, parseJumps, type Destination } from './destination.ts';
 import { expandPath, expandTokens, type ExpansionContext } from './expansion.ts';
+import { isYes, needsOf } from './hop-needs.ts';
 import { askOpenssh } from './openssh-client.ts';
 import { configOf, hostNamesOf, type ConfigValues } from './own-parser.ts';
+import { chooseTransport, type HopNeeds } from './transport-choice.ts';
 
 export interface ResolveOptions {
   /** Read instead of the user's and the system's, as by `ssh -F`. */
@@ -29,30 +36,62 @@ export interface ResolveOptions {
   readonly identities?: readonly string[] | undefined;
   /** Instead of the configured ProxyJump: its value, or `none`. */
   readonly jump?: string | undefined;
+  /** Who is to speak SSH; default: `auto`. */
+  readonly transport?: TransportChoice | undefined;
 }
 
 export interface ResolvedTarget {
   readonly target: SshTarget;
+  readonly transport: ChosenTransport;
   /** What of the configuration was left out. */
   readonly notices: readonly string[];
 }
 
 const MOST_JUMPS = 8;
 
-/** Settings that change who is trusted and that nothing here reads. */
+/** Settings that change who is trusted and that the built-in client does not read. */
 const NOT_READ = ['revokedhostkeys', 'knownhostscommand'];
+
+interface ResolvedHop {
+  /** With the route of the system's `ssh`, whoever speaks in the end. */
+  readonly target: SshTarget;
+  readonly needs: HopNeeds;
+  readonly notRead: readonly string[];
+}
+
+interface Resolving {
+  readonly options: ResolveOptions;
+  readonly notices: Set<string>;
+  /** Of all hops, in the order in which they are reached. */
+  readonly hops: ResolvedHop[];
+}
 
 /**
  * @param destination `[user@]name[:port]`, the name as in ~/.ssh/config
- * @throws GradwireError `SSH_CONFIG_INVALID`, `SSH_PROXY_COMMAND`, `SSH_TARGET_INVALID`
+ * @throws GradwireError `SSH_CONFIG_INVALID`, `SSH_PROXY_COMMAND`, `SSH_TARGET_INVALID`,
+ * `SSH_CLIENT_MISSING`
  */
 export async function resolveTarget(
   destination: string,
   options: ResolveOptions = {},
 ): Promise<ResolvedTarget> {
-  const notices = new Set<string>();
-  const target = await resolveHost(parseDestination(destination), options, notices, []);
-  return { target, notices: [...notices] };
+  const { transport: asked = 'auto' } = options;
+  const resolving: Resolving = { options, notices: new Set(), hops: [] };
+  const target = await resolveHost(parseDestination(destination), resolving, []);
+  const { hops, notices } = resolving;
+  const transport = chooseTransport({
+    asked,
+    hops: hops.map(({ needs }) => needs),
+    client:
+      process.platform !== 'win32' && hopsTo(target).every(({ system }) => system),
+  });
+  if (transport.kind === 'system') return { target, transport, notices: [...notices] };
+  for (const { notRead } of hops) notRead.forEach((notice) => notices.add(notice));
+  return { target: withoutRoute(target), transport, notices: [...notices] };
+}
+
+function withoutRoute({ system: _, ...target }: SshTarget): SshTarget {
+  return { ...target, jumps: target.jumps.map(withoutRoute) };
 }
 
 /**
@@ -72,30 +111,22 @@ export function importableHosts(options: ResolveOptions = {}): readonly string[]
 
 async function resolveHost(
   destination: Destination,
-  options: ResolveOptions,
-  notices: Set<string>,
+  resolving: Resolving,
   behind: readonly string[],
 ): Promise<SshTarget> {
   const { name } = destination;
+  const { options, notices } = resolving;
   if (behind.length >= MOST_JUMPS || behind.includes(name)) {
     throw configInvalid(`jumps in a ring: ${[...behind, name].join(' -> ')}`, name);
   }
   const { values, expanded } = await valuesOf(destination, options, notices);
   const first = (keyword: string): string | undefined => values.get(keyword)?.[0];
 
-  const command = first('proxycommand');
-  if (options.jump === undefined && command !== undefined && command !== 'none') {
-    throw failure('SSH_PROXY_COMMAND', `is reached by a ProxyCommand: ${command}`, {
-      place: name,
-      next: 'Gradwire has no ProxyCommand; where it is "ssh -W", use ProxyJump instead.',
-    });
-  }
-  for (const keyword of NOT_READ) {
-    const value = first(keyword);
-    if (value !== undefined && value !== 'none') {
-      notices.add(`${name}: ${keyword} ${value} is not read`);
-    }
-  }
+  const given = first('proxycommand');
+  const command = options.jump === undefined && given !== 'none' ? given : undefined;
+  const notRead = NOT_READ.map((keyword) => [keyword, first(keyword)] as const)
+    .filter(([, value]) => value !== undefined && value !== 'none')
+    .map(([keyword, value]) => `${name}: ${keyword} ${value} is not read`);
 
   const hostName = first('hostname');
   const host =
@@ -120,15 +151,13 @@ async function resolveHost(
       ?.filter((file) => file !== 'none')
       .map((file) => (expanded ? file : expand(file)));
 
-  const jumps = await resolveJumps(
-    options.jump ?? first('proxyjump'),
-    options,
-    notices,
-    [...behind, name],
-  );
+  const jumps = await resolveJumps(options.jump ?? first('proxyjump'), resolving, [
+    ...behind,
+    name,
+  ]);
   const userKnownHosts = paths('userknownhostsfile');
   const globalKnownHosts = paths('globalknownhostsfile');
-  return sshTarget(
+  const target = sshTarget(
     {
       host,
       port,
@@ -143,28 +172,43 @@ async function resolveHost(
       ...(globalKnownHosts === undefined ? {} : { globalKnownHosts }),
       ...milliseconds(first('connecttimeout'), name),
       ...keepalive(first('serveraliveinterval'), name),
+      ...(expanded
+        ? {
+            system: {
+              ...destination,
+              configFile: options.configFile,
+              identities: givenIdentities(options, home),
+              proxyCommand: command !== undefined && jumps.length === 0,
+            },
+          }
+        : {}),
     },
     environment,
     home,
   );
+  resolving.hops.push({
+    target,
+    needs: needsOf(target, values, { name, command, expand }),
+    notRead,
+  });
+  return target;
 }
 
 /** As OpenSSH's -J: the first jump may have jumps of its own, the others follow it. */
 async function resolveJumps(
   text: string | undefined,
-  options: ResolveOptions,
-  notices: Set<string>,
+  resolving: Resolving,
   behind: readonly string[],
 ): Promise<readonly SshTarget[]> {
   if (text === undefined || /^none$/i.test(text)) return [];
   const jumps: SshTarget[] = [];
   for (const [index, jump] of parseJumps(text).entries()) {
-    const own: ResolveOptions = {
-      ...options,
+    const options: ResolveOptions = {
+      ...resolving.options,
       identities: undefined,
       jump: index === 0 ? undefined : 'none',
     };
-    jumps.push(await resolveHost(jump, own, notices, behind));
+    jumps.push(await resolveHost(jump, { ...resolving, options }, behind));
   }
   return jumps;
 }
@@ -222,10 +266,7 @@ function identitiesOf(
   options: ResolveOptions,
   home: string,
 ): readonly string[] {
-  // Typed into a form, where no shell expands them: ~ and relative paths are the home's.
-  const given = (options.identities ?? []).map((file) =>
-    path.resolve(home, file.replace(/^~(?=\/|$)/, home)),
-  );
+  const given = givenIdentities(options, home);
   const files = configured?.filter((file) => file !== 'none').map(expand);
   const isDefault = (file: string): boolean =>
     path.dirname(file) === path.join(home, '.ssh') &&
@@ -239,6 +280,13 @@ function identitiesOf(
         !(isDefault(file) && !existsSync(file) && !existsSync(`${file}.pub`)),
     ),
   ];
+}
+
+/** Typed into a form, where no shell expands them: ~ and relative paths are the home's. */
+function givenIdentities(options: ResolveOptions, home: string): readonly string[] {
+  return (options.identities ?? []).map((file) =>
+    path.resolve(home, file.replace(/^~(?=\/|$)/, home)),
+  );
 }
 
 function agentOf(
@@ -269,10 +317,6 @@ function checkingOf(value: string | undefined, place: string): HostKeyChecking {
     default:
       throw configInvalid(`StrictHostKeyChecking ${value} is none`, place);
   }
-}
-
-function isYes(value: string | undefined): boolean {
-  return value !== undefined && /^(yes|true)$/i.test(value);
 }
 
 function numberOf(text: string | undefined, otherwise: number, place: string): number {

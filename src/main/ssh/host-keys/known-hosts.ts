@@ -205,6 +205,21 @@ export function standingOf(
   return { kind: 'unknown' };
 }
 
+/** Whether an authority vouches for the host, and no key of its own is known. */
+export function isOnlyAuthority(
+  { name, withoutPort }: ServerNames,
+  entries: readonly KnownHost[],
+): boolean {
+  const hasKeys = (one: string): boolean => keysOf(one, entries).length > 0;
+  return (
+    entries.some(
+      ({ marker, matches }) => marker === 'cert-authority' && matches(name),
+    ) &&
+    !hasKeys(name) &&
+    !(withoutPort !== undefined && hasKeys(withoutPort))
+  );
+}
+
 function keysOf(name: string, entries: readonly KnownHost[]): readonly KnownHost[] {
   return entries.filter(({ marker, matches }) => marker === undefined && matches(name));
 }

@@ -1,5 +1,5 @@
 /**
- * The Node that runs the supervisor: this process's own where it is Node 24 or newer and
+ * The Node that runs programs of ours: this process's own where it is Node 24 or newer and
  * not Electron, else the one that npm installed as a package for this machine.
  */
 import { existsSync } from 'node:fs';

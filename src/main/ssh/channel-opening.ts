@@ -1,0 +1,63 @@
+/** The opening of a channel: the answer, or the connection's end, or the deadline. */
+import { failure, type GradwireError } from '../../shared/errors.ts';
+import { connectionLost, messageOf, printable, timedOut } from './ssh-errors.ts';
+import { placeOf, type SshTarget } from './target.ts';
+
+interface Channel {
+  end(): unknown;
+}
+
+export type OpenChannel<C> = (
+  done: (error: Error | undefined, channel: C) => void,
+) => void;
+
+/**
+ * Opens a channel and wraps it in the very turn in which it is there: its data and its end
+ * may have come in the same packet of the network, and their events wait for nobody.
+ */
+export function channelOf<C extends Channel, T>(
+  target: SshTarget,
+  what: string,
+  lost: () => GradwireError | undefined,
+  wrap: (channel: C) => T,
+  start: OpenChannel<C>,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let over = false;
+    const fail = (error: GradwireError): void => {
+      over = true;
+      clearTimeout(deadline);
+      reject(error);
+    };
+    const deadline = setTimeout(() => {
+      fail(timedOut(target, `opening ${what}`, target.connectTimeoutMs));
+    }, target.connectTimeoutMs);
+    const done = (error: Error | undefined, channel: C): void => {
+      if (error !== undefined) {
+        // When a connection ends, ssh2 answers all that wait.
+        fail(lost() ?? channelRefused(target, what, error));
+      } else if (over) {
+        channel.end(); // nobody waits for it any more
+      } else {
+        clearTimeout(deadline);
+        resolve(wrap(channel));
+      }
+    };
+    try {
+      start(done);
+    } catch (error) {
+      fail(lost() ?? connectionLost(target, messageOf(error)));
+    }
+  });
+}
+
+function channelRefused(target: SshTarget, what: string, cause: Error): GradwireError {
+  return failure(
+    'SSH_CHANNEL_REFUSED',
+    `the server does not open ${what}: ${printable(cause.message)}`,
+    {
+      place: placeOf(target),
+      next: 'Its administrator may have disabled it, or it has as many sessions as MaxSessions allows.',
+    },
+  );
+}

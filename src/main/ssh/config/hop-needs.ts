@@ -1,0 +1,59 @@
+/** What a hop's configuration, and the files beside its keys, ask of whoever connects. */
+import { existsSync, readFileSync } from 'node:fs';
+import { readKnownHosts } from '../host-keys/known-hosts-files.ts';
+import { isOnlyAuthority, serverNames } from '../host-keys/known-hosts.ts';
+import type { SshTarget } from '../target.ts';
+import type { ConfigValues } from './own-parser.ts';
+import type { HopNeeds } from './transport-choice.ts';
+
+/** @param values of its configuration @param command of its ProxyCommand, if it is used */
+export function needsOf(
+  target: SshTarget,
+  values: ConfigValues,
+  {
+    name,
+    command,
+    expand,
+  }: {
+    readonly name: string;
+    readonly command: string | undefined;
+    readonly expand: (text: string) => string;
+  },
+): HopNeeds {
+  const { identities, agent, host, port, hostKeyAlias } = target;
+  const pkcs11 = values.get('pkcs11provider')?.[0];
+  const known = readKnownHosts([...target.userKnownHosts, ...target.globalKnownHosts]);
+  return {
+    name,
+    proxyCommand: command,
+    pkcs11Provider: pkcs11 === 'none' ? undefined : pkcs11,
+    certificates: [
+      ...(values.get('certificatefile') ?? [])
+        .filter((file) => file !== 'none')
+        .map(expand),
+      ...identities.map((file) => `${file}-cert.pub`),
+    ].filter((file) => existsSync(file)),
+    keys: identities
+      .filter((file) => existsSync(file) || existsSync(`${file}.pub`))
+      .map((file) => ({ file, token: isOnToken(file) })),
+    agent: agent !== undefined && agent !== '',
+    gssapi: isYes(values.get('gssapiauthentication')?.[0]),
+    onlyAuthority: isOnlyAuthority(
+      serverNames(host, port, hostKeyAlias),
+      known.entries,
+    ),
+  };
+}
+
+/** Whether a key is on a security key: its public half says so. */
+function isOnToken(file: string): boolean {
+  try {
+    return readFileSync(`${file}.pub`, 'utf8').startsWith('sk-');
+  } catch {
+    return /_sk$/.test(file); // no public half: the name that ssh-keygen gives
+  }
+}
+
+export function isYes(value: string | undefined): boolean {
+  return value !== undefined && /^(yes|true)$/i.test(value);
+}

@@ -1,0 +1,99 @@
+/**
+ * Who speaks SSH to a machine. `auto` takes the built-in client unless the configuration
+ * names something that it lacks; what is on everywhere, as many distributions set
+ * GSSAPIAuthentication, counts only where there is nothing else to log in with. Pure
+ * policy; its truth table is tests/unit/ssh/transport-choice.test.ts.
+ */
+import { failure } from '../../../shared/errors.ts';
+import type {
+  ChosenTransport,
+  TransportChoice,
+} from '../../../shared/ssh-transport.ts';
+
+/** What the configuration says of one hop that the built-in client may lack. */
+export interface HopNeeds {
+  readonly name: string;
+  readonly proxyCommand?: string | undefined;
+  readonly pkcs11Provider?: string | undefined;
+  /** Files of the user's certificates that are there. */
+  readonly certificates: readonly string[];
+  /** Files of keys that are there; `token`: on a security key (sk-). */
+  readonly keys: readonly { readonly file: string; readonly token: boolean }[];
+  readonly agent: boolean;
+  readonly gssapi: boolean;
+  /** A certificate authority is known for the host, and no key of its own. */
+  readonly onlyAuthority: boolean;
+}
+
+export interface TransportCase {
+  readonly asked: TransportChoice;
+  /** All hops, first the one that is reached directly. */
+  readonly hops: readonly HopNeeds[];
+  /** Whether this computer has an OpenSSH client that can share connections. */
+  readonly client: boolean;
+}
+
+/** @throws GradwireError `SSH_PROXY_COMMAND`, `SSH_CLIENT_MISSING` */
+export function chooseTransport({
+  asked,
+  hops,
+  client,
+}: TransportCase): ChosenTransport {
+  const needs = hops.flatMap((hop) => {
+    const need = needOf(hop);
+    return need === undefined ? [] : [hops.length > 1 ? `${hop.name}: ${need}` : need];
+  });
+  const system = asked === 'system' || (asked === 'auto' && needs.length > 0);
+  if (system && client) {
+    return {
+      kind: 'system',
+      reason: asked === 'system' ? 'as you chose' : needs.join('; '),
+    };
+  }
+  if (asked === 'system') {
+    throw failure('SSH_CLIENT_MISSING', 'this computer has no ssh that can be used', {
+      place: hops.at(-1)?.name,
+      next: 'Install OpenSSH’s client, or add the machine with --transport builtin.',
+    });
+  }
+  const command = hops.find(({ proxyCommand }) => proxyCommand !== undefined);
+  if (command !== undefined) {
+    throw failure(
+      'SSH_PROXY_COMMAND',
+      `is reached by a ProxyCommand: ${command.proxyCommand}`,
+      {
+        place: command.name,
+        next: client
+          ? 'The built-in client has none: add the machine with --transport system.'
+          : 'That takes OpenSSH’s client on this computer; where it is "ssh -W", use ProxyJump instead.',
+      },
+    );
+  }
+  return {
+    kind: 'builtin',
+    reason: asked === 'builtin' ? 'as you chose' : 'its configuration needs no other',
+  };
+}
+
+/** What the built-in client lacks for this hop, in words. */
+function needOf({
+  proxyCommand,
+  pkcs11Provider,
+  certificates,
+  keys,
+  agent,
+  gssapi,
+  onlyAuthority,
+}: HopNeeds): string | undefined {
+  if (proxyCommand !== undefined) return `ProxyCommand ${proxyCommand}`;
+  if (pkcs11Provider !== undefined) return `PKCS11Provider ${pkcs11Provider}`;
+  if (certificates.length > 0) return `the certificate ${certificates[0]}`;
+  if (onlyAuthority) return 'its host key is vouched for by a certificate authority';
+  if (keys.length > 0 && keys.every(({ token }) => token) && !agent) {
+    return `the security key of ${keys[0]!.file}`;
+  }
+  if (gssapi && keys.length === 0 && !agent) {
+    return 'GSSAPIAuthentication, and neither key nor agent';
+  }
+  return undefined;
+}

@@ -1,0 +1,226 @@
+/**
+ * The control socket of an OpenSSH master in its proxy mode (PROTOCOL.mux, section 5): the
+ * messages of RFC 4254 in the clear, and the master encrypts them and keeps the channels of
+ * several users apart. So one authenticated connection of `ssh` carries everything, with no
+ * process for each command, and terminals can be resized without one of our own.
+ */
+import net from 'node:net';
+import { MUX, MUX_VERSION, OPEN_FAILURES, SSH } from './messages.ts';
+import { LARGEST_PACKET, MuxChannel, WINDOW, type SendMessage } from './mux-channel.ts';
+import { byte, frame, FrameSplitter, string, uint32, WireReader } from './wire.ts';
+
+export type ChannelOpened = (error: Error | undefined, channel: MuxChannel) => void;
+
+export interface TerminalRequest {
+  readonly columns: number;
+  readonly rows: number;
+  readonly term: string;
+}
+
+/** Of a list of terminal modes: none (RFC 4254, section 8). */
+const NO_MODES = byte(0);
+
+interface Opening {
+  readonly channel: MuxChannel;
+  readonly done: ChannelOpened;
+}
+
+export class MuxProxy {
+  readonly #socket: net.Socket;
+  readonly #openings = new Map<number, Opening>();
+  readonly #channels = new Map<number, MuxChannel>();
+  readonly #ended: (cause: Error | undefined) => void;
+  #next = 0;
+
+  private constructor(
+    socket: net.Socket,
+    ended: (cause: Error | undefined) => void,
+    splitter: FrameSplitter,
+  ) {
+    this.#socket = socket;
+    this.#ended = ended;
+    let cause: Error | undefined;
+    socket.removeAllListeners();
+    socket.on('data', (chunk) => {
+      try {
+        for (const message of splitter.take(chunk)) this.#receive(message);
+      } catch (error) {
+        cause = error as Error;
+        socket.destroy();
+      }
+    });
+    socket.on('error', (error) => {
+      cause ??= error;
+    });
+    socket.on('close', () => {
+      this.#ended(cause);
+    });
+  }
+
+  /**
+   * @param ended the socket is closed; channels stay until `abandon`
+   * @throws Error where nothing listens, or what listens is no master
+   */
+  static connect(
+    path: string,
+    ended: (cause: Error | undefined) => void,
+  ): Promise<MuxProxy> {
+    return new Promise((resolve, reject) => {
+      const socket = net.connect(path);
+      const splitter = new FrameSplitter();
+      let greeted = false;
+      const fail = (error: Error): void => {
+        socket.destroy();
+        reject(error);
+      };
+      socket.once('error', fail);
+      socket.once('close', () => {
+        fail(new Error('the master closed its control socket'));
+      });
+      socket.once('connect', () => {
+        socket.write(frame(uint32(MUX.hello), uint32(MUX_VERSION)));
+        socket.write(frame(uint32(MUX.proxy), uint32(0)));
+      });
+      socket.on('data', (chunk) => {
+        try {
+          for (const bytes of splitter.take(chunk)) {
+            const message = new WireReader(bytes);
+            const type = message.uint32();
+            if (!greeted) {
+              const version = message.uint32();
+              if (type !== MUX.hello || version !== MUX_VERSION) {
+                throw new Error(`a master of version ${version}`);
+              }
+              greeted = true;
+            } else if (type === MUX.proxyGranted) {
+              // Nothing comes before the first channel is asked for.
+              resolve(new MuxProxy(socket, ended, splitter));
+              return;
+            } else {
+              throw new Error('this version of ssh cannot share its connection so');
+            }
+          }
+        } catch (error) {
+          fail(error as Error);
+        }
+      });
+    });
+  }
+
+  exec(command: string, done: ChannelOpened): void {
+    this.#session(done, (channel, granted) => {
+      channel.request('exec', [string(command)], granted);
+    });
+  }
+
+  shell({ columns, rows, term }: TerminalRequest, done: ChannelOpened): void {
+    this.#session(done, (channel, granted) => {
+      const size = [columns, rows, 0, 0].map(uint32);
+      const terminal = [string(term), ...size, string(NO_MODES)];
+      channel.request('pty-req', terminal, (given) => {
+        if (given) channel.request('shell', [], granted);
+        else granted(false);
+      });
+    });
+  }
+
+  /** A connection from the host to a port. */
+  forward(host: string, port: number, done: ChannelOpened): void {
+    const from = [string('127.0.0.1'), uint32(0)];
+    this.#open('direct-tcpip', [string(host), uint32(port), ...from], done);
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  /** Ends all channels: the connection is gone. */
+  abandon(): void {
+    for (const { channel, done } of [...this.#openings.values()]) {
+      done(new Error('the connection is gone'), channel);
+    }
+    this.#openings.clear();
+    const channels = [...this.#channels.values()];
+    this.#channels.clear();
+    for (const channel of channels) channel.abandon();
+  }
+
+  #session(
+    done: ChannelOpened,
+    start: (channel: MuxChannel, granted: (given: boolean) => void) => void,
+  ): void {
+    this.#open('session', [], (error, channel) => {
+      if (error !== undefined) {
+        done(error, channel);
+        return;
+      }
+      start(channel, (given) => {
+        if (given) done(undefined, channel);
+        else {
+          channel.close();
+          done(new Error('the server refuses the request'), channel);
+        }
+      });
+    });
+  }
+
+  #open(type: string, parts: readonly Uint8Array[], done: ChannelOpened): void {
+    const channel = new MuxChannel(this.#next++, this.#send);
+    this.#openings.set(channel.id, { channel, done });
+    const sizes = [channel.id, WINDOW, LARGEST_PACKET].map(uint32);
+    this.#send(SSH.channelOpen, [string(type), ...sizes, ...parts]);
+  }
+
+  readonly #send: SendMessage = (type, parts, taken) => {
+    // No padding: the master adds it.
+    this.#socket.write(frame(byte(0), byte(type), ...parts), () => taken?.());
+  };
+
+  #receive(bytes: Buffer): void {
+    const message = new WireReader(bytes);
+    message.byte(); // the length of a padding that is not there
+    const type = message.byte();
+    switch (type) {
+      case SSH.globalRequest:
+        message.string();
+        if (message.byte() !== 0) this.#send(SSH.requestFailure, []);
+        return;
+      case SSH.channelOpen: {
+        // Nobody has been offered a channel to here: agents and displays are not forwarded.
+        message.string();
+        const reason = [uint32(1), string('not asked for'), string('')];
+        this.#send(SSH.channelOpenFailure, [uint32(message.uint32()), ...reason]);
+        return;
+      }
+      case SSH.channelOpenConfirmation:
+      case SSH.channelOpenFailure:
+        this.#receiveOpened(type, message);
+        return;
+      default: {
+        const id = message.uint32();
+        const channel = this.#channels.get(id);
+        // One that was closed from both ends, and whose last words are late.
+        if (channel === undefined) return;
+        channel.receive(type, message);
+        if (channel.isOver) this.#channels.delete(id);
+      }
+    }
+  }
+
+  #receiveOpened(type: number, message: WireReader): void {
+    const id = message.uint32();
+    const opening = this.#openings.get(id);
+    if (opening === undefined) return;
+    this.#openings.delete(id);
+    const { channel, done } = opening;
+    if (type === SSH.channelOpenConfirmation) {
+      this.#channels.set(id, channel);
+      channel.confirm(message.uint32(), message.uint32(), message.uint32());
+      done(undefined, channel);
+    } else {
+      const reason = message.uint32();
+      const words = message.string().toString('utf8');
+      done(new Error(words || (OPEN_FAILURES[reason] ?? `reason ${reason}`)), channel);
+    }
+  }
+}

@@ -1,0 +1,321 @@
+/**
+ * A connection that the system's `ssh` makes, for what ssh2 lacks: Kerberos, certificates,
+ * security keys, ProxyCommand, and whatever else ~/.ssh/config can say. One `ssh` connects
+ * and authenticates; its control socket carries all channels.
+ */
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { failure, type GradwireError } from '../../shared/errors.ts';
+import type { SshQuestions } from '../../shared/ssh-question.ts';
+import { Askpass } from './askpass.ts';
+import { channelOf, type OpenChannel } from './channel-opening.ts';
+import { PausableDeadline } from './deadline.ts';
+import type { SshEnd } from './hop.ts';
+import type { MuxChannel } from './mux/mux-channel.ts';
+import { MuxProxy } from './mux/mux-proxy.ts';
+import {
+  finishCommand,
+  type CommandOptions,
+  type CommandResult,
+} from './remote-command.ts';
+import type {
+  RemoteConnection,
+  RemotePort,
+  SshOpenOptions,
+  Terminal,
+} from './remote-connection.ts';
+import { RememberedSecrets } from './remembered-secrets.ts';
+import { RemoteShell, RemoteStream } from './remote-stream.ts';
+import { aborted, connectionClosed, messageOf, unreachable } from './ssh-errors.ts';
+import { masterArguments } from './system-arguments.ts';
+import { explainFailure, explainLoss, type SystemWords } from './system-failure.ts';
+import { SystemProcess } from './system-process.ts';
+import { SystemQuestions } from './system-questions.ts';
+import { checkTarget, hopsTo, placeOf, type SshTarget } from './target.ts';
+
+/** Between looks for the master's socket, which appears once it has authenticated. */
+const LOOK_MS = 20;
+/** `sockaddr_un.sun_path`, less what OpenSSH appends while it makes the socket. */
+const LONGEST_SOCKET_PATH = 103 - 18;
+/** From the end of the control socket to the end of its process, with the reason. */
+const LAST_WORDS_MS = 2000;
+
+export class SystemSshConnection implements RemoteConnection {
+  readonly transport = 'system';
+  readonly target: SshTarget;
+  readonly banner: string;
+  readonly notices: readonly string[] = [];
+  readonly closed: Promise<SshEnd>;
+  readonly #process: SystemProcess;
+  readonly #words: () => SystemWords;
+  readonly #remove: () => void;
+  #proxy: MuxProxy | undefined;
+  #ended: SshEnd | undefined;
+  #tellClosed: (end: SshEnd) => void = () => undefined;
+
+  private constructor(
+    target: SshTarget,
+    process: SystemProcess,
+    words: () => SystemWords,
+    remove: () => void,
+  ) {
+    this.target = target;
+    this.#process = process;
+    this.#words = words;
+    this.#remove = remove;
+    this.banner = process.stderr;
+    this.closed = new Promise((resolve) => {
+      this.#tellClosed = resolve;
+    });
+    void process.ended.then(() => this.#lose());
+  }
+
+  /**
+   * Has `ssh` connect through all hops. Without `questions` nothing is asked.
+   * @throws GradwireError `SSH_TARGET_INVALID`, `SSH_CLIENT_MISSING`,
+   * `SSH_SYSTEM_UNSUPPORTED`, `SSH_UNREACHABLE`, `HOST_KEY_…`, `SSH_AUTH_…`,
+   * `SSH_CONFIG_INVALID`, `ABORTED`
+   */
+  static async open(
+    target: SshTarget,
+    asker?: SshQuestions,
+    options: SshOpenOptions = {},
+  ): Promise<SystemSshConnection> {
+    const { signal } = options;
+    if (process.platform === 'win32') throw unsupported(target);
+    hopsTo(target).forEach(checkTarget);
+    if (signal?.aborted === true) throw aborted(target, 'connecting');
+    const directory = privateDirectory(options.directory);
+    const remove = (): void => {
+      rmSync(directory, { recursive: true, force: true });
+    };
+    const over = new AbortController();
+    let running: SystemProcess | undefined;
+    try {
+      return await new Promise<SystemSshConnection>((resolve, reject) => {
+        const deadlineMs = hopsTo(target).reduce(
+          (sum, { connectTimeoutMs }) => sum + connectTimeoutMs,
+          0,
+        );
+        const deadline = new PausableDeadline(deadlineMs, () => {
+          reject(unreachable(target, `ssh did not connect within ${deadlineMs} ms`));
+        });
+        signal?.addEventListener(
+          'abort',
+          () => {
+            reject(aborted(target, 'connecting'));
+          },
+          { signal: over.signal },
+        );
+        const connect = async (): Promise<SystemSshConnection> => {
+          const questions = new SystemQuestions(target, {
+            questions: options.interactive === false ? undefined : asker,
+            confirmedHostKeys: options.confirmedHostKeys ?? [],
+            secrets: options.secrets ?? new RememberedSecrets(),
+            deadline,
+            signal: over.signal,
+            giveUp: reject,
+          });
+          await using askpass = await Askpass.listen(directory, questions.answer);
+          const log = path.join(directory, 'log');
+          const socket = path.join(directory, 's');
+          if (over.signal.aborted) throw aborted(target, 'connecting');
+          const master = masterArguments(target, {
+            ...{ socket, log, passwords: questions.passwords },
+            acceptedHostKeys:
+              options.acceptedHostKeys ?? path.join(directory, 'known_hosts'),
+          });
+          const ssh = new SystemProcess(['ssh', ...master], directory, {
+            ...process.env,
+            SSH_ASKPASS: askpass.program,
+            SSH_ASKPASS_REQUIRE: 'force',
+            // Before OpenSSH 8.4: no question without a display.
+            DISPLAY: process.env['DISPLAY'] ?? ':0',
+          });
+          running = ssh;
+          const words = (): SystemWords => ({
+            log: existsSync(log) ? readFileSync(log, 'utf8') : '',
+            stderr: ssh.stderr,
+            interactive: questions.interactive,
+            locked: questions.locked,
+          });
+          while (!existsSync(socket) && !over.signal.aborted) {
+            if (ssh.hasEnded) {
+              throw questions.refused ?? explainFailure(target, words());
+            }
+            await new Promise((resume) => setTimeout(resume, LOOK_MS));
+          }
+          if (over.signal.aborted) throw aborted(target, 'connecting');
+          const connection = new SystemSshConnection(target, ssh, words, remove);
+          await connection.#attach(socket);
+          questions.succeeded();
+          return connection;
+        };
+        connect()
+          .then(resolve, reject)
+          .finally(() => {
+            deadline.clear();
+          });
+      });
+    } catch (error) {
+      over.abort(error);
+      await running?.stop();
+      remove();
+      throw error;
+    } finally {
+      over.abort(new Error('the attempt is over'));
+    }
+  }
+
+  get isOpen(): boolean {
+    return this.#ended === undefined;
+  }
+
+  async run(command: string, options: CommandOptions = {}): Promise<CommandResult> {
+    const stream = await this.stream(command);
+    return await finishCommand(stream, command, this.target, options);
+  }
+
+  async stream(command: string): Promise<RemoteStream> {
+    return await this.#ask('a command', this.#toStream, (proxy, done) => {
+      proxy.exec(command, done);
+    });
+  }
+
+  async shell({
+    columns,
+    rows,
+    term = 'xterm-256color',
+  }: Terminal): Promise<RemoteShell> {
+    const toShell = (channel: MuxChannel): RemoteShell =>
+      new RemoteShell(channel, this.#whyLost);
+    return await this.#ask('a shell', toShell, (proxy, done) => {
+      proxy.shell({ columns, rows, term }, done);
+    });
+  }
+
+  async forward(host: string, port: number): Promise<RemoteStream> {
+    const what = `a way to ${host}:${port}`;
+    return await this.#ask(what, this.#toStream, (proxy, done) => {
+      proxy.forward(host, port, done);
+    });
+  }
+
+  /** Not over its control socket: machines reached so have no tunnels that begin there. */
+  listen(): Promise<RemotePort> {
+    return Promise.reject(
+      failure('SSH_CHANNEL_REFUSED', 'the system’s ssh opens no port to listen on', {
+        place: placeOf(this.target),
+        next: 'Have the built-in client make that connection: --transport builtin.',
+      }),
+    );
+  }
+
+  async close(): Promise<void> {
+    this.#end({ error: undefined });
+    await this.#process.stop();
+    this.#remove();
+    await this.closed;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #attach(socket: string): Promise<void> {
+    try {
+      this.#proxy = await MuxProxy.connect(socket, (cause) => {
+        void this.#lose(cause);
+      });
+    } catch (cause) {
+      throw failure(
+        'SSH_SYSTEM_UNSUPPORTED',
+        `ssh shares nothing: ${messageOf(cause)}`,
+        {
+          place: this.target.system?.name,
+          next: 'It takes OpenSSH 7.4 or newer on this computer.',
+        },
+      );
+    }
+  }
+
+  /** The control socket or the process has ended: the other one tells the reason, or has. */
+  async #lose(cause?: Error): Promise<void> {
+    if (this.#ended !== undefined) return;
+    let patience: NodeJS.Timeout | undefined;
+    await Promise.race([
+      this.#process.ended,
+      new Promise((resolve) => {
+        patience = setTimeout(resolve, LAST_WORDS_MS);
+      }),
+    ]);
+    clearTimeout(patience);
+    const words = this.#words();
+    const stderr =
+      cause === undefined ? words.stderr : `${words.stderr}\n${cause.message}`;
+    this.#end({ error: explainLoss(this.target, { ...words, stderr }) });
+    await this.#process.stop();
+    this.#remove();
+  }
+
+  #end(end: SshEnd): void {
+    if (this.#ended !== undefined) return;
+    this.#ended = end;
+    this.#proxy?.close();
+    this.#proxy?.abandon();
+    this.#tellClosed(end);
+  }
+
+  readonly #toStream = (channel: MuxChannel): RemoteStream =>
+    new RemoteStream(channel, this.#whyLost);
+
+  readonly #whyLost = (): GradwireError | undefined =>
+    this.#ended === undefined
+      ? undefined
+      : (this.#ended.error ?? connectionClosed(this.target));
+
+  async #ask<T>(
+    what: string,
+    wrap: (channel: MuxChannel) => T,
+    start: (proxy: MuxProxy, ...done: Parameters<OpenChannel<MuxChannel>>) => void,
+  ): Promise<T> {
+    const lost = this.#whyLost();
+    if (lost !== undefined) throw lost;
+    return await channelOf<MuxChannel, T>(
+      this.target,
+      what,
+      this.#whyLost,
+      wrap,
+      (done) => {
+        start(this.#proxy!, done);
+      },
+    );
+  }
+}
+
+/** A directory of ours alone whose path leaves room for a socket's name. */
+function privateDirectory(preferred: string | undefined): string {
+  const places = [preferred, os.tmpdir(), '/tmp'].filter(
+    (place) => place !== undefined,
+  );
+  const fit = places.find(
+    (place) =>
+      Buffer.byteLength(path.join(place, 'gradwire-ssh-XXXXXX', 's')) <=
+      LONGEST_SOCKET_PATH,
+  );
+  const parent = fit ?? '/tmp';
+  mkdirSync(parent, { recursive: true, mode: 0o700 });
+  return mkdtempSync(path.join(parent, 'gradwire-ssh-'));
+}
+
+function unsupported({ system }: SshTarget): GradwireError {
+  return failure(
+    'SSH_SYSTEM_UNSUPPORTED',
+    'OpenSSH for Windows cannot share a connection, which the system’s ssh is used with here',
+    {
+      place: system?.name,
+      next: 'Use the built-in client: gradwire nodes add … --transport builtin.',
+    },
+  );
+}

@@ -1,0 +1,162 @@
+/**
+ * Why `ssh` did not connect, as one of our coded errors, from what it has said. Its words
+ * stay in the message. Of several hops the first that fails is the cause: its complaint
+ * comes first, and those behind it only see that nobody answers.
+ */
+import { failure, inputError, type GradwireError } from '../../shared/errors.ts';
+import {
+  connectionLost,
+  hostKeyRefused,
+  printable,
+  unreachable,
+  type RefusedHostKey,
+} from './ssh-errors.ts';
+import { placeOf, type SshTarget } from './target.ts';
+
+export interface SystemWords {
+  /** What it has logged. */
+  readonly log: string;
+  /** What it, the servers' banners included, and a ProxyCommand have printed. */
+  readonly stderr: string;
+  /** Whether somebody could have been asked. */
+  readonly interactive: boolean;
+  /** Keys that were passed over because nobody could be. */
+  readonly locked: readonly string[];
+}
+
+/** Log-ins that take an answer of a person. */
+const ASKING: Readonly<Record<string, string>> = {
+  password: 'a password',
+  'keyboard-interactive': 'answers to questions of its own',
+};
+
+export function explainFailure(target: SshTarget, words: SystemWords): GradwireError {
+  const { log } = words;
+  const said = wordsOf(words);
+  const place = placeOf(target);
+  if (/HOST IDENTIFICATION HAS CHANGED/.test(log)) {
+    return hostKeyRefused('HOST_KEY_CHANGED', target, shownKey(log));
+  }
+  if (/REVOKED HOST KEY|host key .* revoked|revoked by file/i.test(log)) {
+    return hostKeyRefused('HOST_KEY_REVOKED', target, shownKey(log));
+  }
+  if (/Host key verification failed/.test(log)) {
+    return failure('HOST_KEY_UNKNOWN', `ssh does not accept the host key: ${said}`, {
+      place,
+      next: 'Compare the key with what the machine’s administrator says.',
+    });
+  }
+  const denied = /^(.*): Permission denied \(([^)]*)\)/m.exec(log);
+  if (denied !== null) return explainDenial(target, words, denied[1]!, denied[2]!);
+  if (/Too many authentication failures/.test(log)) {
+    return failure('SSH_AUTH_FAILED', `the server ended the attempt: ${said}`, {
+      place,
+      next: 'Where an agent holds many keys, name the right one and set IdentitiesOnly.',
+    });
+  }
+  if (/no matching .* found/i.test(log)) {
+    return failure('SSH_NO_COMMON_ALGORITHM', said, {
+      place,
+      next: 'That server offers only algorithms that are no longer safe: update it.',
+    });
+  }
+  if (
+    /Bad configuration option|Bad owner or permissions on|configuration options?,/i.test(
+      log,
+    )
+  ) {
+    return inputError('SSH_CONFIG_INVALID', `ssh refuses its configuration: ${said}`, {
+      place: target.system?.name ?? place,
+      next: 'Correct the file that it names.',
+    });
+  }
+  return unreachable(target, `ssh cannot connect: ${said}`, nextStep(target, log));
+}
+
+/** The connection stood, and has ended. */
+export function explainLoss(target: SshTarget, words: SystemWords): GradwireError {
+  return connectionLost(target, wordsOf(words));
+}
+
+function nextStep(target: SshTarget, log: string): string | undefined {
+  if (/Could not resolve hostname/.test(log)) {
+    return 'Check the spelling; a name of ~/.ssh/config has to be there.';
+  }
+  if (/stdio forwarding failed|open failed/.test(log)) {
+    return 'Check the name and port as the jump host knows them, and that it allows forwarding.';
+  }
+  if (target.system?.proxyCommand === true) {
+    return 'Check its ProxyCommand: what that prints is in this message.';
+  }
+  return /Connection refused/.test(log)
+    ? 'Check the port, and that the SSH server runs.'
+    : undefined;
+}
+
+/** @param whom `user@host`, as `ssh` has it @param methods that the server takes */
+function explainDenial(
+  target: SshTarget,
+  { log, interactive, locked }: SystemWords,
+  whom: string,
+  methods: string,
+): GradwireError {
+  const place = placeOf(target);
+  const offered = methods.split(',');
+  const needed = [
+    ...(locked.length > 0 ? [`the passphrase of ${locked.join(', ')}`] : []),
+    ...offered.flatMap((method) => ASKING[method] ?? []),
+  ];
+  if (!interactive && needed.length > 0) {
+    return failure(
+      'SSH_AUTH_NEEDED',
+      `${whom} needs ${needed.join(' or ')}, and nobody can be asked now`,
+      {
+        place,
+        next: 'Connect from the window or a terminal, or load the key into an agent.',
+      },
+    );
+  }
+  // What is wrong with a key or a certificate comes before: "bad permissions", "expired".
+  const before = lines(log).filter((line) => !/Permission denied \(/.test(line));
+  const why = before.length === 0 ? '' : ` (${printable(before.join('; '))})`;
+  const kerberos = offered.some((method) => method.startsWith('gssapi'));
+  return failure(
+    'SSH_AUTH_FAILED',
+    `${whom}: Permission denied: the server takes ${offered.join(', ')}${why}`,
+    {
+      place,
+      next: kerberos
+        ? 'Check the user name, the keys, and that there is a Kerberos ticket: klist, kinit.'
+        : 'Check the user name and the keys; ssh -v to that host says what it tries.',
+    },
+  );
+}
+
+function shownKey(log: string): RefusedHostKey {
+  const shown =
+    /fingerprint for the (\S+) key sent by the remote host is\s+(SHA256:[\w+/]+)/.exec(
+      log,
+    ) ?? /(?:host key|key) (\S+) (SHA256:[\w+/]+)/i.exec(log);
+  const known = /Offending (?:\S+ )?key in (\S.*:\d+)/.exec(log)?.[1];
+  return {
+    keyType: shown?.[1] ?? 'host',
+    fingerprint: shown?.[2] ?? '(fingerprint not told)',
+    known: known ?? /revoked by file (\S+)/i.exec(log)?.[1] ?? 'a known_hosts file',
+  };
+}
+
+/** What was said, in one line: the log, and beside it what else was printed. */
+function wordsOf({ log, stderr }: SystemWords): string {
+  const logged = lines(log);
+  const printed = lines(stderr).slice(-3);
+  const all = [...(logged.length > 3 ? logged.slice(-3) : logged), ...printed];
+  return all.length === 0 ? 'ssh ended without a word' : printable(all.join('; '));
+}
+
+const NOISE = /^(Warning: Permanently added|Killed by signal|Pseudo-terminal)/;
+
+const lines = (text: string): readonly string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !NOISE.test(line));

@@ -1,0 +1,101 @@
+/**
+ * The `ssh` that holds a connection, as a process of ours. It has no terminal, so that it
+ * asks nobody but us and takes no Ctrl-C that was meant for another, and it never outlives
+ * us: beside it a shell reads a pipe whose other end is ours. When that ends without a word,
+ * because we were killed, the shell ends `ssh` and all that it has started, such as a
+ * ProxyCommand, and removes its directory.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import type { Writable } from 'node:stream';
+
+/** $1: the directory that goes too. `exec`: what we start becomes `ssh` itself. */
+const GUARDED = `
+directory=$1
+shift
+{
+  trap '' HUP INT TERM
+  if read -r word; then exit 0; fi
+  rm -rf "$directory"
+  kill -s TERM -- -$$
+  sleep 1
+  rm -rf "$directory"
+  kill -s KILL -- -$$
+} <&3 >/dev/null 2>&1 &
+exec "$@" 3<&-
+`;
+
+const STDERR_TAIL = 16_384;
+/** For `ssh` to end when it is asked to; then it is killed. */
+const PATIENCE_MS = 2000;
+
+export class SystemProcess {
+  /** Resolves when it has ended. */
+  readonly ended: Promise<void>;
+  readonly #child: ChildProcess;
+  #stderr = '';
+  #hasEnded = false;
+
+  /** @param directory removed if we are killed */
+  constructor(
+    command: readonly string[],
+    directory: string,
+    environment: Readonly<Record<string, string | undefined>>,
+  ) {
+    const args = ['-c', GUARDED, 'ssh', directory, ...command];
+    const child = spawn('/bin/sh', args, {
+      detached: true,
+      // Not its stdin: Node closes that when it sees the end of `ssh`.
+      stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+      env: environment,
+    });
+    this.#child = child;
+    child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+      this.#stderr = (this.#stderr + text).slice(-STDERR_TAIL);
+    });
+    const guard = child.stdio[3] as Writable;
+    // One that is gone reads nothing.
+    guard.on('error', () => undefined);
+    this.ended = new Promise((resolve) => {
+      const end = (): void => {
+        this.#hasEnded = true;
+        // The guard may go: there is nothing left to end.
+        guard.end('over\n');
+        resolve();
+      };
+      child.once('error', (error) => {
+        this.#stderr += error.message;
+        end();
+      });
+      child.once('exit', end);
+    });
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** What it, or its ProxyCommand, printed: the end of it. */
+  get stderr(): string {
+    return this.#stderr;
+  }
+
+  /** Ends it and all that it has started; resolves when it has ended. */
+  async stop(): Promise<void> {
+    this.#signal('SIGTERM');
+    const last = setTimeout(() => {
+      this.#signal('SIGKILL');
+    }, PATIENCE_MS);
+    await this.ended;
+    clearTimeout(last);
+  }
+
+  /** `ssh` is the first of its group, and the group lives until it has been waited for. */
+  #signal(signal: NodeJS.Signals): void {
+    if (this.#hasEnded || this.#child.pid === undefined) return;
+    try {
+      process.kill(-this.#child.pid, signal);
+    } catch {
+      this.#child.kill(signal);
+    }
+  }
+}

@@ -1,0 +1,66 @@
+/** What `ssh` asks, read from the words it asks with. */
+
+export type SystemPrompt =
+  | {
+      readonly kind: 'host-key';
+      /** As known_hosts files have it: `host`, `[host]:port`, or an alias. */
+      readonly name: string;
+      /** `ssh-ed25519`, … */
+      readonly keyType: string;
+      readonly fingerprint: string;
+      /** Keys of other types are known. */
+      readonly otherTypes: boolean;
+      /** What accepts this very key. */
+      readonly accept: string;
+    }
+  /** Our answer to the question before was no answer. */
+  | { readonly kind: 'host-key-again' }
+  | { readonly kind: 'passphrase'; readonly file: string }
+  | { readonly kind: 'password'; readonly user: string; readonly host: string }
+  /** Keyboard-interactive: the server's own question. */
+  | {
+      readonly kind: 'server';
+      readonly user: string;
+      readonly host: string;
+      readonly text: string;
+    }
+  /** A PIN, or what else there may come to be. */
+  | { readonly kind: 'other'; readonly text: string };
+
+const KEY_TYPES: Readonly<Record<string, string>> = {
+  ED25519: 'ssh-ed25519',
+  RSA: 'ssh-rsa',
+  DSA: 'ssh-dss',
+  'ED25519-SK': 'sk-ssh-ed25519@openssh.com',
+  'ECDSA-SK': 'sk-ecdsa-sha2-nistp256@openssh.com',
+};
+
+export function parsePrompt(prompt: string): SystemPrompt {
+  const authenticity = /^The authenticity of host '([^\s']+)/.exec(prompt);
+  const key = /(\S+) key fingerprint is:? (SHA256:[A-Za-z0-9+/]+)/.exec(prompt);
+  if (authenticity !== null && key !== null) {
+    const [, type = '', fingerprint = ''] = key;
+    return {
+      kind: 'host-key',
+      name: authenticity[1]!,
+      keyType: KEY_TYPES[type] ?? type.toLowerCase(),
+      fingerprint,
+      otherTypes: /keys of different type are already known/.test(prompt),
+      // Since OpenSSH 8.0 the fingerprint is an answer, which `ssh` compares for itself.
+      accept: /\[fingerprint\]/.test(prompt) ? fingerprint : 'yes',
+    };
+  }
+  if (/^Please type 'yes'/.test(prompt)) return { kind: 'host-key-again' };
+  const passphrase = /^Enter passphrase for (?:\S+ )?key '?(.+?)'?: $/.exec(prompt);
+  if (passphrase !== null) return { kind: 'passphrase', file: passphrase[1]! };
+  const password = /^(.+)@(\S+)'s password: $/.exec(prompt);
+  if (password !== null) {
+    return { kind: 'password', user: password[1]!, host: password[2]! };
+  }
+  const server = /^\(([^)]*)@([^)@\s]+)\) (.*)$/s.exec(prompt);
+  if (server !== null) {
+    const [, user = '', host = '', text = ''] = server;
+    return { kind: 'server', user, host, text };
+  }
+  return { kind: 'other', text: prompt };
+}

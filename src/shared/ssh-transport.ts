@@ -1,0 +1,16 @@
+/** Who speaks SSH to a machine: the client that is built in, or the system's `ssh`. */
+export const SSH_TRANSPORTS = ['builtin', 'system'] as const;
+export type SshTransport = (typeof SSH_TRANSPORTS)[number];
+
+/** `auto`: built in, unless the configuration needs what only the system's has. */
+export const TRANSPORT_CHOICES = ['auto', ...SSH_TRANSPORTS] as const;
+export type TransportChoice = (typeof TRANSPORT_CHOICES)[number];
+
+export interface ChosenTransport {
+  readonly kind: SshTransport;
+  readonly reason: string;
+}
+
+export function transportText({ kind, reason }: ChosenTransport): string {
+  return `${kind === 'builtin' ? 'built-in SSH' : 'the system’s ssh'} (${reason})`;
+}
