@@ -302,7 +302,7 @@ export const thinnedRecordSchema = z.strictObject({
   records: count,
   /**
    * Of the iterations from ≤ i < to at least every `every`-th is there, of all of the node's
-   * ranks. Absent: no iterations are missing.
+   * ranks. Default: no iterations are missing.
    */
   iterations: z.strictObject({ from: count, to: count, every: count }).optional(),
   /** The journal's bound. */

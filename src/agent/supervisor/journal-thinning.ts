@@ -90,7 +90,7 @@ export class ThinningSurvey {
     }
   }
 
-  /** What stays of them in a journal of so many bytes at most. */
+  /** What stays of them in a journal that may have this many bytes. */
   choose(limitBytes: number): ThinningChoice {
     const older = limitBytes * OLDER_PART;
     const share = older * MINOR_PART;

@@ -14,7 +14,7 @@ cd "$HOME/.gradwire" || exit 1
 own="nodes/$(uname -n)"
 if [ "$served" = 1 ]; then
   waited=0
-  while [ -S "$own/supervisor.sock" ] && [ "$waited" -lt 50 ]; do
+  while [ -S "$own/supervisor.sock" ] && [ "$waited" -lt 25 ]; do
     sleep 0.2; waited=$((waited + 1))
   done
   [ ! -S "$own/supervisor.sock" ] || exit 3

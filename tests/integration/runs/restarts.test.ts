@@ -28,6 +28,17 @@ const RESTARTS = ['onFailure=restart', 'world.ranks=2', 'backend=wasm'];
 const start = (...settings: readonly string[]): RunningCommand =>
   home.startQuickstart([...RESTARTS, ...settings]);
 
+let plain: Promise<RunningCommand> | undefined;
+/** What a run without settings of its own is when nothing is lost. */
+const uncut = (): Promise<RunningCommand> => {
+  plain ??= (async () => {
+    const command = start(`iterations=${LENGTH}`);
+    await command.finished;
+    return command;
+  })();
+  return plain;
+};
+
 /** Of the run that goes on: others may not have been put away yet. */
 function checkpointFolder(): string {
   const [worker] = home.processes('gradwire worker');
@@ -136,12 +147,11 @@ describe('a rank that is killed', () => {
   );
 
   it('before the first checkpoint has the run begin anew, as it was', async () => {
-    const common = [`iterations=${LENGTH}`, 'checkpointEvery=1000'];
-    const whole = start(...common);
-    const cut = start(...common);
+    const whole = await uncut();
+    const cut = start(`iterations=${LENGTH}`, 'checkpointEvery=1000');
     await reach(cut, 5);
     killRank(cut, 0);
-    await Promise.all([whole.finished, cut.finished]);
+    await cut.finished;
     expect(trajectory(cut.records)).toEqual(trajectory(whole.records));
     expect(ofType(cut.records, 'restarted')).toMatchObject([{ iteration: 0 }]);
   });
@@ -155,10 +165,8 @@ describe('a supervisor that ends', () => {
   it.each(ends)(
     'by $by: the one after it has the ranks go on',
     async ({ by, code }) => {
-      const common = [`iterations=${LENGTH}`, 'checkpointEvery=15'];
-      const whole = start(...common);
-      await whole.finished;
-      const cut = start(...common);
+      const whole = await uncut();
+      const cut = start(`iterations=${LENGTH}`, 'checkpointEvery=15');
       await reach(cut, 20);
       process.kill(home.supervisors()[0]!.pid, by);
       expect(await cut.finished).toMatchObject({ code: 0 });

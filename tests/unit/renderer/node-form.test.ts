@@ -78,7 +78,7 @@ describe('what is wrong', () => {
 
   test('of each field has a place in the form', () => {
     const fields = [...MAIN_FIELDS, ...MORE_FIELDS, ...SLURM_FIELDS];
-    const keys = ['host', ...fields.map(({ key }) => key), 'isSlurm'];
+    const keys = ['host', 'transport', ...fields.map(({ key }) => key), 'isSlurm'];
     expect(keys.toSorted()).toEqual(Object.keys(emptyNodeForm()).toSorted());
   });
 });
