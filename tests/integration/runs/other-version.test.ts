@@ -110,10 +110,11 @@ test('its run is watched and stopped; then it gives way', async () => {
       /SUPERVISOR_OTHER_VERSION: .* run theirs goes on there/,
     ) as string,
   });
-  const attached = home.start(['runs', 'attach', 'theirs', '--json']);
   await expect
     .poll(async () => (await home.run(['runs', 'show', 'theirs', '--json'])).stdout)
     .toMatch(/"iterations":[1-9]/);
+  const attached = home.start(['runs', 'attach', 'theirs', '--json']);
+  await once(attached.child.stdout!, 'data');
   expect(await home.run(['runs', 'stop', 'theirs'])).toMatchObject({ code: 0 });
   expect(await attached.finished).toMatchObject({
     code: 0,
