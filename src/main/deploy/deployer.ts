@@ -135,7 +135,7 @@ readFileSync(0, 'utf8').split('\\n').forEach((line, index) => {
 
 /**
  * Of packages that are there those of which every file is the one that was sent. By their
- * Node: it hashes three times as fast as `sha256sum`. One that does not run is not whole.
+ * Node: it hashes twice as fast as `sha256sum`. One that does not run is not whole.
  */
 async function wholeOf(
   connection: RemoteConnection,
