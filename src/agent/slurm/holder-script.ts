@@ -1,6 +1,6 @@
 /**
- * The script of the job that holds an allocation while ranks run in it. It does nothing but
- * look whether its supervisor lives, which writes another number into a file now and then:
+ * The script of the job that holds an allocation while ranks run in it. It only
+ * looks whether its supervisor lives, which writes another number into a file now and then:
  * where the number stays the same the supervisor is gone, and the allocation is given back.
  * The number and not the file's time, for the clocks of machines may differ.
  */

@@ -1,7 +1,7 @@
 /**
  * The command that starts a rank on a compute node: a step of the job, with orders on srun's
  * stdin and reports on its stdout. What setup lines print, and what the rank prints, goes to
- * stderr: nothing but reports may come on the way of the reports.
+ * stderr, so that the way of the reports carries reports alone.
  */
 import { failure, type ErrorData } from '../../shared/errors.ts';
 import type { ProcessExit } from '../world/rank-process.ts';

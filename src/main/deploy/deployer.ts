@@ -126,10 +126,13 @@ function sumOf(file) {
   return hash.digest('hex');
 }
 readFileSync(0, 'utf8').split('\\n').forEach((line, index) => {
+  let sum = 'unreadable';
   try {
-    if (sumOf(line.slice(65)) === line.slice(0, 64)) return;
-  } catch {}
-  console.log(index);
+    sum = sumOf(line.slice(65));
+  } catch {
+    // It is missing, or cannot be read: not as it was sent.
+  }
+  if (sum !== line.slice(0, 64)) console.log(index);
 });
 `;
 

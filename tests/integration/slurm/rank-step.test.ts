@@ -41,7 +41,7 @@ function start(
   return spawnSync(command[0]!, [...command.slice(1), ...node], options);
 }
 
-test('orders reach the rank, and nothing but its reports comes back', () => {
+test('orders reach the rank, and its reports alone come back', () => {
   const { stdout, stderr, status } = start([]);
   expect({ stdout, status }).toEqual({ stdout: "a b,c'dorders", status: 0 });
   expect(stderr).toBe('printed\n');
