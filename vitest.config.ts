@@ -25,6 +25,12 @@ const sideBySide: Test = { ...common, maxWorkers: availableParallelism() + 1 };
  */
 const compileCache = path.join(import.meta.dirname, 'test-results/compile-cache');
 
+/** What suites have of their own. Unit tests share processes: to start one takes longer than most. */
+const own: Readonly<Record<string, Test>> = {
+  integration: { env: { NODE_COMPILE_CACHE: compileCache } },
+  unit: { isolate: false },
+};
+
 /**
  * unit: one process, no sockets. integration: real processes, sockets and files, run
  * from the built bundles. e2e: the app in a real Chromium. gpu: WebGPU, on SwiftShader
@@ -38,7 +44,7 @@ export default defineConfig({
         ...sideBySide,
         name,
         include: [`tests/${name}/**/*.test.ts`],
-        env: name === 'integration' ? { NODE_COMPILE_CACHE: compileCache } : {},
+        ...own[name],
       },
     })),
   },

@@ -1,10 +1,13 @@
 /** The real `gradwire` command, as built, as a process with a home of its own. */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { RunRecord } from '../../src/shared/records.ts';
 import { processesOf, until, type ProcessEntry } from './processes.ts';
+
+/** What is sent to machines, packed once for all homes: to compress Node takes long. */
+const packages = path.join(import.meta.dirname, '../../test-results/packages');
 
 export const builtCommand = path.join(import.meta.dirname, '../../dist/cli/cli.js');
 
@@ -85,6 +88,8 @@ export class GradwireHome implements AsyncDisposable {
 
   constructor() {
     this.directory = mkdtempSync(path.join(tmpdir(), 'gradwire-test-'));
+    mkdirSync(packages, { recursive: true });
+    symlinkSync(packages, path.join(this.directory, 'packages'));
   }
 
   /** Where this home's supervisor listens. */

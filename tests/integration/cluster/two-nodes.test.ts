@@ -25,19 +25,19 @@ const ofType = <T extends RunRecord['type']>(
 test('train together, are switched in the middle, and every record comes once', async () => {
   await using world = await TwoHomes.open();
   const { coordinator, store } = world;
-  const { id } = await coordinator.launch(spec({ iterations: 150 }));
+  const { id } = await coordinator.launch(spec({ iterations: 80 }));
   const { epoch } = await coordinator.switchPlan(id, {
     change: { method: 'topk', ratio: 0.05 },
   });
   expect(epoch).toBe(1);
   const summary = await coordinator.ended(id);
-  expect(summary).toMatchObject({ state: 'completed', iterations: 150 });
+  expect(summary).toMatchObject({ state: 'completed', iterations: 80 });
 
   const { records } = world;
   const iterations = ofType(records, 'iteration');
   const seen = new Set(iterations.map(({ rank, iteration }) => `${rank}/${iteration}`));
-  expect(seen.size).toBe(3 * 150);
-  expect(iterations).toHaveLength(3 * 150);
+  expect(seen.size).toBe(3 * 80);
+  expect(iterations).toHaveLength(3 * 80);
   expect(ofType(records, 'switch')).toMatchObject([
     { epoch: 1, to: { method: 'topk' } },
   ]);
@@ -95,18 +95,18 @@ test('a rank that dies on one node ends the run on both, by the name of its node
 
 test('a run goes on without the app, which finds all it missed', async () => {
   await using world = await TwoHomes.open();
-  const { id } = await world.coordinator.launch(spec({ iterations: 150 }));
+  const { id } = await world.coordinator.launch(spec({ iterations: 80 }));
   await world.leave();
   await world.coordinator.follow(id);
   const summary = await world.coordinator.ended(id);
-  expect(summary).toMatchObject({ state: 'completed', iterations: 150 });
+  expect(summary).toMatchObject({ state: 'completed', iterations: 80 });
   const stored = [...world.store.allIterations(id)];
-  expect(stored).toHaveLength(3 * 150);
+  expect(stored).toHaveLength(3 * 80);
 });
 
 test('a run is followed on the nodes that can be reached, and ends by what they have', async () => {
   await using world = await TwoHomes.open();
-  const { id } = await world.coordinator.launch(spec({ iterations: 150 }));
+  const { id } = await world.coordinator.launch(spec({ iterations: 80 }));
   await world.leave();
   world.outOfReach.add('box');
   await world.coordinator.follow(id);
@@ -126,7 +126,7 @@ test('a run is followed on the nodes that can be reached, and ends by what they 
   world.outOfReach.clear();
   await world.coordinator.follow(id);
   expect(ranks()).toEqual(new Set([0, 1, 2]));
-  expect([...world.store.allIterations(id)]).toHaveLength(3 * 150);
+  expect([...world.store.allIterations(id)]).toHaveLength(3 * 80);
   expect(world.store.missingJournals()).toEqual([]);
 });
 
@@ -165,7 +165,7 @@ test.skipIf(own.length === 0)(
 );
 describe('a run that goes on from a checkpoint', () => {
   /** Iterations: enough that a busy machine gets to lose something before the end. */
-  const LENGTH = 200;
+  const LENGTH = 120;
   const restarting = (more: Record<string, unknown> = {}): Record<string, unknown> =>
     spec({
       ...{ onFailure: 'restart', checkpointEvery: 20, backend: 'wasm', ...more },
@@ -223,7 +223,7 @@ describe('a run that goes on from a checkpoint', () => {
   test.each(killed.slice(0, effort({ quick: 0, soak: 1 })))('%s', async () => {
     await using world = await TwoHomes.open();
     const { id } = await world.coordinator.launch(restarting({ iterations: LENGTH }));
-    await reach(world, 45);
+    await reach(world, 25);
     process.kill(world.workers(id, 'box')[0]!.pid, 'SIGKILL');
     await until(
       () => ofType(world.records, 'restarted').length,
@@ -240,7 +240,7 @@ describe('a run that goes on from a checkpoint', () => {
   test('a node is lost and comes back: the run waits for it', async () => {
     await using world = await TwoHomes.open();
     const { id } = await world.coordinator.launch(restarting({ iterations: LENGTH }));
-    await reach(world, 45);
+    await reach(world, 25);
     world.outOfReach.add('box');
     process.kill(world.supervisors.box.at(-1)!, 'SIGKILL');
     await until(

@@ -24,8 +24,8 @@ import {
 } from '../../../src/agent/training/datasets/registry.ts';
 import { fnn3 } from '../../../src/agent/training/models/fnn3.ts';
 import { models, registerModel } from '../../../src/agent/training/models/registry.ts';
-import { star } from '../../integration/extending/star.ts';
-import { striding } from '../../integration/extending/striding.ts';
+import { star } from './star.ts';
+import { striding } from './striding.ts';
 
 const withParameters = (id: string, parameters: z.ZodObject): MethodDefinition => ({
   ...none,

@@ -2,8 +2,8 @@
  * Softmax regression in plain TypeScript: how far a linear model gets on a data set. By
  * mini-batch gradient descent with a rate that falls to 0, so that it converges.
  */
-import type { Samples } from '../../../src/agent/training/datasets/dataset.ts';
-import { RandomStream } from '../../../src/agent/training/runtime/random-stream.ts';
+import type { Samples } from '../../src/agent/training/datasets/dataset.ts';
+import { RandomStream } from '../../src/agent/training/runtime/random-stream.ts';
 
 const classes = 10;
 const batch = 64;
