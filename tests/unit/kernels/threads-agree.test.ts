@@ -28,7 +28,7 @@ const LARGE_INPUTS = effort({
 const NAMES = effort<readonly string[]>({ quick: TELLING, soak: Object.keys(INPUTS) });
 const ROOM = 128 * 2 ** 20;
 
-describe.each([2, 3])('%i threads', (count) => {
+describe.each(effort({ quick: [3], soak: [2, 3] }))('%i threads', (count) => {
   let threads: Threaded;
   let alone: Backend;
   /** Everything that a test puts into either arena lies in here. */
