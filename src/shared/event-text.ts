@@ -1,4 +1,5 @@
 /** A run's events in words. */
+import { backendText } from './backend-text.ts';
 import { describeEmulated } from './emulated-network.ts';
 import { describePlan, describeSwitch } from './exchange-plan.ts';
 import {
@@ -39,7 +40,7 @@ export function eventText(
       return {
         tone: 'plain',
         title: 'Started',
-        text: `${placesText(event)} on ${event.backend}, ${formatCount(event.parameters)} parameters, ${describePlan(event.plan)}${network(event)}`,
+        text: `${placesText(event)} on ${backendText(event)}, ${formatCount(event.parameters)} parameters, ${describePlan(event.plan)}${network(event)}`,
       };
     case 'switch':
       return {

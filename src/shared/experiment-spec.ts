@@ -35,6 +35,12 @@ export const experimentSpecSchema = z.strictObject({
         )
         .default([LOCAL_NODE])
         .describe('Machines'),
+      shareGpu: z
+        .boolean()
+        .optional()
+        .describe(
+          'Whether ranks of a machine may share its GPU; else each has one alone',
+        ),
       ports: portRangeSchema
         .optional()
         .describe(

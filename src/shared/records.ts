@@ -176,7 +176,13 @@ const errorDataSchema = z.strictObject({
 }) satisfies z.ZodType<ErrorData>;
 
 const processesSchema = z.array(
-  z.strictObject({ rank: count, pid: count, node: z.string() }),
+  z.strictObject({
+    rank: count,
+    pid: count,
+    node: z.string(),
+    /** What computes there: a GPU's name, or that it is the CPU. */
+    device: z.string().optional(),
+  }),
 );
 /**
  * A line that a rank's process printed: a library's warning, the stack of a crash. Made by
@@ -236,6 +242,8 @@ export const startedRecordSchema = z.strictObject({
   at: z.number(),
   ranks: count,
   backend: z.string(),
+  /** Why `auto` did not take a GPU, where that is so. */
+  why: z.string().optional(),
   /** Gradient elements. */
   parameters: count,
   plan: planSchema,

@@ -24,6 +24,7 @@ async function run(settings: readonly string[]): Promise<readonly RunRecord[]> {
     'exchange.ratio=0.01',
     `iterations=${ITERATIONS}`,
     'world.ranks=2',
+    'world.shareGpu=true',
     'workload.batchPerRank=8',
     'evaluateEvery=0',
     ...settings,
@@ -57,6 +58,7 @@ describe.skipIf(!canRunWebGpu)('a run on webgpu', () => {
   it('trains, switches and ends with equal replicas', () => {
     expect(stays.find(({ type }) => type === 'started')).toMatchObject({
       backend: 'webgpu',
+      processes: [0, 1].map((rank) => ({ rank, device: expect.stringMatching(/./) })),
     });
     expect(stays.find(({ type }) => type === 'done')).toMatchObject({
       iterations: ITERATIONS,

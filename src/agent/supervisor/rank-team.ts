@@ -51,7 +51,7 @@ export interface TeamOptions {
 
 export interface TeamListener {
   /** All ranks have connected: the first iteration begins. */
-  started(started: Pick<StartedRecord, 'backend' | 'parameters' | 'processes'>): void;
+  started(started: TeamStart): void;
   records(rank: number, records: readonly unknown[]): void;
   checkpoint(rank: number, checkpoint: WrittenCheckpoint): void;
   /** Lines that a rank has printed; also while the team fails: they may say why. */
@@ -62,13 +62,20 @@ export interface TeamListener {
   ended(error: ErrorData | undefined): void;
 }
 
+/** What the ranks have told of themselves when all of them are ready. */
+export type TeamStart = Pick<
+  StartedRecord,
+  'backend' | 'why' | 'parameters' | 'processes'
+>;
+type Ready = Extract<FromWorker, { type: 'ready' }>;
+
 export class RankTeam {
   readonly #options: TeamOptions;
   readonly #listener: TeamListener;
   readonly #workers = new Map<number, WorkerProcess>();
   readonly #logs = new Map<number, PrintedLog>();
   readonly #addresses = new Map<number, RankAddress>();
-  readonly #ready = new Map<number, { backend: string; parameters: number }>();
+  readonly #ready = new Map<number, Ready>();
   /** Ranks whose exit is expected: they have finished, or have said why they cannot. */
   readonly #leaving = new Set<number>();
   readonly #reports: FailureReport[] = [];
@@ -228,13 +235,14 @@ export class RankTeam {
   }
 
   #started(): void {
-    const [first] = this.#ready.values();
+    const { backend, why, parameters } = [...this.#ready.values()][0]!;
     this.#listener.started({
-      backend: first!.backend,
-      parameters: first!.parameters,
-      processes: [...this.#workers.values()].map(({ rank, pid }) => ({
-        ...{ rank, pid, node: this.#nodeOf(rank) },
-      })),
+      ...{ backend, parameters, ...(why === undefined ? {} : { why }) },
+      processes: [...this.#workers.values()].map(({ rank, pid }) => {
+        const { device } = this.#ready.get(rank)!;
+        const place = { rank, pid, node: this.#nodeOf(rank) };
+        return device === undefined ? place : { ...place, device };
+      }),
     });
   }
 

@@ -25,7 +25,6 @@ import {
   type DoneRecord,
   type JournalEntry,
   type RunRecord,
-  type StartedRecord,
 } from '../../shared/records.ts';
 import { isRestartable } from '../../shared/restartable.ts';
 import { severalNodes } from '../../shared/slurm-share.ts';
@@ -33,7 +32,7 @@ import { SlurmAllocation } from '../slurm/allocation.ts';
 import type { Journal } from './journal.ts';
 import { PlannedSwitches } from './planned-switches.ts';
 import { rankResources, specOn } from './rank-resources.ts';
-import { RankTeam } from './rank-team.ts';
+import { RankTeam, type TeamStart } from './rank-team.ts';
 import { RecordAdmission } from './record-admission.ts';
 import { Restarts } from './restarts.ts';
 import { RunCheckpoints } from './run-checkpoints.ts';
@@ -283,11 +282,7 @@ export class SupervisedRun {
     );
   }
 
-  #started({
-    backend,
-    parameters,
-    processes,
-  }: Pick<StartedRecord, 'backend' | 'parameters' | 'processes'>): void {
+  #started({ processes, ...team }: TeamStart): void {
     const { node, notice, plan, spec } = this.#options;
     const at = Date.now();
     if (this.#resumed !== undefined) {
@@ -303,7 +298,7 @@ export class SupervisedRun {
         type: 'started',
         at,
         ranks: spec.world.ranks,
-        ...{ backend, parameters, plan: { ...plan }, processes },
+        ...{ ...team, plan: { ...plan }, processes },
         ...(network === undefined ? {} : { emulated: emulatedNetwork(network) }),
       },
       ...(notice === undefined ? [] : [dataNotice(notice)]),

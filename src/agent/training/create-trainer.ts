@@ -19,7 +19,7 @@ export {
  * A trainer with its data loaded, its functions not yet compiled: the first call of
  * each pays for that (some 60 ms on wasm).
  * @throws GradwireError as `findWorkload`; `DATA_*` where the data set cannot be read;
- * `BACKEND_UNAVAILABLE`.
+ * `BACKEND_UNAVAILABLE`, `GPU_SHARED`.
  */
 export async function createTrainer(options: TrainerOptions): Promise<Trainer> {
   const { model, dataset, optimizer } = findWorkload({

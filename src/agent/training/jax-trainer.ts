@@ -44,6 +44,8 @@ export interface JaxTrainerParts {
 
 export class JaxTrainer implements Trainer {
   readonly backend: 'wasm' | 'webgpu';
+  readonly device: string;
+  readonly whyBackend: string | undefined;
   readonly tensors: readonly ParameterTensor[];
   readonly length: number;
   readonly stateLength: number;
@@ -71,6 +73,8 @@ export class JaxTrainer implements Trainer {
     this.#runtime = runtime;
     this.#jax = runtime.jax;
     this.backend = runtime.backend;
+    this.device = runtime.device;
+    this.whyBackend = runtime.why;
     this.#options = options;
     this.tensors = layOut(model);
     this.length = this.tensors.reduce((sum, tensor) => sum + tensor.length, 0);

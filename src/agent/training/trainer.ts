@@ -32,6 +32,10 @@ export type GradientMemory = Float32Array | GpuGradient;
 export interface Trainer {
   /** The backend in use: `auto` has been resolved. */
   readonly backend: 'wasm' | 'webgpu';
+  /** What computes: the GPU's name, or that it is the CPU. */
+  readonly device: string;
+  /** Why `auto` did not take a GPU, where that is so. */
+  readonly whyBackend: string | undefined;
   readonly tensors: readonly ParameterTensor[];
   /** Elements of the flat gradient. */
   readonly length: number;
@@ -83,6 +87,8 @@ export interface TrainerOptions {
   readonly seed: number;
   readonly backend: 'auto' | 'wasm' | 'webgpu';
   readonly threads: number;
+  /** Ranks of this machine that would take the same GPU unasked, this one included; default 1. */
+  readonly sharers?: number | undefined;
   readonly optimizer: {
     readonly kind: string;
     readonly lr: number;

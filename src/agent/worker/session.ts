@@ -5,7 +5,7 @@
  */
 import { emulatedNetwork } from '../../shared/emulated-network.ts';
 import type { Notice } from '../../shared/records.ts';
-import { toErrorData, type ErrorData } from '../../shared/errors.ts';
+import { inputError, toErrorData, type ErrorData } from '../../shared/errors.ts';
 import { checkpointInterval, isEncrypted } from '../../shared/experiment-spec.ts';
 import type { PlanSwitch } from '../../shared/exchange-plan.ts';
 import type {
@@ -132,6 +132,7 @@ export class WorkerSession {
       seed: spec.seed,
       backend: spec.backend,
       threads,
+      sharers: spec.world.shareGpu === true ? 1 : ranksBeside(configuration),
       optimizer: spec.optimizer,
       iterations: spec.iterations,
     });
@@ -183,6 +184,31 @@ export class WorkerSession {
     );
   }
 
+  /**
+   * `auto` is resolved by each machine, and sums of two backends differ in their last bits.
+   * @throws GradwireError `BACKENDS_DIFFER`
+   */
+  async #agreeOnBackend(
+    { backend, whyBackend }: Trainer,
+    engine: EngineClient,
+  ): Promise<void> {
+    const { spec, places = [] } = this.#configuration!;
+    if (spec.backend !== 'auto' || new Set(places).size < 2) return;
+    const { values } = await engine.call('summarize', {
+      values: [backend === 'webgpu' ? 1 : 0],
+      operations: ['max'],
+    });
+    if (backend === 'webgpu' || values[0] === 0) return;
+    throw inputError(
+      'BACKENDS_DIFFER',
+      `backend auto takes webgpu on other machines and wasm here: ${whyBackend ?? ''}`,
+      {
+        place: 'backend: auto',
+        next: 'Ask for one of them: backend: wasm, or backend: webgpu.',
+      },
+    );
+  }
+
   get #owner(): CheckpointOwner {
     const { run, rank, spec } = this.#configuration!;
     return { run, rank, world: spec.world.ranks };
@@ -217,6 +243,7 @@ export class WorkerSession {
       places: configuration.places,
       resume: resume && { iteration: resume.iteration, state: resume.engine },
     });
+    await this.#agreeOnBackend(trainer, engine);
     this.#connected = true;
     for (const planSwitch of this.#early) engine.learn(planSwitch);
     if (this.#stopEarly) engine.requestStop();
@@ -224,6 +251,8 @@ export class WorkerSession {
     this.#options.reports.send({
       type: 'ready',
       backend: trainer.backend,
+      device: trainer.device,
+      why: trainer.whyBackend,
       parameters: trainer.length,
     });
     const readsBack = trainer.backend === 'webgpu' && this.#gpuGradient === undefined;
@@ -253,4 +282,10 @@ export class WorkerSession {
     this.#options.reports.send({ type: 'finished' });
     this.#options.exit(0);
   }
+}
+
+/** Ranks of this one's machine, itself included. */
+function ranksBeside({ places, rank, spec }: Configuration): number {
+  if (places === undefined) return spec.world.ranks;
+  return places.filter((place) => place === places[rank]).length;
 }

@@ -3,6 +3,7 @@
  * For people there is one live line on a terminal, or a line a second where there is
  * none, a line for each switch and warning, and at the end where the time went.
  */
+import { backendText } from '../../shared/backend-text.ts';
 import { describeEmulated } from '../../shared/emulated-network.ts';
 import { describePlan, describeSwitch } from '../../shared/exchange-plan.ts';
 import { describeAllocated, describeQueued } from '../../shared/queue-text.ts';
@@ -142,7 +143,7 @@ export class HumanPrinter implements RunPrinter {
         }
         this.#startedAt = record.at;
         this.#line(
-          `started on ${record.backend}: ${record.parameters} parameters, ` +
+          `started on ${backendText(record)}: ${record.parameters} parameters, ` +
             describePlan(record.plan) +
             (record.emulated === undefined
               ? ''

@@ -55,7 +55,15 @@ export type ToWorker =
 export type FromWorker =
   | { readonly type: 'listening'; readonly address: RankAddress }
   /** Model built, data loaded, peers connected. */
-  | { readonly type: 'ready'; readonly backend: string; readonly parameters: number }
+  | {
+      readonly type: 'ready';
+      readonly backend: string;
+      /** What computes. */
+      readonly device?: string | undefined;
+      /** Why `auto` did not take a GPU, where that is so. */
+      readonly why?: string | undefined;
+      readonly parameters: number;
+    }
   | { readonly type: 'records'; readonly records: readonly RunRecord[] }
   /** This rank's checkpoint is on the disk. */
   | ({ readonly type: 'checkpoint' } & WrittenCheckpoint)

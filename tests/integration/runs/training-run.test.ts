@@ -89,7 +89,12 @@ const median = (values: readonly number[]): number =>
 
 describe('one rank', () => {
   it('trains and sends nothing', async () => {
-    const { iterations } = await train({ ranks: 1, iterations: 8 });
+    const { iterations, records } = await train({ ranks: 1, iterations: 8 });
+    const started = records.find((record) => record.type === 'started')!;
+    const { backend, why, processes } = started;
+    // `auto`, which the quickstart asks for, says why it took no GPU.
+    expect(why === undefined).toBe(backend === 'webgpu');
+    expect(processes).toMatchObject([{ rank: 0, device: expect.any(String) }]);
     for (const { bytes } of iterations) expect(bytes.wireSent).toBe(0);
   });
 });

@@ -23,6 +23,8 @@ export interface FoundAdapter {
   readonly adapter: GPUAdapter;
   /** As errors and records show it. */
   readonly name: string;
+  /** It computes on the CPU. */
+  readonly software: boolean;
 }
 
 /** The best adapter, or in words why there is none; software counts if asked for. */
@@ -35,7 +37,8 @@ export async function findAdapter(
   Object.assign(globalThis, dawn.globals);
   let gpu = dawn.create([]);
   let adapter = await gpu.requestAdapter(BEST);
-  if (adapter?.info.isFallbackAdapter === true) {
+  const software = adapter?.info.isFallbackAdapter === true;
+  if (software) {
     if (!acceptSoftware) return 'the only WebGPU adapter is a software one';
     pacePolling();
     gpu = dawn.create(SOFTWARE_OPTIONS);
@@ -43,7 +46,7 @@ export async function findAdapter(
   }
   if (adapter === null) return 'no WebGPU adapter was found';
   const { description, device, vendor } = adapter.info;
-  return { gpu, adapter, name: description || device || vendor || 'GPU' };
+  return { gpu, adapter, name: description || device || vendor || 'GPU', software };
 }
 
 /** What `backend: webgpu` cannot be had for. */

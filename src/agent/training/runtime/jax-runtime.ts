@@ -11,20 +11,27 @@
 import { existsSync, readdirSync } from 'node:fs';
 import type * as JaxModule from '@jax-js/jax';
 import { findAdapter, gpuUnavailable } from '../../kernels/webgpu/dawn.ts';
+import { chooseBackend, type Backend } from './backend-choice.ts';
 import { keepKernels } from './kernel-cache.ts';
 
 export type Jax = typeof JaxModule;
 export type JaxArray = JaxModule.Array;
-export type JaxBackend = 'wasm' | 'webgpu';
-export type JaxBackendChoice = JaxBackend | 'auto';
 
-/** What `backend` may be in a spec. */
+export interface RuntimeOptions {
+  readonly backend: Backend | 'auto';
+  /** Most threads that the library may start. */
+  readonly threads: number;
+  /** Ranks of this machine that would take the same GPU unasked, this one included. */
+  readonly sharers?: number | undefined;
+}
 
 export interface JaxRuntime {
   readonly jax: Jax;
-  readonly backend: JaxBackend;
-  /** What computes, for people: the GPU's name, or "CPU (WebAssembly)". */
+  readonly backend: Backend;
+  /** What computes, as records show it: the GPU's name, or "CPU (WebAssembly)". */
   readonly device: string;
+  /** Why `auto` did not take a GPU, where that is so. */
+  readonly why: string | undefined;
   /**
    * Ends one use. With the last use of a GPU its device is destroyed, for good: jax-js
    * cannot open it again in this process.
@@ -39,15 +46,11 @@ let uses = 0;
  * The runtime of this process, opened by the first call. There is one: later calls
  * share it and must not ask for another backend. Each caller releases it once.
  * @throws GradwireError `BACKEND_UNAVAILABLE` where `webgpu` is asked for and no
- * adapter is there.
+ * adapter is there; `GPU_SHARED` where others would take the same GPU
  */
-export async function openJaxRuntime(options: {
-  readonly backend: JaxBackendChoice;
-  /** Most threads that the library may start. */
-  readonly threads: number;
-}): Promise<JaxRuntime> {
+export async function openJaxRuntime(options: RuntimeOptions): Promise<JaxRuntime> {
   if (opening === undefined) {
-    opening = open(options.backend, options.threads);
+    opening = open(options);
     opening.catch(() => {
       // The caller below gets the error; the next call may try again.
       opening = undefined;
@@ -63,14 +66,17 @@ export async function openJaxRuntime(options: {
   return runtime;
 }
 
-async function open(wanted: JaxBackendChoice, threads: number): Promise<JaxRuntime> {
+async function open(options: RuntimeOptions): Promise<JaxRuntime> {
+  const { backend: wanted, threads, sharers = 1 } = options;
   const search =
     wanted === 'webgpu' || (wanted === 'auto' && mayHaveGpu())
       ? await findAdapter(wanted === 'webgpu')
-      : 'not asked for';
-  const found = typeof search === 'string' ? undefined : search;
-  if (wanted === 'webgpu' && typeof search === 'string') throw gpuUnavailable(search);
-
+      : 'this machine has no GPU';
+  const { backend, why } = chooseBackend({
+    ...{ wanted, found: search, sharers },
+    unavailable: gpuUnavailable,
+  });
+  const found = backend === 'wasm' || typeof search === 'string' ? undefined : search;
   Object.defineProperty(globalThis, 'navigator', {
     value: {
       hardwareConcurrency: Math.max(1, Math.floor(threads)),
@@ -82,7 +88,6 @@ async function open(wanted: JaxBackendChoice, threads: number): Promise<JaxRunti
   });
   keepKernels();
   const jax = await import('@jax-js/jax');
-  const backend: JaxBackend = found === undefined ? 'wasm' : 'webgpu';
   const ready = await jax.init(backend);
   if (!ready.includes(backend)) {
     throw gpuUnavailable('the WebGPU adapter gave no device');
@@ -92,6 +97,7 @@ async function open(wanted: JaxBackendChoice, threads: number): Promise<JaxRunti
     jax,
     backend,
     device: found?.name ?? 'CPU (WebAssembly)',
+    why,
     release: () => {
       uses--;
       if (uses > 0 || found === undefined) return;

@@ -1,0 +1,65 @@
+/** What a rank computes on, by what is asked for and what its machine has. */
+import { describe, expect, test } from 'vitest';
+import { gpuUnavailable } from '../../../src/agent/kernels/webgpu/dawn.ts';
+import {
+  chooseBackend,
+  type BackendQuestion,
+} from '../../../src/agent/training/runtime/backend-choice.ts';
+import { backendText } from '../../../src/shared/backend-text.ts';
+
+const GPU = { name: 'NVIDIA H200', software: false };
+const SOFTWARE = { name: 'SwiftShader', software: true };
+const NONE = 'no WebGPU adapter was found';
+
+const choose = (
+  wanted: BackendQuestion['wanted'],
+  found: BackendQuestion['found'],
+  sharers: number,
+) => chooseBackend({ wanted, found, sharers, unavailable: gpuUnavailable });
+
+test.each([
+  ['wasm', GPU, 1, { backend: 'wasm' }],
+  ['auto', GPU, 1, { backend: 'webgpu' }],
+  ['webgpu', GPU, 1, { backend: 'webgpu' }],
+  ['webgpu', SOFTWARE, 4, { backend: 'webgpu' }],
+  ['auto', NONE, 4, { backend: 'wasm', why: NONE }],
+] as const)('%s with %j for %i ranks', (wanted, found, sharers, choice) => {
+  expect(choose(wanted, found, sharers)).toEqual(choice);
+});
+
+describe('two ranks of one machine with a GPU', () => {
+  test('are refused it where it is asked for', () => {
+    expect(() => choose('webgpu', GPU, 2)).toThrow(
+      expect.objectContaining({
+        code: 'GPU_SHARED',
+        kind: 'input',
+        message: '2 ranks of one machine would share one GPU (NVIDIA H200)',
+        next: expect.stringContaining('world.shareGpu: true') as string,
+      }),
+    );
+  });
+
+  test('compute on the CPU where auto decides, and say why', () => {
+    const { backend, why } = choose('auto', GPU, 2);
+    expect(backend).toBe('wasm');
+    expect(why).toMatch(/^2 ranks .* \(NVIDIA H200\); world\.shareGpu lets them$/);
+  });
+});
+
+test('without WebGPU it is an error to ask for it', () => {
+  expect(() => choose('webgpu', NONE, 1)).toThrow(
+    expect.objectContaining({ code: 'BACKEND_UNAVAILABLE', message: NONE }),
+  );
+});
+
+test('records name what computes, or why it is the CPU', () => {
+  const on = (device?: string) => ({ rank: 0, pid: 1, node: 'box', device });
+  const text = (backend: string, devices: readonly string[], why?: string) =>
+    backendText({ backend, why, processes: devices.map(on) });
+  expect(text('webgpu', ['NVIDIA H200', 'NVIDIA H200'])).toBe('webgpu (NVIDIA H200)');
+  expect(text('webgpu', ['A', 'B'])).toBe('webgpu (A, B)');
+  expect(text('wasm', ['CPU (WebAssembly)'], NONE)).toBe(`wasm (${NONE})`);
+  expect(text('wasm', ['CPU (WebAssembly)'])).toBe('wasm');
+  // Of runs from before devices were recorded.
+  expect(backendText({ backend: 'webgpu', processes: [on()] })).toBe('webgpu');
+});
