@@ -288,7 +288,7 @@ async function measureLink(home: GradwireHome, server: SshServer): Promise<numbe
     signal(sessions, 'SIGSTOP');
     await until(
       () => app.coordinator.nodeConnection(NODE),
-      (state) => state !== 'connected',
+      ({ connection }) => connection !== 'connected',
       'the app to miss the machine',
     );
   });

@@ -29,14 +29,17 @@ export interface NodeActivity {
   readonly progress?: DeployProgress | undefined;
 }
 
-/** `idle`: no run needs it now. */
-export type NodeConnection = 'idle' | 'connected' | 'reconnecting';
+/** How the connection to a machine stands; `idle`: no run needs it now. */
+export interface NodeConnection {
+  readonly connection: 'idle' | 'connected' | 'reconnecting';
+  /** Of the supervisor there, where it is another than the app's. */
+  readonly otherVersion?: string | undefined;
+}
 
-export interface NodeStatus {
+export interface NodeStatus extends NodeConnection {
   readonly name: string;
   /** Undefined for this computer. */
   readonly entry?: NodeEntry | undefined;
-  readonly connection: NodeConnection;
   readonly activity?: NodeActivity | undefined;
   readonly preflight?: Preflight | undefined;
   /** When the preflight was made: ms since 1970. */

@@ -52,7 +52,7 @@ export class NodeDesk {
     const { store, connection } = this.#options;
     const unended = store.unended();
     const statusOf = (name: string, entry?: NodeEntry): NodeStatus => ({
-      ...{ name, entry, connection: connection(name) },
+      ...{ name, entry, ...connection(name) },
       ...this.#known.get(name),
       runs: unended
         .filter(({ nodes }) => nodes.includes(name))

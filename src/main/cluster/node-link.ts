@@ -124,8 +124,13 @@ export class NodeLink {
   }
 
   get state(): NodeConnection {
-    if (this.#connection !== undefined) return 'connected';
-    return this.#retry === undefined ? 'idle' : 'reconnecting';
+    const connection = this.#connection;
+    if (connection === undefined) {
+      return { connection: this.#retry === undefined ? 'idle' : 'reconnecting' };
+    }
+    const { version } = connection.hello;
+    const otherVersion = connection.readsOnly ? version : undefined;
+    return { connection: 'connected', otherVersion };
   }
 
   /** The connection, made where there is none; callers at the same time share it. */

@@ -171,7 +171,8 @@ export class RunCoordinator {
 
   /** How the connection to a node stands. */
   nodeConnection(node: string): NodeConnection {
-    return [...this.#nodes].find(({ name }) => name === node)?.state ?? 'idle';
+    const link = [...this.#nodes].find(({ name }) => name === node);
+    return link?.state ?? { connection: 'idle' };
   }
 
   /**

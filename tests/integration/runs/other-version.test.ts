@@ -6,6 +6,8 @@ import { connect, type Socket } from 'node:net';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createAppCore } from '../../../src/main/app/app-core.ts';
+import { resolveHome } from '../../../src/main/home/home.ts';
 import { encodeFrame, FrameDecoder } from '../../../src/shared/protocol/frame.ts';
 import type {
   SupervisorMethod,
@@ -110,6 +112,18 @@ test('its run is watched and stopped; then it gives way', async () => {
       /SUPERVISOR_OTHER_VERSION: .* run theirs goes on there/,
     ) as string,
   });
+  // The app follows the run, and says on the machine's card what it found.
+  const core = await createAppCore({
+    home: resolveHome({ GRADWIRE_HOME: home.directory }),
+    host: 'browser',
+  });
+  try {
+    await expect
+      .poll(async () => (await core.api.nodes())[0])
+      .toMatchObject({ connection: 'connected', otherVersion: expect.any(String) });
+  } finally {
+    await core.close();
+  }
   await expect
     .poll(async () => (await home.run(['runs', 'show', 'theirs', '--json'])).stdout)
     .toMatch(/"iterations":[1-9]/);
