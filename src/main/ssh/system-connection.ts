@@ -3,10 +3,11 @@
  * security keys, ProxyCommand, and whatever else ~/.ssh/config can say. One `ssh` connects
  * and authenticates; its control socket carries all channels.
  */
+import { randomInt } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { failure, type GradwireError } from '../../shared/errors.ts';
+import { failure, GradwireError } from '../../shared/errors.ts';
 import type { SshQuestions } from '../../shared/ssh-question.ts';
 import { Askpass } from './askpass.ts';
 import { channelOf, type OpenChannel } from './channel-opening.ts';
@@ -38,6 +39,12 @@ import { checkTarget, hopsTo, placeOf, type SshTarget } from './target.ts';
 const LOOK_MS = 20;
 /** `sockaddr_un.sun_path`, less what OpenSSH appends while it makes the socket. */
 const LONGEST_SOCKET_PATH = 103 - 18;
+const LOOPBACK = '127.0.0.1';
+/** Ports that nobody is given by chance (RFC 6335), of which one is free soon. */
+const DYNAMIC_PORTS = [49_152, 65_536] as const;
+const PORTS_TRIED = 8;
+/** From a connection to a port until it comes here; by then another program has the port. */
+const RETURN_MS = 5000;
 /** From the end of the control socket to the end of its process, with the reason. */
 const LAST_WORDS_MS = 2000;
 
@@ -202,14 +209,53 @@ export class SystemSshConnection implements RemoteConnection {
     });
   }
 
-  /** Not over its control socket: machines reached so have no tunnels that begin there. */
-  listen(): Promise<RemotePort> {
-    return Promise.reject(
-      failure('SSH_CHANNEL_REFUSED', 'the system’s ssh opens no port to listen on', {
+  /** `ssh` tells neither which port the host chose nor whether it listens: see for ourselves. */
+  async listen(accept: (stream: RemoteStream) => void): Promise<RemotePort> {
+    let why = 'nothing that connects to it arrives';
+    for (let tried = 0; tried < PORTS_TRIED; tried++) {
+      const port = randomInt(...DYNAMIC_PORTS);
+      const proxy = this.#proxy!;
+      try {
+        if (await this.#comesBack(port)) {
+          proxy.accept(port, (channel) => {
+            accept(this.#toStream(channel));
+          });
+          return {
+            port,
+            close: () => {
+              proxy.refuse(port);
+            },
+          };
+        }
+      } catch (error) {
+        if (!(error instanceof GradwireError) || error.code !== 'SSH_CHANNEL_REFUSED') {
+          throw error;
+        }
+        why = error.message;
+      }
+      proxy.refuse(port);
+    }
+    throw failure(
+      'SSH_CHANNEL_REFUSED',
+      `the host opens no port to listen on: ${why}`,
+      {
         place: placeOf(this.target),
-        next: 'Have the built-in client make that connection: --transport builtin.',
-      }),
+        next: 'Its server may forbid it: AllowTcpForwarding, DisableForwarding in sshd_config.',
+      },
     );
+  }
+
+  /** Whether what connects to a port of the host that is asked to listen arrives here. */
+  async #comesBack(port: number): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<MuxChannel | undefined>();
+    this.#proxy!.listen(port, resolve);
+    const stream = await this.forward(LOOPBACK, port);
+    const patience = setTimeout(resolve, RETURN_MS, undefined);
+    const channel = await promise;
+    clearTimeout(patience);
+    stream.destroy();
+    channel?.close();
+    return channel !== undefined;
   }
 
   async close(): Promise<void> {

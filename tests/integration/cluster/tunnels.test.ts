@@ -81,6 +81,19 @@ describe.skipIf(missing !== undefined)(`machines with a firewall${because}`, () 
     await closed(1);
   });
 
+  test('train so where the system’s ssh makes the connection, too', async () => {
+    const { host, port, key } = servers[1]!;
+    const added = await home.run([
+      ...['nodes', 'add', 'm1-by-ssh', '--host', host, '--port', String(port)],
+      ...['--identity', key, '--transport', 'system'],
+    ]);
+    expect(added).toMatchObject({ code: 0 });
+    const run = start(['m0', 'm1-by-ssh'], ['iterations=5']);
+    expect(await run.finished).toMatchObject({ code: 0 });
+    expect(notices(run.records, 'PEER_TUNNELLED')).toHaveLength(1);
+    await closed(1);
+  });
+
   test('need none with this computer', async () => {
     const run = start(['this-computer', 'm1'], ['iterations=20']);
     expect(await run.finished).toMatchObject({ code: 0 });

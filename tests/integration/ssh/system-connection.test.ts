@@ -1,5 +1,6 @@
 /** Connections that the system's `ssh` makes to a real sshd: their channels and their end. */
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import {
   existsSync,
@@ -14,8 +15,12 @@ import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
+import { buffer, text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SshOpenOptions } from '../../../src/main/ssh/remote-connection.ts';
+import type {
+  RemotePort,
+  SshOpenOptions,
+} from '../../../src/main/ssh/remote-connection.ts';
 import { SystemSshConnection } from '../../../src/main/ssh/system-connection.ts';
 import type { SshQuestions } from '../../../src/shared/ssh-question.ts';
 import { processesWith, until, untilAsync } from '../../harness/processes.ts';
@@ -153,6 +158,48 @@ describe('channels', () => {
     await expect(connection.forward('127.0.0.1', port)).rejects.toMatchObject({
       code: 'SSH_CHANNEL_REFUSED',
       message: expect.stringContaining('Connection refused'),
+    });
+  });
+});
+
+describe('listen', () => {
+  it('gives whoever connects to a port of the host to who asked for it', async () => {
+    const names = ['a', 'b', 'c'];
+    const ports = await Promise.all(
+      names.map((name) =>
+        connection.listen((stream) => {
+          stream.end(name);
+        }),
+      ),
+    );
+    const hear = ({ port }: RemotePort): Promise<string> =>
+      text(net.connect(port, '127.0.0.1'));
+    expect(await Promise.all(ports.map(hear))).toEqual(names);
+    ports[0]!.close();
+    // The server goes on listening, and what comes is turned away.
+    expect(await hear(ports[0]!).catch(() => '')).toBe('');
+    expect(await hear(ports[1]!)).toBe('b');
+  });
+
+  it('carries much both ways', async () => {
+    const { port } = await connection.listen((stream) => {
+      stream.pipe(stream);
+    });
+    const sent = randomBytes(3_000_000);
+    const socket = net.connect(port, '127.0.0.1');
+    socket.end(sent);
+    expect((await buffer(socket)).equals(sent)).toBe(true);
+  });
+
+  it('says that the server forbids it', async () => {
+    await using strict = await SshServer.start({
+      config: ['AllowTcpForwarding no'],
+    });
+    await using lone = await open([], undefined, {}, strict);
+    await expect(lone.listen(() => undefined)).rejects.toMatchObject({
+      code: 'SSH_CHANNEL_REFUSED',
+      place: `${testUser}@127.0.0.1:${strict.port}`,
+      next: expect.stringContaining('AllowTcpForwarding'),
     });
   });
 });

@@ -11,6 +11,8 @@ import { byte, frame, FrameSplitter, string, uint32, WireReader } from './wire.t
 
 export type ChannelOpened = (error: Error | undefined, channel: MuxChannel) => void;
 
+const LOOPBACK = '127.0.0.1';
+
 export interface TerminalRequest {
   readonly columns: number;
   readonly rows: number;
@@ -29,6 +31,8 @@ export class MuxProxy {
   readonly #socket: net.Socket;
   readonly #openings = new Map<number, Opening>();
   readonly #channels = new Map<number, MuxChannel>();
+  /** Who takes what comes to a port of the host's loopback. */
+  readonly #accepting = new Map<number, (channel: MuxChannel) => void>();
   readonly #ended: (cause: Error | undefined) => void;
   #next = 0;
 
@@ -126,8 +130,30 @@ export class MuxProxy {
 
   /** A connection from the host to a port. */
   forward(host: string, port: number, done: ChannelOpened): void {
-    const from = [string('127.0.0.1'), uint32(0)];
+    const from = [string(LOOPBACK), uint32(0)];
     this.#open('direct-tcpip', [string(host), uint32(port), ...from], done);
+  }
+
+  /**
+   * Asks the host to listen at a port of its loopback. A master hands on no answer: only a
+   * connection that comes shows that it does. Nor does it hand on that nobody listens any
+   * more: the host does until the connection ends.
+   */
+  listen(port: number, accept: (channel: MuxChannel) => void): void {
+    this.accept(port, accept);
+    const unanswered = byte(0);
+    const where = [string(LOOPBACK), uint32(port)];
+    this.#send(SSH.globalRequest, [string('tcpip-forward'), unanswered, ...where]);
+  }
+
+  /** Who takes from now on what comes to a port that was asked for. */
+  accept(port: number, accept: (channel: MuxChannel) => void): void {
+    this.#accepting.set(port, accept);
+  }
+
+  /** Who connects there from now on is refused. */
+  refuse(port: number): void {
+    this.#accepting.delete(port);
   }
 
   close(): void {
@@ -185,13 +211,9 @@ export class MuxProxy {
         message.string();
         if (message.byte() !== 0) this.#send(SSH.requestFailure, []);
         return;
-      case SSH.channelOpen: {
-        // Nobody has been offered a channel to here: agents and displays are not forwarded.
-        message.string();
-        const reason = [uint32(1), string('not asked for'), string('')];
-        this.#send(SSH.channelOpenFailure, [uint32(message.uint32()), ...reason]);
+      case SSH.channelOpen:
+        this.#receiveOpening(message);
         return;
-      }
       case SSH.channelOpenConfirmation:
       case SSH.channelOpenFailure:
         this.#receiveOpened(type, message);
@@ -205,6 +227,27 @@ export class MuxProxy {
         if (channel.isOver) this.#channels.delete(id);
       }
     }
+  }
+
+  /** Only who connects to a port that we listen at: agents and displays are not forwarded. */
+  #receiveOpening(message: WireReader): void {
+    const type = message.string().toString('latin1');
+    const [peer, room, packet] = [message.uint32(), message.uint32(), message.uint32()];
+    const accept =
+      type === 'forwarded-tcpip' && message.string().toString('latin1') === LOOPBACK
+        ? this.#accepting.get(message.uint32())
+        : undefined;
+    if (accept === undefined) {
+      const reason = [uint32(1), string('not asked for'), string('')];
+      this.#send(SSH.channelOpenFailure, [uint32(peer), ...reason]);
+      return;
+    }
+    const channel = new MuxChannel(this.#next++, this.#send);
+    this.#channels.set(channel.id, channel);
+    channel.confirm(peer, room, packet);
+    const sizes = [peer, channel.id, WINDOW, LARGEST_PACKET].map(uint32);
+    this.#send(SSH.channelOpenConfirmation, sizes);
+    accept(channel);
   }
 
   #receiveOpened(type: number, message: WireReader): void {
