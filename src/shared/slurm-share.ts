@@ -35,10 +35,17 @@ export function checkSlurmRun(
   settings: SlurmSettings,
 ): void {
   const { nodes } = nodeShare(world.ranks, settings);
+  if (network?.pairs !== undefined) {
+    throw inputError(
+      'NETWORK_UNSUPPORTED',
+      'links between nodes that differ cannot be emulated on nodes that Slurm chooses',
+      { place: 'network.pairs', next: 'Leave out pairs: all links are alike then.' },
+    );
+  }
   if (network !== undefined && nodes > 1) throw severalNodes(nodes);
 }
 
-/** Its clock is one machine's. */
+/** Which ranks share a node, and so a clock, is known only when it has been allotted. */
 export const severalNodes = (nodes: number): Error =>
   inputError(
     'NETWORK_UNSUPPORTED',
