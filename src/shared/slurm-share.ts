@@ -49,7 +49,7 @@ export function checkSlurmRun(
 export const severalNodes = (nodes: number): Error =>
   inputError(
     'NETWORK_UNSUPPORTED',
-    `a network is emulated on one node, and the cluster would give this run ${nodes}`,
+    `on a Slurm cluster a network is emulated on one node, and this run would get ${nodes}`,
     {
       place: 'network',
       next: 'Leave out network, or add the machine anew for one node with room for all ranks.',

@@ -1,0 +1,73 @@
+/** An emulated network between nodes: two supervisors, each with its own ranks. */
+import { expect, test } from 'vitest';
+import type { ErrorData } from '../../../src/shared/errors.ts';
+import type { RunRecord } from '../../../src/shared/records.ts';
+import { NODES, TwoHomes } from './two-homes.ts';
+
+const LINK = { bandwidth: '1 Gbit/s', latency: '0 µs' };
+const SLOW = { bandwidth: 50e6, latency: 5 };
+
+const spec = (between: readonly string[]): Record<string, unknown> => ({
+  name: 'slow between nodes',
+  workload: { model: 'fnn3', dataset: 'digits' },
+  world: { ranks: 3, nodes: NODES },
+  exchange: { collective: 'ring' },
+  network: {
+    ...LINK,
+    pairs: [{ between, bandwidth: '50 Mbit/s', latency: '5 ms' }],
+  },
+  iterations: 4,
+  evaluateEvery: 0,
+});
+
+const ofType = <T extends RunRecord['type']>(
+  records: readonly RunRecord[],
+  type: T,
+): readonly Extract<RunRecord, { type: T }>[] =>
+  records.filter((record) => record.type === type) as Extract<RunRecord, { type: T }>[];
+
+test('a run takes the time of the link between its nodes, says so, and ends consistent', async () => {
+  await using world = await TwoHomes.open();
+  const { coordinator } = world;
+  const { id } = await coordinator.launch(spec(['box', 'this-computer']));
+  expect(await coordinator.ended(id)).toMatchObject({ state: 'completed' });
+  const { records } = world;
+  expect(records.at(-1)).toMatchObject({ type: 'done', consistent: true });
+  for (const { emulated } of ofType(records, 'started')) {
+    expect(emulated).toEqual({
+      ...{ bandwidth: 1e9, latency: 0 },
+      pairs: [{ between: ['box', 'this-computer'], ...SLOW }],
+    });
+  }
+  const iterations = ofType(records, 'iteration');
+  expect(iterations).toHaveLength(3 * 4);
+  for (const { phases, wall } of iterations) {
+    const sum = Object.values(phases).reduce((total, phase) => total + phase, 0);
+    expect(sum / wall).toBeCloseTo(1, 6);
+  }
+  // All that the last rank receives comes from the other node, and of a ring's messages only
+  // the first may be there when it begins to wait; `/ 2` leaves out more than that.
+  const last = iterations.filter(({ rank }) => rank === 2);
+  const received = last
+    .filter(({ iteration }) => iteration < 3)
+    .reduce((total, { bytes }) => total + bytes.wireReceived, 0);
+  const exchanging = last.reduce(
+    (total, { wall, phases }) => total + wall - phases.compute,
+    0,
+  );
+  expect(exchanging).toBeGreaterThan((8000 * received) / SLOW.bandwidth / 2);
+});
+
+test('a pair of nodes of which one has no part in the run is refused by its name', async () => {
+  await using world = await TwoHomes.open();
+  const error = await world.coordinator
+    .launch(spec(['this-computer', 'bax']))
+    .catch((thrown: unknown) => thrown as ErrorData);
+  expect(error).toMatchObject({
+    code: 'NETWORK_NODE_UNKNOWN',
+    kind: 'input',
+    place: 'network.pairs[0].between',
+    next: 'Did you mean "box"?',
+  });
+  expect(world.records).toEqual([]);
+});
