@@ -1,7 +1,16 @@
-/** An emulated network between nodes: two supervisors, each with its own ranks. */
+/**
+ * An emulated network between nodes: two supervisors, each with its own ranks, and a clock of
+ * its own where the system can give it one.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync, readlinkSync } from 'node:fs';
+import path from 'node:path';
 import { expect, test } from 'vitest';
+import type { Home } from '../../../src/main/home/home.ts';
 import type { ErrorData } from '../../../src/shared/errors.ts';
 import type { RunRecord } from '../../../src/shared/records.ts';
+import { clockAhead, clocksMissing } from '../../harness/clocks.ts';
+import { until } from '../../harness/processes.ts';
 import { NODES, TwoHomes } from './two-homes.ts';
 
 const LINK = { bandwidth: '1 Gbit/s', latency: '0 µs' };
@@ -26,11 +35,40 @@ const ofType = <T extends RunRecord['type']>(
 ): readonly Extract<RunRecord, { type: T }>[] =>
   records.filter((record) => record.type === type) as Extract<RunRecord, { type: T }>[];
 
-test('a run takes the time of the link between its nodes, says so, and ends consistent', async () => {
+const SUPERVISOR = path.resolve(
+  import.meta.dirname,
+  '../../../dist/agent/supervisor.js',
+);
+
+/** The supervisor of a home, by a clock of its own; the app finds it there. */
+async function superviseLater({ directory, socket }: Home): Promise<void> {
+  const [command, ...args] = clockAhead(100_000);
+  const supervisor = [SUPERVISOR, '--home', directory, '--socket', socket];
+  const child = spawn(command!, [...args, process.execPath, ...supervisor], {
+    stdio: 'ignore',
+  });
+  // Should the test fail before the app has found it.
+  process.once('exit', () => child.kill('SIGKILL'));
+  await until(
+    () => existsSync(socket),
+    (listens) => listens,
+    'the supervisor to listen',
+  );
+}
+
+const clockOf = (pid: number): string => readlinkSync(`/proc/${pid}/ns/time`);
+
+const clocks = clocksMissing() === undefined ? 'clocks a day apart' : 'one clock';
+
+test(`by ${clocks} a run takes the time of the link between its nodes, says so, and ends consistent`, async () => {
   await using world = await TwoHomes.open();
+  if (clocksMissing() === undefined) await superviseLater(world.homes.box);
   const { coordinator } = world;
   const { id } = await coordinator.launch(spec(['box', 'this-computer']));
   expect(await coordinator.ended(id)).toMatchObject({ state: 'completed' });
+  if (clocksMissing() === undefined) {
+    expect(clockOf(world.supervisors.box.at(-1)!)).not.toBe(clockOf(process.pid));
+  }
   const { records } = world;
   expect(records.at(-1)).toMatchObject({ type: 'done', consistent: true });
   for (const { emulated } of ofType(records, 'started')) {

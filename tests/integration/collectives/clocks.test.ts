@@ -3,39 +3,13 @@
  * a time namespace of its own. Needs Linux, root and util-linux's `unshare`; skipped
  * elsewhere, with the reason in its name.
  */
-import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
+import { clockAhead, clocksMissing } from '../../harness/clocks.ts';
 import { LivelyWorld } from './lively-world.ts';
 import { integers, sumOf } from './run-collective.ts';
 
 const SECONDS = 100_000;
-/** Also has what it starts end with it. */
-const later = (seconds: number): readonly string[] => [
-  ...[
-    'unshare',
-    '--time',
-    '--monotonic',
-    String(seconds),
-    '--boottime',
-    String(seconds),
-  ],
-  ...['--fork', '--kill-child', '--'],
-];
-
-function missing(): string | undefined {
-  if (process.platform !== 'linux') return 'time namespaces are Linux';
-  if (process.getuid?.() !== 0) return 'time namespaces need root';
-  try {
-    execFileSync(later(SECONDS)[0]!, [...later(SECONDS).slice(1), 'true'], {
-      stdio: 'ignore',
-    });
-    return undefined;
-  } catch {
-    return 'the system refuses time namespaces';
-  }
-}
-
-const why = missing();
+const why = clocksMissing();
 const because = why === undefined ? '' : ` (skipped: ${why})`;
 
 test.skipIf(why !== undefined)(
@@ -44,7 +18,7 @@ test.skipIf(why !== undefined)(
     const host = '127.0.0.1';
     await using world = new LivelyWorld([
       { host, prefix: [] },
-      { host, prefix: later(SECONDS) },
+      { host, prefix: clockAhead(SECONDS) },
     ]);
     const times = await world.all(() => ({ do: 'tell the time' }));
     const [here, there] = times.map((told) =>
