@@ -83,7 +83,11 @@ export const networkSpecSchema = linkSpecSchema.extend({
   pairs: z
     .array(
       z.strictObject({
-        between: z.tuple([z.string(), z.string()]).describe('Names of two nodes'),
+        between: z
+          .tuple([z.string(), z.string()], {
+            error: 'must be the names of two machines',
+          })
+          .describe('Names of two machines'),
         ...linkSpecSchema.shape,
       }),
     )

@@ -157,6 +157,19 @@ describe('a network in a spec', () => {
       expect(error.next).toContain(next);
     });
 
+    it('which know their keys', () => {
+      expect(
+        errorOf(() => launch({ ...pair('lab-1', 'lab-2'), latncy: 1 })),
+      ).toMatchObject({
+        code: 'SPEC_UNKNOWN_KEY',
+        next: 'Did you mean "network.pairs.0.latency"?',
+      });
+      const alone = { between: ['lab-1'], bandwidth: 1e9 };
+      expect(errorOf(() => launch(alone)).message).toContain(
+        'must be the names of two machines',
+      );
+    });
+
     it.each([
       [{ between: ['lab-1'], bandwidth: 1e9 }, 'network.pairs.0.between'],
       [{ between: ['a', 'b', 'c'], bandwidth: 1e9 }, 'network.pairs.0.between'],
