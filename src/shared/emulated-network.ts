@@ -94,7 +94,7 @@ export const networkSpecSchema = linkSpecSchema.extend({
     .max(1000)
     .optional()
     .describe(
-      'Links between two nodes, or within one that is named twice, that differ from the others',
+      'Links between two machines, or within one that is named twice, that differ from the others',
     ),
 });
 export type NetworkSpec = z.infer<typeof networkSpecSchema>;
