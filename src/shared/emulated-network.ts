@@ -1,6 +1,6 @@
 /**
  * An emulated network: the link that every rank is given, as if it had a network card of
- * that speed. Quantities may be written as text with a unit or as numbers of bit/s and
+ * that speed, and those of pairs of nodes that differ. Quantities may be written as text with a unit or as numbers of bit/s and
  * seconds; a spec keeps them as text in one spelling. Bandwidth is that of the cable:
  * packets have headers, as on Ethernet.
  */
@@ -83,46 +83,81 @@ export const networkSpecSchema = linkSpecSchema.extend({
   pairs: z
     .array(
       z.strictObject({
-        between: z.tuple([z.string(), z.string()]).describe('Names of two nodes'),
+        between: z
+          .tuple([z.string(), z.string()], {
+            error: 'must be the names of two machines',
+          })
+          .describe('Names of two machines'),
         ...linkSpecSchema.shape,
       }),
     )
     .max(1000)
     .optional()
-    .describe('Links between nodes that differ from the others'),
+    .describe(
+      'Links between two machines, or within one that is named twice, that differ from the others',
+    ),
 });
 export type NetworkSpec = z.infer<typeof networkSpecSchema>;
 
-/** What every rank's link does. */
-export interface EmulatedNetwork {
+/** What a rank's link does. */
+export interface EmulatedLink {
   /** Bit/s of each direction. */
   readonly bandwidth: number;
   /** Milliseconds, one way. */
   readonly latency: number;
 }
 
+/** Of what ranks of two nodes send one another, or of one and the same. */
+export interface EmulatedPair extends EmulatedLink {
+  /** Their names. */
+  readonly between: readonly [string, string];
+}
+
+/** The link of every rank, but for pairs of nodes that have another. */
+export interface EmulatedNetwork extends EmulatedLink {
+  readonly pairs?: readonly EmulatedPair[] | undefined;
+}
+
 /** @param spec as its schema leaves it */
-export function emulatedNetwork({
-  bandwidth,
-  latency,
-}: z.infer<typeof linkSpecSchema>): EmulatedNetwork {
+export function emulatedNetwork({ pairs, ...link }: NetworkSpec): EmulatedNetwork {
+  if (pairs === undefined) return emulatedLink(link);
   return {
-    bandwidth: readQuantity(bandwidth, BIT_RATES)!,
-    latency: 1000 * readQuantity(latency, TIMES)!,
+    ...emulatedLink(link),
+    pairs: pairs.map(({ between, ...own }) => ({ between, ...emulatedLink(own) })),
   };
 }
 
-/** `emulated 1 Gbit/s, 50 µs`. */
-export const describeEmulated = ({ bandwidth, latency }: EmulatedNetwork): string =>
-  `emulated ${bandwidthText(bandwidth)}` +
-  (latency === 0 ? '' : `, ${latencyText(latency / 1000)}`);
+const emulatedLink = ({
+  bandwidth,
+  latency,
+}: z.infer<typeof linkSpecSchema>): EmulatedLink => ({
+  bandwidth: readQuantity(bandwidth, BIT_RATES)!,
+  latency: 1000 * readQuantity(latency, TIMES)!,
+});
+
+/** More of them are only counted. */
+const MOST_DESCRIBED = 4;
+
+/** `emulated 1 Gbit/s, 50 µs; lab-1–lab-2: 100 Mbit/s; within lab-1: 10 Gbit/s`. */
+export function describeEmulated({ pairs = [], ...link }: EmulatedNetwork): string {
+  const own = pairs.slice(0, MOST_DESCRIBED).map(({ between: [a, b], ...other }) => {
+    const where = a === b ? `within ${a}` : `${a}–${b}`;
+    return `; ${where}: ${linkText(other)}`;
+  });
+  const more = pairs.length - own.length;
+  const rest = more === 0 ? '' : `; and ${more} more ${more === 1 ? 'pair' : 'pairs'}`;
+  return `emulated ${linkText(link)}${own.join('')}${rest}`;
+}
+
+const linkText = ({ bandwidth, latency }: EmulatedLink): string =>
+  bandwidthText(bandwidth) + (latency === 0 ? '' : `, ${latencyText(latency / 1000)}`);
 
 /** Bytes on the cable for a given number of bytes of a stream that leave at once. */
 export const cableBytes = (bytes: number): number =>
   bytes + PACKET_HEADERS * Math.ceil(bytes / PACKET_BYTES);
 
 /** Seconds that a byte of a long message takes, headers included. */
-export const secondsPerByte = ({ bandwidth }: EmulatedNetwork): number =>
+export const secondsPerByte = ({ bandwidth }: EmulatedLink): number =>
   (8 / bandwidth) * (cableBytes(PACKET_BYTES) / PACKET_BYTES);
 
 function bandwidthText(bitsPerSecond: number): string {

@@ -196,9 +196,9 @@ export function explainIssue(
 
 /** Keys an object schema takes at a path, read from its JSON Schema. */
 function validKeys(schema: z.ZodType, path: readonly string[]): string[] {
-  type Node = { properties?: Record<string, Node> };
+  type Node = { properties?: Record<string, Node>; items?: Node };
   let node: Node | undefined = z.toJSONSchema(schema, { io: 'input' }) as Node;
-  for (const step of path) node = node?.properties?.[step];
+  for (const step of path) node = node?.properties?.[step] ?? node?.items;
   return Object.keys(node?.properties ?? {});
 }
 

@@ -236,6 +236,13 @@ export const allocatedRecordSchema = z.strictObject({
 });
 export type AllocatedRecord = z.infer<typeof allocatedRecordSchema>;
 
+const emulatedLink = {
+  /** Bit/s of a rank's link, each way. */
+  bandwidth: z.number().positive(),
+  /** One way. */
+  latency: time,
+};
+
 /** The workers are up and the first iteration begins. Made by the supervisor. */
 export const startedRecordSchema = z.strictObject({
   type: z.literal('started'),
@@ -250,10 +257,17 @@ export const startedRecordSchema = z.strictObject({
   /** The network between the ranks, where it was emulated. */
   emulated: z
     .strictObject({
-      /** Bit/s of each rank's link, each way. */
-      bandwidth: z.number().positive(),
-      /** One way. */
-      latency: time,
+      ...emulatedLink,
+      /** Links between two nodes, or within one, that differed. */
+      pairs: z
+        .array(
+          z.strictObject({
+            between: z.tuple([z.string(), z.string()]).readonly(),
+            ...emulatedLink,
+          }),
+        )
+        .readonly()
+        .optional(),
     })
     .optional(),
   processes: processesSchema,

@@ -35,14 +35,21 @@ export function checkSlurmRun(
   settings: SlurmSettings,
 ): void {
   const { nodes } = nodeShare(world.ranks, settings);
+  if (network?.pairs !== undefined) {
+    throw inputError(
+      'NETWORK_UNSUPPORTED',
+      'links between nodes that differ cannot be emulated on nodes that Slurm chooses',
+      { place: 'network.pairs', next: 'Leave out pairs: all links are alike then.' },
+    );
+  }
   if (network !== undefined && nodes > 1) throw severalNodes(nodes);
 }
 
-/** Its clock is one machine's. */
+/** Which ranks share a node, and so a clock, is known only when it has been allotted. */
 export const severalNodes = (nodes: number): Error =>
   inputError(
     'NETWORK_UNSUPPORTED',
-    `a network is emulated on one node, and the cluster would give this run ${nodes}`,
+    `on a Slurm cluster a network is emulated on one node, and this run would get ${nodes}`,
     {
       place: 'network',
       next: 'Leave out network, or add the machine anew for one node with room for all ranks.',

@@ -24,7 +24,11 @@
  * allreduce of Jia et al., "Highly scalable deep learning training system with
  * mixed-precision" (2018); lanes and chunks are ours.
  */
-import { betweenNodes, burstSeconds } from '../../shared/cost-model/network-cost.ts';
+import {
+  betweenNodes,
+  burstSeconds,
+  sharingLink,
+} from '../../shared/cost-model/network-cost.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
 import type { Region, Vector } from '../memory/arena.ts';
 import type { ValueBytes } from '../memory/value-type.ts';
@@ -60,7 +64,7 @@ export const hierarchical: CollectiveDefinition = {
         burstSeconds(
           betweenNodes(network),
           nodes.length - 1,
-          payloadBytes / nodes.length,
+          (sharingLink(network, lanes) * payloadBytes) / (lanes * nodes.length),
         ) +
       ((summed * laneBytes) / valueBytes) * network.gamma
     );

@@ -4,7 +4,8 @@
  * wait; and the bytes that leave the busiest node pass its one link, one rank after the
  * other, on top of what they take within nodes. How many leave it, a collective knows whose
  * ranks talk to few others; of any other they are taken to be spread evenly over all ranks,
- * which holds for messages to everybody and is some 25 % too few for Bruck's rounds.
+ * which holds for messages to everybody and is some 25 % too few for Bruck's rounds. Where
+ * every rank has links of its own none is shared: all messages take what the slowest takes.
  */
 import {
   betweenNodes,
@@ -28,6 +29,18 @@ export function placedSeconds(
   }
   const { alpha, overhead = alpha } = network;
   const between = betweenNodes(network);
+  if (network.between?.perRank === true) {
+    const beta = Math.max(network.beta, between.beta);
+    return collective.cost(shape, {
+      ...network,
+      alpha: Math.max(alpha, between.alpha),
+      ...{ overhead, beta },
+      rates: network.rates?.map((rate) => ({
+        ...rate,
+        beta: Math.max(beta, rate.beta),
+      })),
+    });
+  }
   const bytes =
     collective.crossing?.(shape, places) ??
     evenlySpread(collective.wireBytes(shape), places);

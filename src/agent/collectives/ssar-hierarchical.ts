@@ -18,6 +18,7 @@
  */
 import {
   betweenNodes,
+  sharingLink,
   burstSeconds,
   messageSeconds,
 } from '../../shared/cost-model/network-cost.ts';
@@ -71,10 +72,11 @@ export const ssarHierarchical: CollectiveDefinition = {
       const entries = unionOf(shape, united) / lanes;
       return sum + mergedSeconds(entries, entries, length / lanes, network);
     }, 0);
-    // The link is the node's: what passes it is of all lanes.
+    // Where the link is the node's, what passes it is of all lanes.
+    const sharing = sharingLink(network, lanes);
     const passing = [...unions, ...steps.folds].reduce(
       (sum, united) =>
-        sum + messageSeconds(between, lanes * unionBytes(shape, united, lanes)),
+        sum + messageSeconds(between, sharing * unionBytes(shape, united, lanes)),
       0,
     );
     return (

@@ -5,17 +5,18 @@
  *     sender     lanes ──in turns──► line out ──► socket, some ms ahead of time
  *     receiver   socket ──► held until it left its sender + latency ──► line in ──► rank
  *
- * Segments say when they leave, on the clock of the machine, and the receiver waits for
- * that moment. So the sender hands them over some milliseconds early, as one hands them to
+ * Segments say when they leave, on the clock of their machine, and the receiver waits for
+ * that moment; of another machine's clock it knows by `peer-clock.ts`. So the sender hands them over some milliseconds early, as one hands them to
  * a socket's buffer: its thread may compute or sleep meanwhile. The lines keep moments, not
  * bytes: there is no burst, and what is told late has not passed later.
  *
  * Cost: two copies of every byte, and a turn of the event loop for a segment or two.
  */
-import type { EmulatedNetwork } from '../../shared/emulated-network.ts';
+import type { EmulatedLink } from '../../shared/emulated-network.ts';
 import { Lane, type LaneCard, type Wire } from './lane.ts';
 import { SegmentMemory } from './segment-memory.ts';
 import { LineIn } from './line-in.ts';
+import type { PeerClock } from './peer-clock.ts';
 import { MOST_SEGMENT_BYTES } from './segment.ts';
 import { SerialLine } from './serial-line.ts';
 
@@ -67,7 +68,7 @@ export class EmulatedCard implements LaneCard {
 
   /** @param timer gives the card its turns, from its own functions on */
   constructor(
-    { bandwidth, latency }: EmulatedNetwork,
+    { bandwidth, latency }: EmulatedLink,
     timer: (turn: () => void) => CardTimer,
   ) {
     this.#out = new SerialLine(bandwidth);
@@ -90,10 +91,15 @@ export class EmulatedCard implements LaneCard {
     });
   }
 
-  connect(wire: Wire): Lane {
-    const lane = new Lane(this, wire);
+  /** @param clock of the peer's machine; default: it is this one */
+  connect(wire: Wire, clock?: PeerClock): Lane {
+    const lane = new Lane(this, wire, clock);
     this.#lanes.push(lane);
     return lane;
+  }
+
+  now(): number {
+    return this.#timer.now();
   }
 
   transmit(bytes: number): number {

@@ -1,7 +1,8 @@
 /**
- * Moments finer than Node's timers, which know whole milliseconds. The last two before a
- * moment this thread spends in naps of a quarter, with a turn of the event loop after each,
- * so that sockets and messages get through; before those Node's timer waits.
+ * Moments finer than Node's timers, which know whole milliseconds, for the cards of one
+ * thread. The last two before a moment this thread spends in naps of a quarter, with a turn of
+ * the event loop after each, so that sockets and messages get through; before those Node's
+ * timer waits.
  *
  * A nap ends some 90 µs late on Linux, and some 40 where the thread's timers may be as fine
  * as the system can make them (`fineTimers` of libc). With libc at hand naps end that much
@@ -15,10 +16,18 @@ const NAP_MS = 0.25;
 /** With libc: how late a nap may end. */
 const LATE_MS = 0.05;
 
-export class EventLoopTimer implements CardTimer {
-  readonly #turn: () => void;
+interface Appointment {
+  readonly turn: () => void;
+  due: number;
+  refill: number;
+}
+
+export class EventLoopTimer {
   readonly #pause: (() => void) | undefined;
   readonly #bed = new Int32Array(new SharedArrayBuffer(4));
+  readonly #appointments: Appointment[] = [];
+  /** The cards have their turns: what they want next is looked at when all have had one. */
+  #turning = false;
   #due = Infinity;
   #immediate: NodeJS.Immediate | undefined;
   #timeout: NodeJS.Timeout | undefined;
@@ -26,20 +35,35 @@ export class EventLoopTimer implements CardTimer {
   #wakesAt = Infinity;
 
   /** @param pause lets others have the core; undefined: there is no such call */
-  constructor(turn: () => void, pause?: () => void) {
-    this.#turn = turn;
+  constructor(pause?: () => void) {
     this.#pause = pause;
   }
 
-  now(): number {
-    return machineClock();
+  /** For one card, which gets a turn whenever any of them has one: it looks what is due. */
+  appointment(turn: () => void): CardTimer {
+    const appointment: Appointment = { turn, due: Infinity, refill: Infinity };
+    this.#appointments.push(appointment);
+    return {
+      now: machineClock,
+      set: (due, refill) => {
+        appointment.due = due;
+        appointment.refill = refill;
+        if (!this.#turning) this.#arrange();
+      },
+    };
   }
 
-  set(due: number, refill: number): void {
+  #arrange(): void {
+    let due = Infinity;
+    let refill = Infinity;
+    for (const appointment of this.#appointments) {
+      due = Math.min(due, appointment.due);
+      refill = Math.min(refill, appointment.refill);
+    }
     this.#due = due;
     // It is about to look for itself.
     if (this.#immediate !== undefined) return;
-    const now = this.now();
+    const now = machineClock();
     if (due - now < NEAR_MS || refill <= now) {
       this.#immediate = setImmediate(this.#look);
       return;
@@ -53,6 +77,13 @@ export class EventLoopTimer implements CardTimer {
     this.#timeout = setTimeout(this.#wake, Math.max(1, Math.floor(wakesAt - now)));
   }
 
+  #turn(): void {
+    this.#turning = true;
+    for (const { turn } of this.#appointments) turn();
+    this.#turning = false;
+    this.#arrange();
+  }
+
   readonly #wake = (): void => {
     this.#wakesAt = Infinity;
     this.#turn();
@@ -60,7 +91,7 @@ export class EventLoopTimer implements CardTimer {
 
   readonly #look = (): void => {
     this.#immediate = undefined;
-    const wait = this.#due - this.now();
+    const wait = this.#due - machineClock();
     if (wait > 0 && wait < NEAR_MS) this.#doze(wait);
     this.#turn();
   };

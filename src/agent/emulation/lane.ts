@@ -3,9 +3,14 @@
  * moment at which the line has carried it, and holds what has come until it is due. The
  * card (`emulated-card.ts`) says when.
  */
+import type { PeerClock } from './peer-clock.ts';
 import type { SegmentMemory } from './segment-memory.ts';
 import { SegmentReader, type Arrived } from './segment-reader.ts';
-import { encodeSegmentHeader, SEGMENT_HEADER_BYTES } from './segment.ts';
+import {
+  encodeSegmentHeader,
+  SEGMENT_HEADER_BYTES,
+  type SegmentHeader,
+} from './segment.ts';
 
 /** Delivered in pieces so small that the receive queue copies what it keeps of them. */
 const PIECE_BYTES = 8 * 2 ** 10;
@@ -28,6 +33,8 @@ export interface LaneCard {
   readonly memory: SegmentMemory;
   /** With more than this not due yet, a lane reads no further. */
   readonly holdBytes: number;
+  /** By this machine's clock, ms. */
+  now(): number;
   /** When the last of these bytes will have left. */
   transmit(bytes: number): number;
   /** Whether lanes may put more; if not, those that want to are refilled in turns. */
@@ -45,6 +52,8 @@ export class Lane {
   readonly reader: SegmentReader;
   readonly #wire: Wire;
   readonly #card: LaneCard;
+  /** Of the peer's machine; undefined: it is this one. */
+  readonly #clock: PeerClock | undefined;
   readonly #held: Arrived[] = [];
   #heldBytes = 0;
   #full = false;
@@ -54,13 +63,21 @@ export class Lane {
   #emptied: (() => void) | undefined;
   #headersSent = 0;
   #headersReceived = 0;
+  /** When what came last left its sender. */
+  #lastLeftAt = -Infinity;
 
-  constructor(card: LaneCard, wire: Wire) {
+  /** @param clock of the peer's machine; default: it is this one */
+  constructor(card: LaneCard, wire: Wire, clock?: PeerClock) {
     this.#card = card;
     this.#wire = wire;
-    this.reader = new SegmentReader(card.memory, (segment) => {
-      this.#hold(segment);
-    });
+    this.#clock = clock;
+    this.reader = new SegmentReader(
+      card.memory,
+      (segment) => {
+        this.#hold(segment);
+      },
+      (header) => this.#leftAtOf(header),
+    );
   }
 
   /** What to put at once: a few of them, and others wait long for their turn. */
@@ -161,12 +178,20 @@ export class Lane {
 
   #leave(block: Buffer, length: number): void {
     const leftAt = this.#card.transmit(length);
-    encodeSegmentHeader(block, { length, leftAt });
+    encodeSegmentHeader(block, { length, leftAt, putAt: this.#card.now() });
     this.#headersSent += SEGMENT_HEADER_BYTES;
     const segment = block.subarray(0, SEGMENT_HEADER_BYTES + length);
     this.#writable = this.#wire.put(segment, () => {
       this.#card.memory.release(block);
     });
+  }
+
+  /** By this machine's clock: ascending, as segments are, whatever is thought of the other. */
+  #leftAtOf({ leftAt, putAt }: SegmentHeader): number {
+    if (this.#clock === undefined) return leftAt;
+    const own = this.#clock.own(leftAt, putAt, this.#card.now());
+    this.#lastLeftAt = Math.max(this.#lastLeftAt, own);
+    return this.#lastLeftAt;
   }
 
   #hold(segment: Arrived): void {

@@ -3,11 +3,15 @@
  * and the segment that is arriving. Takes bytes as the transport's `ByteReader` does.
  */
 import type { SegmentMemory } from './segment-memory.ts';
-import { decodeSegmentHeader, SEGMENT_HEADER_BYTES } from './segment.ts';
+import {
+  decodeSegmentHeader,
+  SEGMENT_HEADER_BYTES,
+  type SegmentHeader,
+} from './segment.ts';
 
 /** A segment that has come: its block is the taker's, to be released. */
 export interface Arrived {
-  /** When its last byte left the sender, ms. */
+  /** When its last byte left the sender, ms, by this machine's clock. */
   readonly leftAt: number;
   readonly block: Buffer;
   /** The first so many bytes of the block. */
@@ -17,6 +21,7 @@ export interface Arrived {
 export class SegmentReader {
   readonly #memory: SegmentMemory;
   readonly #arrived: (segment: Arrived) => void;
+  readonly #leftAtOf: (header: SegmentHeader) => number;
   readonly #head = Buffer.alloc(SEGMENT_HEADER_BYTES);
   #headBytes = 0;
   #leftAt = 0;
@@ -25,9 +30,15 @@ export class SegmentReader {
   #bytes = 0;
   #filled = 0;
 
-  constructor(memory: SegmentMemory, arrived: (segment: Arrived) => void) {
+  /** @param leftAtOf as soon as a header has come; default: as it says */
+  constructor(
+    memory: SegmentMemory,
+    arrived: (segment: Arrived) => void,
+    leftAtOf: (header: SegmentHeader) => number = ({ leftAt }) => leftAt,
+  ) {
     this.#memory = memory;
     this.#arrived = arrived;
+    this.#leftAtOf = leftAtOf;
   }
 
   /** Where the next bytes may be put at once, instead of being pushed. */
@@ -63,12 +74,9 @@ export class SegmentReader {
       this.#headBytes += taken;
       if (this.#headBytes < SEGMENT_HEADER_BYTES) continue;
       this.#headBytes = 0;
-      const { leftAt, length } = decodeSegmentHeader(
-        this.#head,
-        this.#memory.segmentBytes,
-      );
-      this.#leftAt = leftAt;
-      this.#bytes = length;
+      const header = decodeSegmentHeader(this.#head, this.#memory.segmentBytes);
+      this.#leftAt = this.#leftAtOf(header);
+      this.#bytes = header.length;
       this.#filled = 0;
       this.#block = this.#memory.take();
     }

@@ -1,16 +1,16 @@
 /**
  * How the bytes of a connection travel over an emulated link: cut into segments that say
- * when their last byte leaves the sender's card. Only the emulation sees them: no ledger
- * counts their headers.
+ * when their last byte leaves the sender's card, and when they were put to the socket. Only
+ * the emulation sees them: no ledger counts their headers.
  *
- *     | magic | length |  left at, ms (f64)  | bytes of the connection … |
- *     |  u32  |  u32   |         8 B         |          length           |
+ *     | magic | length | left at, ms | put at, ms | bytes of the connection … |
+ *     |  u32  |  u32   |     f64     |    f64     |          length           |
  *
- * The clock is the machine's own, the same for all processes on it.
+ * The clock is the sender's machine's, the same for all processes on it.
  */
 import { failure } from '../../shared/errors.ts';
 
-export const SEGMENT_HEADER_BYTES = 16;
+export const SEGMENT_HEADER_BYTES = 24;
 /** As much as leaves a socket at once on a system that lets the card cut packets. */
 export const MOST_SEGMENT_BYTES = 64 * 2 ** 10;
 const MAGIC = 0x57474c45;
@@ -18,16 +18,18 @@ const MAGIC = 0x57474c45;
 export interface SegmentHeader {
   readonly length: number;
   readonly leftAt: number;
+  readonly putAt: number;
 }
 
 /** Into the first bytes of the segment. */
 export function encodeSegmentHeader(
   segment: Buffer,
-  { length, leftAt }: SegmentHeader,
+  { length, leftAt, putAt }: SegmentHeader,
 ): void {
   segment.writeUInt32LE(MAGIC, 0);
   segment.writeUInt32LE(length, 4);
   segment.writeDoubleLE(leftAt, 8);
+  segment.writeDoubleLE(putAt, 16);
 }
 
 /**
@@ -37,12 +39,14 @@ export function encodeSegmentHeader(
 export function decodeSegmentHeader(bytes: Buffer, most: number): SegmentHeader {
   const length = bytes.readUInt32LE(4);
   const leftAt = bytes.readDoubleLE(8);
+  const putAt = bytes.readDoubleLE(16);
   const valid =
     bytes.readUInt32LE(0) === MAGIC &&
     length > 0 &&
     length <= most &&
-    Number.isFinite(leftAt);
-  if (valid) return { length, leftAt };
+    Number.isFinite(leftAt) &&
+    Number.isFinite(putAt);
+  if (valid) return { length, leftAt, putAt };
   throw failure(
     'LINK_NOT_EMULATED',
     'a peer sent bytes that no emulated link carries',

@@ -2,6 +2,7 @@
  * A spec and its switch schedule, checked against everything this agent knows, before a
  * process is started: structure, names, parameters, the data directory.
  */
+import { checkPairs } from '../../shared/emulated-links.ts';
 import { inputError } from '../../shared/errors.ts';
 import {
   planAsExchange,
@@ -32,7 +33,7 @@ export function validateLaunch(
   requests: readonly SwitchRequest[] = [],
 ): Launch {
   const parsed = parseExperimentSpec(raw);
-  assertEmulable(parsed);
+  checkPairs(parsed);
   const { notice, tensors, iterationsPerEpoch } = checkWorkload(
     parsed.workload,
     parsed.optimizer,
@@ -45,24 +46,6 @@ export function validateLaunch(
   const spec: ExperimentSpec = { ...parsed, exchange: planAsExchange(plan) };
   const switches = resolveSchedule(plan, requests, spec.iterations, setting);
   return { spec, plan, switches, setting, notice };
-}
-
-/** @throws GradwireError `NETWORK_UNSUPPORTED`: what no emulation here does yet */
-function assertEmulable({ network, world }: ExperimentSpec): void {
-  if (network === undefined) return;
-  if (network.pairs !== undefined) {
-    throw inputError(
-      'NETWORK_UNSUPPORTED',
-      'links between some nodes that differ from the others cannot be emulated yet',
-      { place: 'network.pairs', next: 'Leave out pairs: all links are alike then.' },
-    );
-  }
-  if (world.nodes.length === 1) return;
-  throw inputError(
-    'NETWORK_UNSUPPORTED',
-    `a network is emulated on one node, not between ${world.nodes.length}`,
-    { place: 'network', next: 'Leave out network, or give one node.' },
-  );
 }
 
 function resolveSchedule(

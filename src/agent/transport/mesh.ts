@@ -6,8 +6,9 @@
 import { availableParallelism } from 'node:os';
 import type { EmulatedNetwork } from '../../shared/emulated-network.ts';
 import { failure } from '../../shared/errors.ts';
-import { EmulatedCard } from '../emulation/emulated-card.ts';
+import type { CardTimer } from '../emulation/emulated-card.ts';
 import { EventLoopTimer } from '../emulation/event-loop-timer.ts';
+import { RankCards } from '../emulation/rank-cards.ts';
 import type { Libc } from './libc.ts';
 import { linkMesh, type MeshLink, type MeshLinkOptions } from './mesh-links.ts';
 import { MeshTransport, type Connect } from './mesh-transport.ts';
@@ -39,8 +40,13 @@ export interface MeshOptions extends Omit<MeshLinkOptions, 'listener' | 'local'>
   readonly spinMs?: number | undefined;
   /** The ranks on this machine; default: those at this rank's host. */
   readonly here?: readonly number[] | undefined;
-  /** Of an emulated network, the same on all ranks of one machine; default: the real one. */
+  /** An emulated network, the same on all ranks; default: the real one. */
   readonly network?: EmulatedNetwork | undefined;
+  /**
+   * The name of each rank's node, for an emulated network; ranks of one have the same clock.
+   * Default: all are on one.
+   */
+  readonly nodes?: readonly string[] | undefined;
   readonly observer?: TransportObserver | undefined;
   readonly limits?: BacklogLimits | undefined;
 }
@@ -66,11 +72,11 @@ export async function connectMesh(options: MeshOptions): Promise<MeshTransport> 
   }
   try {
     const links = await linkWatched({ ...options, listener });
-    const { network } = options;
-    const pause = libc && ((): void => libc.yield());
-    const card =
-      network && new EmulatedCard(network, (turn) => new EventLoopTimer(turn, pause));
-    const connect = libc === undefined ? tcp(card) : native(libc, options, card);
+    const { network, nodes } = options;
+    const moments = new EventLoopTimer(libc && ((): void => libc.yield()));
+    const timer = (turn: () => void): CardTimer => moments.appointment(turn);
+    const cards = network && new RankCards({ network, rank, nodes, timer });
+    const connect = libc === undefined ? tcp(cards) : native(libc, options, cards);
     const whenClosed = pulse && (() => pulse.close());
     const more = { observer, limits, silenceMs, whenClosed };
     const transport = new MeshTransport(
@@ -129,17 +135,17 @@ async function watchAll(pulse: Pulse, options: MeshOptions): Promise<void> {
 }
 
 const tcp =
-  (card: EmulatedCard | undefined): Connect =>
+  (cards: RankCards | undefined): Connect =>
   (rank, link, events) =>
-    new TcpConnection(rank, link, events, card);
+    new TcpConnection(rank, link, events, cards?.to(link.peer));
 
 function native(
   libc: Libc,
   options: MeshOptions,
-  card: EmulatedCard | undefined,
+  cards: RankCards | undefined,
 ): Connect {
   // What an emulated link carries is not due when it comes: nothing is gained by looking.
-  const { rank, addresses, spinMs = card === undefined ? SPIN_MS : 0 } = options;
+  const { rank, addresses, spinMs = cards === undefined ? SPIN_MS : 0 } = options;
   const { host } = addresses[rank]!;
   const here =
     options.here ??
@@ -148,9 +154,10 @@ function native(
   const pause = new SpinPause(libc, crowded ? undefined : here.indexOf(rank));
   const loop = new ProgressLoop(spinMs, pause);
   const scratch = new SocketScratch(libc);
-  if (card !== undefined) libc.fineTimers();
+  if (cards !== undefined) libc.fineTimers();
   return (own, link, events) => {
     const taken = takeOver(link.socket, libc);
+    const card = cards?.to(link.peer);
     return new NativeConnection(own, link, taken, events, loop, scratch, card);
   };
 }

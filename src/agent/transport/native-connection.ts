@@ -12,8 +12,8 @@
  */
 import { Socket } from 'node:net';
 import type { ErrorData } from '../../shared/errors.ts';
-import type { EmulatedCard } from '../emulation/emulated-card.ts';
 import type { Lane } from '../emulation/lane.ts';
+import type { LaneMaker } from '../emulation/rank-cards.ts';
 import { writerFor, type ChunkedWriter } from './chunked-writer.ts';
 import type { ByteReader } from './frame-reader.ts';
 import type { Libc } from './libc.ts';
@@ -73,7 +73,7 @@ export class NativeConnection implements PeerConnection, Progressing {
 
   /**
    * @param taken of the link, owned from here on; undefined: the peer has left already
-   * @param card of this rank, where its network is emulated
+   * @param card for what goes to the peer, where the network is emulated
    */
   constructor(
     rank: number,
@@ -82,7 +82,7 @@ export class NativeConnection implements PeerConnection, Progressing {
     events: PeerEvents,
     loop: ProgressLoop,
     scratch: SocketScratch,
-    card?: EmulatedCard,
+    card?: LaneMaker,
   ) {
     this.rank = peer;
     this.queue = new ReceiveQueue(rank, peer, {

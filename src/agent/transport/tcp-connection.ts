@@ -1,8 +1,8 @@
 /** A connection on `node:net`: what is everywhere to be had. */
 import type { Socket } from 'node:net';
 import type { ErrorData } from '../../shared/errors.ts';
-import type { EmulatedCard } from '../emulation/emulated-card.ts';
 import type { Lane } from '../emulation/lane.ts';
+import type { LaneMaker } from '../emulation/rank-cards.ts';
 import { writerFor, type ChunkedWriter } from './chunked-writer.ts';
 import type { ByteReader } from './frame-reader.ts';
 import type { MeshLink } from './mesh-links.ts';
@@ -38,13 +38,13 @@ export class TcpConnection implements PeerConnection {
 
   /**
    * @param link after its handshake, nothing beyond it read. Owned from here on.
-   * @param card of this rank, where its network is emulated
+   * @param card for what goes to the peer, where the network is emulated
    */
   constructor(
     rank: number,
     { peer, socket, keys }: MeshLink,
     events: PeerEvents,
-    card?: EmulatedCard,
+    card?: LaneMaker,
   ) {
     this.rank = peer;
     this.queue = new ReceiveQueue(rank, peer, events);

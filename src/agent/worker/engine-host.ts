@@ -107,6 +107,7 @@ export class EngineHost {
         secret: request.secret,
         encrypt: request.encrypt,
         network: request.emulated,
+        nodes: request.nodes,
         timeoutMs: request.timeoutMs,
         connectMs: CONNECT_MS,
         silenceMs: request.silenceMs,

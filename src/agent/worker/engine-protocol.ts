@@ -40,6 +40,8 @@ export interface EngineCalls {
       encrypt?: boolean | undefined;
       /** The emulated network; default: the real one. */
       emulated?: EmulatedNetwork | undefined;
+      /** The name of each rank's node; default: all are on one. */
+      nodes?: readonly string[] | undefined;
       /** For the kernels, the engine's own included. */
       threads: number;
       tensors: readonly FlatTensor[];

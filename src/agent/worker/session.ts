@@ -235,6 +235,8 @@ export class WorkerSession {
       transport: spec.transport,
       encrypt: isEncrypted(spec),
       emulated: spec.network && emulatedNetwork(spec.network),
+      // Those of a run on one node have no name of it.
+      nodes: addresses.map(({ node }) => node ?? spec.world.nodes[0]!),
       threads: configuration.threads,
       tensors: trainer.tensors,
       plan: configuration.plan,

@@ -4,7 +4,7 @@
  * rank, and a ring passes the link of the longest latency as well as that of the least
  * bandwidth: each is the worst of all.
  */
-import { emulatedCost } from '../../shared/cost-model/emulated-cost.ts';
+import { emulatedCosts } from '../../shared/cost-model/emulated-cost.ts';
 import {
   LOOPBACK,
   type NetworkCost,
@@ -14,6 +14,7 @@ import {
   networkCostOf,
   type NetworkProfile,
 } from '../../shared/cost-model/network-profile.ts';
+import { slowestLinks } from '../../shared/emulated-links.ts';
 import { emulatedNetwork } from '../../shared/emulated-network.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { KnownNode, LinkTable } from '../store/link-table.ts';
@@ -36,7 +37,11 @@ export function networkOf(
   const measured = spread
     ? links && { ...withinNodes(world.nodes, ranks, profile), between: links }
     : profile && networkCostOf(profile, ranks);
-  return network ? emulatedCost(emulatedNetwork(network), measured) : measured;
+  if (network === undefined) return measured;
+  const nodes = assignRanks(ranks, world.nodes).map(
+    ([node, share]): readonly [string, number] => [node, share.length],
+  );
+  return emulatedCosts(slowestLinks(emulatedNetwork(network), nodes), measured);
 }
 
 /**

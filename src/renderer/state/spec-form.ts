@@ -197,6 +197,13 @@ export function layersField(path: string): FormField {
   };
 }
 
+/** Links of an emulated network that differ, as JSON. */
+function pairsField(): FormField {
+  const { description = '', ...pairs } = field('network.pairs', 'json', 'Pairs');
+  const example = '[{"between": ["a", "b"], "bandwidth": "100 Mbit/s"}]';
+  return { ...pairs, description: `${description}, as ${example}` };
+}
+
 /**
  * The form for a draft: which fields there are depends on what is chosen so far.
  * @param nodes names of the machines that can be chosen
@@ -251,6 +258,9 @@ export function formSections(
         field('network.bandwidth', 'text', 'Bandwidth'),
         field('network.latency', 'text', 'Latency'),
       ],
+      ...(nodes.length > 1 || valueAt(draft, 'network.pairs') !== undefined
+        ? { more: [pairsField()] }
+        : {}),
     },
     {
       title: 'Exchange',

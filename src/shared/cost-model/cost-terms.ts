@@ -8,6 +8,7 @@ import {
   mergeSeconds,
   scatterSeconds,
   type NetworkCost,
+  type NodeLink,
 } from './network-cost.ts';
 
 /** Seconds. */
@@ -24,20 +25,21 @@ export function costTerms(
   cost: (network: NetworkCost) => number,
   network: NetworkCost,
 ): CostTerms {
+  const free: NodeLink = { ...network.between, alpha: 0, beta: 0 };
   const nothing = {
     ...{ alpha: 0, overhead: 0, beta: 0, gamma: 0, merge: 0, scatter: 0 },
-    between: { alpha: 0, beta: 0 },
+    between: free,
   };
   const { alpha, overhead = alpha, beta, rates, gamma } = network;
   const between = betweenNodes(network);
   return {
     latency: cost({
       ...{ ...nothing, alpha, overhead },
-      between: { alpha: between.alpha, beta: 0 },
+      between: { ...free, alpha: between.alpha },
     }),
     bandwidth: cost({
       ...{ ...nothing, beta, rates },
-      between: { alpha: 0, beta: between.beta },
+      between: { ...free, beta: between.beta },
     }),
     reduction: cost({
       ...nothing,

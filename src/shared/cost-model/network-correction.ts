@@ -31,7 +31,11 @@ export function corrected(network: NetworkCost, correction: Correction): Network
   const { latency, bandwidth, reduction } = correction;
   const between = betweenNodes(network);
   return {
-    between: { alpha: between.alpha * latency, beta: between.beta * bandwidth },
+    between: {
+      ...network.between,
+      alpha: between.alpha * latency,
+      beta: between.beta * bandwidth,
+    },
     alpha: network.alpha * latency,
     overhead: network.overhead && network.overhead * latency,
     beta: network.beta * bandwidth,

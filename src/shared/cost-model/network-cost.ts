@@ -38,6 +38,8 @@ export interface NetworkCost {
 export interface NodeLink {
   readonly alpha: number;
   readonly beta: number;
+  /** Each rank has a link of its own instead, as emulated ones are; default: they share. */
+  readonly perRank?: boolean | undefined;
 }
 
 export interface TimedCollectives {
@@ -123,8 +125,9 @@ export const BETWEEN_NODES: NodeLink = { alpha: 100e-6, beta: 8.5e-9 };
 
 /** The constants for messages to other nodes, one rank at a time on the link. */
 export const betweenNodes = ({
-  between = BETWEEN_NODES,
-}: NetworkCost): NetworkCost => ({
-  ...between,
-  gamma: 0,
-});
+  between: { alpha, beta } = BETWEEN_NODES,
+}: NetworkCost): NetworkCost => ({ alpha, beta, gamma: 0 });
+
+/** How many of the ranks of a node that send at once share one link to other nodes. */
+export const sharingLink = ({ between }: NetworkCost, ranks: number): number =>
+  between?.perRank === true ? 1 : ranks;

@@ -62,6 +62,30 @@ describe.each(CARRIERS)('%s:', (_, carrier) => {
     expect(into.equals(data)).toBe(true);
   });
 
+  test('a pair of nodes has its own link, and the sum is the same', async () => {
+    const ranks = 3;
+    const inputs = Array.from({ length: ranks }, (_, rank) => floats(rank, 10_007));
+    const pairs = [{ between: ['a', 'b'] as const, ...slow }];
+    const nodes = ['a', 'a', 'b'];
+    const sums: Buffer[][] = [];
+    for (const given of [undefined, { ...network, pairs }]) {
+      await using world = await makeWorld(ranks, { ...carrier, network: given, nodes });
+      const begun = performance.now();
+      const results = await runCollective(
+        findCollective('ring'),
+        world.communicators(),
+        'dense',
+        inputs,
+      );
+      sums.push(results.map(({ sum }) => Buffer.from(sum.buffer)));
+      if (given === undefined) continue;
+      // What a ring brings to the rank on the other node.
+      const bytes = ((2 * (ranks - 1)) / ranks) * inputs[0]!.byteLength;
+      expect(performance.now() - begun).toBeGreaterThanOrEqual(atLeast(bytes));
+    }
+    expect(sums[1]).toEqual(sums[0]);
+  });
+
   test('all peers of a rank share its link, out and in', async () => {
     await using world = await makeWorld(4, { ...carrier, network: slow });
     const [a, ...others] = world.transports;

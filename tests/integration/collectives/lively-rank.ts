@@ -8,6 +8,7 @@ import { TransportCommunicator } from '../../../src/agent/collectives/communicat
 import { findCollective } from '../../../src/agent/collectives/registry.ts';
 import { Arena } from '../../../src/agent/memory/arena.ts';
 import { loadWasmKernels } from '../../../src/agent/kernels/wasm/load.ts';
+import { machineClock } from '../../../src/agent/emulation/segment.ts';
 import { connectMesh } from '../../../src/agent/transport/mesh.ts';
 import type { MeshTransport } from '../../../src/agent/transport/mesh-transport.ts';
 import { MeshSeat } from '../../../src/agent/transport/mesh-seat.ts';
@@ -15,6 +16,7 @@ import {
   chooseTransport,
   type TransportKind,
 } from '../../../src/agent/transport/transport-choice.ts';
+import type { EmulatedNetwork } from '../../../src/shared/emulated-network.ts';
 import { toErrorData, type ErrorData } from '../../../src/shared/errors.ts';
 import type { RankAddress } from '../../../src/shared/protocol/supervisor.ts';
 import { serveOrders } from '../../../src/agent/world/order-server.ts';
@@ -30,12 +32,18 @@ export type ToLively =
       readonly transport: TransportKind;
       readonly encrypt: boolean;
       readonly silenceMs?: number | undefined;
+      readonly network?: EmulatedNetwork | undefined;
+      readonly nodes?: readonly string[] | undefined;
     }
   /** Keep this thread from everything else, as a computation would. */
   | { readonly do: 'compute'; readonly ms: number }
   /** Until a rank gives no sign of life, or gives some again. */
   | { readonly do: 'await signs'; readonly of: number; readonly silent: boolean }
   | { readonly do: 'reduce'; readonly collective: string; readonly length: number }
+  /** So many bytes there and back, so many times: one of two ranks begins. */
+  | { readonly do: 'volley'; readonly bytes: number; readonly times: number }
+  /** What the machine's clock says. */
+  | { readonly do: 'tell the time' }
   /** Small allreduces until one fails; answered after the first. */
   | { readonly do: 'reduce for ever' }
   /** Answered with what ended them. */
@@ -46,6 +54,9 @@ export type FromLively =
   | { readonly did: 'listen'; readonly address: RankAddress }
   | { readonly did: 'join' | 'compute' | 'await signs' | 'leave' | 'begin' }
   | { readonly did: 'reduce'; readonly sum: number[] }
+  /** Whether all came as it was sent, and how long it took by its own clock. */
+  | { readonly did: 'volley'; readonly intact: boolean; readonly ms: number }
+  | { readonly did: 'tell the time'; readonly ms: number }
   | { readonly did: 'fail'; readonly error: ErrorData };
 
 const SECRET = Buffer.alloc(32, 3);
@@ -77,6 +88,30 @@ async function reduceForever(): Promise<ErrorData> {
   }
 }
 
+const header = { stream: 9, epoch: 0, operation: 1, dtype: 1 };
+
+async function volley({
+  bytes,
+  times,
+}: Extract<ToLively, { do: 'volley' }>): Promise<{ intact: boolean; ms: number }> {
+  const { rank } = transport;
+  const peer = 1 - rank;
+  const into = Buffer.alloc(bytes);
+  const begun = performance.now();
+  let intact = true;
+  for (let sequence = 0; sequence < times; sequence++) {
+    const out = Buffer.alloc(bytes, `${sequence} of ${rank}, `);
+    const expected = Buffer.alloc(bytes, `${sequence} of ${peer}, `);
+    const send = (): Promise<void> =>
+      transport.send(peer, { ...header, sequence }, out);
+    if (rank === 0) await send();
+    await transport.receive(peer, { ...header, sequence }, into);
+    if (rank === 1) await send();
+    intact &&= into.equals(expected);
+  }
+  return { intact, ms: performance.now() - begun };
+}
+
 /** What the exchange does when it fails: tell the others. */
 function failed(error: unknown): ErrorData {
   const data = toErrorData(error);
@@ -90,10 +125,10 @@ async function obey(order: ToLively): Promise<FromLively> {
       seat = await MeshSeat.listen(order.host);
       return { did: 'listen', address: seat.address };
     case 'join': {
-      const { rank, addresses, encrypt, silenceMs } = order;
+      const { rank, addresses, encrypt, silenceMs, network, nodes } = order;
       const { libc } = await chooseTransport(order.transport);
       transport = await connectMesh({
-        ...{ libc, rank, addresses, encrypt, silenceMs },
+        ...{ libc, rank, addresses, encrypt, silenceMs, network, nodes },
         listener: seat.listener,
         pulse: seat.pulse,
         runId: 'lively',
@@ -117,6 +152,10 @@ async function obey(order: ToLively): Promise<FromLively> {
       return { did: 'await signs' };
     case 'reduce':
       return { did: 'reduce', sum: await reduce(order.collective, order.length) };
+    case 'volley':
+      return { did: 'volley', ...(await volley(order)) };
+    case 'tell the time':
+      return { did: 'tell the time', ms: machineClock() };
     case 'reduce for ever':
       await reduce('ring', 64);
       ended = reduceForever();

@@ -6,6 +6,7 @@ import {
   type ProcessBroken,
   type ProcessExit,
 } from '../../../src/agent/world/rank-process.ts';
+import type { EmulatedNetwork } from '../../../src/shared/emulated-network.ts';
 import type { ErrorData } from '../../../src/shared/errors.ts';
 import type { FromLively, ToLively } from './lively-rank.ts';
 
@@ -56,6 +57,9 @@ export interface LivelyOptions {
   readonly transport: TransportKind;
   readonly encrypt?: boolean;
   readonly silenceMs?: number;
+  readonly network?: EmulatedNetwork;
+  /** The name of each rank's node; default: all are on one. */
+  readonly nodes?: readonly string[];
 }
 
 /** Processes that may meet several times: `join`, then `leave`. */
@@ -71,7 +75,7 @@ export class LivelyWorld implements AsyncDisposable {
 
   /** Processes that may meet several times: `join`, then `leave`. */
   /** All in a mesh, which is new. */
-  async join({ transport, encrypt = false, silenceMs }: LivelyOptions): Promise<void> {
+  async join({ encrypt = false, ...options }: LivelyOptions): Promise<void> {
     const heard = await this.all((rank) => ({
       do: 'listen',
       host: this.#places[rank]!.host,
@@ -82,7 +86,7 @@ export class LivelyWorld implements AsyncDisposable {
     });
     const joined = await this.all((rank) => ({
       do: 'join',
-      ...{ rank, addresses, transport, encrypt, silenceMs },
+      ...{ ...options, rank, addresses, encrypt },
     }));
     for (const report of joined) {
       if (report.did !== 'join') throw new Error(JSON.stringify(report));

@@ -73,7 +73,7 @@ export function memoryOf(rank: number): Memory {
 export interface WorldOptions extends Partial<
   Pick<
     MeshOptions,
-    'timeoutMs' | 'limits' | 'observer' | 'spinMs' | 'encrypt' | 'network'
+    'timeoutMs' | 'limits' | 'observer' | 'spinMs' | 'encrypt' | 'network' | 'nodes'
   >
 > {
   readonly backend?: Backend;

@@ -4,137 +4,15 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  EmulatedCard,
-  type CardTimer,
-} from '../../../src/agent/emulation/emulated-card.ts';
-import type { Lane } from '../../../src/agent/emulation/lane.ts';
-import type { EmulatedNetwork } from '../../../src/shared/emulated-network.ts';
 import { runs } from '../../harness/effort.ts';
-
-/** The time of all cards; it moves from one appointment to the next. */
-class Appointments {
-  now = 1000;
-  readonly #turns: { at: number; readonly turn: () => void }[] = [];
-
-  timer(turn: () => void): CardTimer {
-    const appointment = { at: Infinity, turn };
-    this.#turns.push(appointment);
-    return {
-      now: () => this.now,
-      set: (due, refill) => {
-        appointment.at = Math.max(this.now, Math.min(due, refill));
-      },
-    };
-  }
-
-  /** Until nobody has anything to do before that moment, which it then is. */
-  runUntil(end: number): void {
-    for (;;) {
-      const next = this.#turns.toSorted((a, b) => a.at - b.at)[0]!;
-      if (next.at === Infinity || next.at > end) break;
-      this.now = Math.max(this.now, next.at);
-      next.at = Infinity;
-      next.turn();
-    }
-    if (end < Infinity) this.now = end;
-  }
-}
-
-interface Sent {
-  readonly from: number;
-  readonly to: number;
-  readonly bytes: number;
-}
-
-interface Delivery extends Sent {
-  /** When its last byte was delivered, ms after the first was sent. */
-  readonly at: number;
-}
-
-/** All ranks in one place: what one puts the other has read at once. */
-class Cards {
-  readonly clock = new Appointments();
-  readonly deliveries: Delivery[] = [];
-  readonly #lanes = new Map<string, Lane>();
-  readonly #expected = new Map<string, { sent: Sent; missing: number }[]>();
-  readonly #begun = this.clock.now;
-  full = 0;
-
-  constructor(network: EmulatedNetwork, ranks: number) {
-    const cards = Array.from(
-      { length: ranks },
-      () => new EmulatedCard(network, (turn) => this.clock.timer(turn)),
-    );
-    for (const [rank, card] of cards.entries()) {
-      for (const peer of cards.keys()) {
-        if (peer === rank) continue;
-        const lane = card.connect({
-          put: (segment, taken) => {
-            this.#lane(peer, rank).reader.push(segment);
-            taken();
-            return true;
-          },
-          deliver: (bytes) => {
-            this.#arrived(`${peer} to ${rank}`, bytes.length);
-          },
-          setFull: () => {
-            this.full++;
-          },
-        });
-        this.#lanes.set(`${rank} to ${peer}`, lane);
-      }
-    }
-  }
-
-  /** The bytes in chunks, each when the lane has room for it. */
-  send(sent: Sent): void {
-    const lane = this.#lane(sent.from, sent.to);
-    const key = `${sent.from} to ${sent.to}`;
-    const expected = this.#expected.get(key) ?? [];
-    this.#expected.set(key, expected);
-    expected.push({ sent, missing: sent.bytes });
-    let left = sent.bytes;
-    const put = (): void => {
-      let room = true;
-      while (left > 0 && room) {
-        const bytes = Math.min(left, lane.chunkBytes);
-        left -= bytes;
-        room = lane.put([Buffer.alloc(bytes)]);
-      }
-    };
-    lane.onRefill(put);
-    put();
-  }
-
-  arrivalOf(sent: Sent): number {
-    return this.deliveries.find((one) => one.from === sent.from && one.to === sent.to)!
-      .at;
-  }
-
-  #lane(from: number, to: number): Lane {
-    return this.#lanes.get(`${from} to ${to}`)!;
-  }
-
-  #arrived(key: string, bytes: number): void {
-    const [first] = this.#expected.get(key)!;
-    first!.missing -= bytes;
-    if (first!.missing > 0) return;
-    this.#expected.get(key)!.shift();
-    this.deliveries.push({ ...first!.sent, at: this.clock.now - this.#begun });
-  }
-}
-
-/** Bytes on a cable of Ethernet for a message, written down anew. */
-function onCable(bytes: number): number {
-  let cable = 0;
-  for (let left = bytes; left > 0; left -= 1448) cable += Math.min(left, 1448) + 90;
-  return cable;
-}
-
-const GIGABIT = { bandwidth: 1e9, latency: 0.05 };
-/** ms of so many bytes on a cable of 1 Gbit/s. */
-const cableMs = (bytes: number): number => (onCable(bytes) * 8) / 1e6;
+import {
+  Cards,
+  cableMs,
+  GIGABIT,
+  onCable,
+  type CardsOptions,
+  type Sent,
+} from './cards.ts';
 
 describe('messages over emulated cards', () => {
   test.each([1, 40, 1448, 1449, 10_000, 65_536, 1_000_000])(
@@ -218,6 +96,86 @@ describe('messages over emulated cards', () => {
     for (let from = 1; from < 9; from++) cards.send({ from, to: 0, bytes: 5_000_000 });
     cards.clock.runUntil(1100);
     expect(cards.full).toBeGreaterThan(0);
+  });
+});
+
+describe('between machines', () => {
+  const messages = [
+    { from: 0, to: 2, bytes: 700_000 },
+    { from: 1, to: 2, bytes: 200_000 },
+    { from: 2, to: 0, bytes: 30_000 },
+  ];
+  const nodes = ['a', 'a', 'b'];
+  const arrivals = (options: CardsOptions): readonly number[] => {
+    const cards = new Cards(GIGABIT, 3, { nodes, ...options });
+    for (const message of messages) cards.send(message);
+    cards.clock.runUntil(Infinity);
+    return messages.map((message) => cards.arrivalOf(message));
+  };
+
+  test.each([1e8, -1e8])('a clock that is %d ms ahead changes nothing', (ahead) => {
+    const seen = arrivals({ ahead: [0, 0, ahead] });
+    for (const [index, at] of arrivals({}).entries()) {
+      expect(Math.abs(seen[index]! - at)).toBeLessThan(1e-4);
+    }
+  });
+
+  test('the network beneath takes its time on top', () => {
+    const seen = arrivals({ ahead: [0, 0, 12_345], transit: 0.3 });
+    for (const [index, at] of arrivals({}).entries()) {
+      expect(seen[index]! - at).toBeGreaterThanOrEqual(0.3 - 1e-4);
+      expect(seen[index]! - at).toBeLessThan(0.3 + 0.01);
+    }
+  });
+});
+
+describe('a pair of nodes', () => {
+  const slow = { bandwidth: 1e8, latency: 1 };
+  const link = (between: [string, string]) => ({
+    ...GIGABIT,
+    pairs: [{ between, ...slow }],
+  });
+  const nodes = ['a', 'a', 'b', 'c'];
+  const bytes = 100_000;
+  const slowly = 10 * cableMs(bytes) + slow.latency;
+  const quickly = cableMs(bytes) + GIGABIT.latency;
+
+  test.each<[[string, string], readonly [number, number, number][]]>([
+    [
+      ['b', 'a'],
+      [
+        [0, 2, slowly],
+        [2, 1, slowly],
+        [0, 1, quickly],
+        [1, 3, quickly],
+      ],
+    ],
+    [
+      ['a', 'a'],
+      [
+        [0, 1, slowly],
+        [0, 2, quickly],
+        [2, 3, quickly],
+      ],
+    ],
+  ])('%j has a link of its own, beside the one of all others', (between, expected) => {
+    const cards = new Cards(link(between), 4, { nodes });
+    const sent = expected.map(([from, to]) => ({ from, to, bytes }));
+    for (const message of sent) cards.send(message);
+    cards.clock.runUntil(Infinity);
+    for (const [index, [, , due]] of expected.entries()) {
+      expect(cards.arrivalOf(sent[index]!) / due).toBeCloseTo(1, 1);
+      expect(cards.arrivalOf(sent[index]!)).toBeGreaterThan(due - 1e-6);
+    }
+  });
+
+  test('has one line for a rank and all ranks of the other node', () => {
+    const cards = new Cards(link(['a', 'b']), 3, { nodes: ['a', 'b', 'b'] });
+    const sent = [1, 2].map((to) => ({ from: 0, to, bytes }));
+    for (const message of sent) cards.send(message);
+    cards.clock.runUntil(Infinity);
+    const last = Math.max(...sent.map((message) => cards.arrivalOf(message)));
+    expect(last).toBeGreaterThanOrEqual(20 * cableMs(bytes) + slow.latency - 1e-6);
   });
 });
 

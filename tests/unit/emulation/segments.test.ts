@@ -11,9 +11,9 @@ import { runs } from '../../harness/effort.ts';
 
 const MOST = 100;
 
-function segment(leftAt: number, body: Uint8Array): Buffer {
+function segment(leftAt: number, body: Uint8Array, putAt = leftAt - 5): Buffer {
   const bytes = Buffer.alloc(SEGMENT_HEADER_BYTES + body.length);
-  encodeSegmentHeader(bytes, { length: body.length, leftAt });
+  encodeSegmentHeader(bytes, { length: body.length, leftAt, putAt });
   bytes.set(body, SEGMENT_HEADER_BYTES);
   return bytes;
 }
@@ -68,6 +68,7 @@ test.each([
   ['a segment that is too long', segment(1, Buffer.alloc(MOST + 1))],
   ['an empty segment', segment(1, Buffer.alloc(0))],
   ['a segment that never left', segment(NaN, Buffer.alloc(1))],
+  ['a segment that was never put', segment(1, Buffer.alloc(1), Infinity)],
 ])('%s are refused', (_, bytes) => {
   const { reader } = reading();
   expect(() => {

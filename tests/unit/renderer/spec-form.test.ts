@@ -91,6 +91,21 @@ describe('folded fields', () => {
     expect(inSight.filter(({ path }) => paths.includes(path))).toEqual([]);
   });
 
+  it('are links of pairs where there are several machines, or are given', () => {
+    const pairs = [{ between: ['a', 'b'], bandwidth: '1 Gbit/s' }];
+    const emulated: Draft = { network: { bandwidth: '1 Gbit/s', pairs } };
+    for (const sections of [
+      formSections(catalogue, {}, ['this-computer', 'box']),
+      formSections(catalogue, emulated),
+    ]) {
+      const more = sections.flatMap((section) => section.more ?? []);
+      expect(more).toContainEqual(
+        expect.objectContaining({ path: 'network.pairs', kind: 'json' }),
+      );
+    }
+    expect(folded(emulated).filter((one) => isUnusual(emulated, one))).toHaveLength(1);
+  });
+
   it.each([
     [{}, []],
     [{ onFailure: 'stop' }, []],

@@ -1,10 +1,17 @@
 /** A network in a spec: what may be written, how it is kept, and what is refused. */
 import { describe, expect, it, test } from 'vitest';
-import { emulatedCost } from '../../../src/shared/cost-model/emulated-cost.ts';
+import { findCollective } from '../../../src/agent/collectives/registry.ts';
+import { predict } from '../../../src/agent/collectives/prediction.ts';
+import {
+  emulatedCost,
+  emulatedCosts,
+} from '../../../src/shared/cost-model/emulated-cost.ts';
 import { messageSeconds } from '../../../src/shared/cost-model/network-cost.ts';
+import { pairOf, slowestLinks } from '../../../src/shared/emulated-links.ts';
 import {
   describeEmulated,
   emulatedNetwork,
+  secondsPerByte,
   type NetworkSpec,
 } from '../../../src/shared/emulated-network.ts';
 import type { GradwireError } from '../../../src/shared/errors.ts';
@@ -97,25 +104,93 @@ describe('a network in a spec', () => {
     });
   });
 
-  it('is refused where it cannot be emulated, not ignored', () => {
-    const launch = (network: unknown, nodes = ['this-computer']): unknown =>
+  describe('has links between nodes that differ', () => {
+    const nodes = ['lab-1', 'lab-2', 'lab-3'];
+    const pair = (...between: string[]) => ({ between, bandwidth: '100 Mbit/s' });
+    const launch = (...pairs: object[]): unknown =>
       validateLaunch({
         workload: { model: 'fnn3', dataset: 'digits' },
-        world: { ranks: 2, nodes },
-        network,
+        world: { ranks: 6, nodes },
+        network: { bandwidth: '1 Gbit/s', pairs },
       });
-    const between = ['a', 'b'];
-    const pairs = [{ between, bandwidth: '100 Mbit/s', latency: '1 ms' }];
-    expect(parse({ bandwidth: '1 Gbit/s', pairs }).pairs).toEqual(pairs);
-    expect(errorOf(() => launch({ bandwidth: 1e9, pairs }))).toMatchObject({
-      code: 'NETWORK_UNSUPPORTED',
-      place: 'network.pairs',
+
+    it('which keep their spelling, and are taken on any nodes of the run', () => {
+      const pairs = [pair('lab-1', 'lab-2'), pair('lab-3', 'lab-3')];
+      expect(launch(...pairs)).toMatchObject({
+        spec: { network: { pairs: pairs.map((one) => ({ ...one, latency: '0 µs' })) } },
+      });
+      const network = emulatedNetwork(parse({ bandwidth: '1 Gbit/s', pairs }));
+      expect(network.pairs).toEqual([
+        { between: ['lab-1', 'lab-2'], bandwidth: 1e8, latency: 0 },
+        { between: ['lab-3', 'lab-3'], bandwidth: 1e8, latency: 0 },
+      ]);
+      for (const ends of [
+        ['lab-1', 'lab-2'],
+        ['lab-2', 'lab-1'],
+      ]) {
+        expect(pairOf(network, ends[0]!, ends[1]!)).toBe(network.pairs![0]);
+      }
+      expect(pairOf(network, 'lab-1', 'lab-1')).toBeUndefined();
     });
-    expect(errorOf(() => launch({ bandwidth: 1e9 }, between))).toMatchObject({
-      code: 'NETWORK_UNSUPPORTED',
-      place: 'network',
+
+    it.each([
+      [
+        [pair('lab-1', 'lab-2'), pair('lab-1', 'lab4')],
+        ...['NETWORK_NODE_UNKNOWN', 'lab4', 'network.pairs[1].between', 'lab-1'],
+      ],
+      [
+        [pair('elsewhere', 'lab-1')],
+        ...['NETWORK_NODE_UNKNOWN', 'elsewhere', 'network.pairs[0].between', 'lab-3'],
+      ],
+      [
+        [pair('lab-1', 'lab-2'), pair('lab-2', 'lab-1')],
+        ...['NETWORK_PAIR_REPEATED', 'lab-2', 'network.pairs[1].between', 'Leave'],
+      ],
+      [
+        [pair('lab-1', 'lab-1'), pair('lab-1', 'lab-1')],
+        ...['NETWORK_PAIR_REPEATED', 'lab-1', 'network.pairs[1].between', 'Leave'],
+      ],
+    ])('%j are refused: %s', (pairs, code, name, place, next) => {
+      const error = errorOf(() => launch(...pairs));
+      expect(error).toMatchObject({ code, kind: 'input', place });
+      expect(error.message).toContain(`"${name}"`);
+      expect(error.next).toContain(next);
     });
-    expect(launch({ bandwidth: 1e9 })).toMatchObject({ spec: { world: { ranks: 2 } } });
+
+    it('which know their keys', () => {
+      expect(
+        errorOf(() => launch({ ...pair('lab-1', 'lab-2'), latncy: 1 })),
+      ).toMatchObject({
+        code: 'SPEC_UNKNOWN_KEY',
+        next: 'Did you mean "network.pairs.0.latency"?',
+      });
+      const alone = { between: ['lab-1'], bandwidth: 1e9 };
+      expect(errorOf(() => launch(alone)).message).toContain(
+        'must be the names of two machines',
+      );
+    });
+
+    it.each([
+      [{ between: ['lab-1'], bandwidth: 1e9 }, 'network.pairs.0.between'],
+      [{ between: ['a', 'b', 'c'], bandwidth: 1e9 }, 'network.pairs.0.between'],
+      [{ between: ['lab-1', 'lab-2'] }, 'network.pairs.0.bandwidth'],
+      [{ ...pair('lab-1', 'lab-2'), latency: 'long' }, 'network.pairs.0.latency'],
+    ])('%j is refused where it is wrong', (given, at) => {
+      const error = errorOf(() => launch(given));
+      expect(error.code).toBe('SPEC_INVALID');
+      expect(error.message).toContain(`"${at}`);
+    });
+  });
+
+  it('is taken on one node and on several', () => {
+    for (const nodes of [['this-computer'], ['a', 'b']]) {
+      const launched = validateLaunch({
+        workload: { model: 'fnn3', dataset: 'digits' },
+        world: { ranks: 2, nodes },
+        network: { bandwidth: 1e9 },
+      });
+      expect(launched.spec.world.nodes).toEqual(nodes);
+    }
   });
 
   it('is described in words', () => {
@@ -125,6 +200,16 @@ describe('a network in a spec', () => {
     expect(describeEmulated({ bandwidth: 2.5e9, latency: 0 })).toBe(
       'emulated 2.5 Gbit/s',
     );
+    const pair = (a: string, b: string, latency = 0) => ({
+      ...{ between: [a, b] as const, bandwidth: 1e8, latency },
+    });
+    const link = { bandwidth: 1e9, latency: 0 };
+    const pairs = [pair('lab-1', 'lab-2', 1), pair('lab-1', 'lab-1')];
+    expect(describeEmulated({ ...link, pairs })).toBe(
+      'emulated 1 Gbit/s; lab-1–lab-2: 100 Mbit/s, 1 ms; within lab-1: 100 Mbit/s',
+    );
+    const many = Array.from({ length: 6 }, (_, node) => pair('a', `b${node}`));
+    expect(describeEmulated({ ...link, pairs: many })).toMatch(/; and 2 more pairs$/);
   });
 });
 
@@ -161,6 +246,73 @@ describe('what an emulated network costs', () => {
   test('is never less than what carries it', () => {
     const cost = emulatedCost({ bandwidth: 1e12, latency: 0 }, beneath);
     expect(cost).toMatchObject({ alpha: 10e-6, beta: 0.5e-9, rates: beneath.rates });
+  });
+
+  describe('on several nodes', () => {
+    const link = { bandwidth: 1e9, latency: 0.05 };
+    const pairs = [
+      { between: ['a', 'b'] as const, bandwidth: 1e8, latency: 0 },
+      { between: ['b', 'c'] as const, bandwidth: 1e10, latency: 3 },
+      { between: ['a', 'a'] as const, bandwidth: 5e9, latency: 0 },
+    ];
+    const costs = (...nodes: (readonly [string, number])[]) =>
+      emulatedCosts(slowestLinks({ ...link, pairs }, nodes), beneath);
+
+    test('is that of the slowest links, bandwidth and latency each by itself', () => {
+      const { between, ...within } = costs(['a', 2], ['b', 1], ['c', 1]);
+      expect(between).toEqual({
+        alpha: 10e-6 + 3e-3,
+        beta: secondsPerByte({ bandwidth: 1e8, latency: 0 }),
+        perRank: true,
+      });
+      expect(within).toEqual(emulatedCost({ bandwidth: 5e9, latency: 0 }, beneath));
+    });
+
+    test('is that of the nodes that have ranks, and within those that have several', () => {
+      expect(costs(['a', 2]).between).toBeUndefined();
+      expect(costs(['b', 2], ['c', 1])).toMatchObject({
+        beta: secondsPerByte(link),
+        between: {
+          alpha: 10e-6 + 3e-3,
+          beta: secondsPerByte({ ...link, bandwidth: 1e10 }),
+        },
+      });
+      expect(costs(['b', 1], ['c', 1]).beta).toBe(beneath.beta);
+    });
+
+    test('is that of the links beneath where those were measured to be worse', () => {
+      const measured = { ...beneath, between: { alpha: 1e-3, beta: 1e-6 } };
+      const links = slowestLinks(link, [
+        ['a', 1],
+        ['b', 1],
+      ]);
+      expect(emulatedCosts(links, measured).between).toMatchObject({
+        alpha: 1e-3 + 0.05e-3,
+        beta: 1e-6,
+      });
+    });
+
+    test('of links that are all alike, is what one node with as many ranks would take', () => {
+      const ranks = 4;
+      const shape = { ranks, length: 1e6, payloadBytes: 4e6 };
+      const alike = (nodes: (readonly [string, number])[]) =>
+        emulatedCosts(slowestLinks(link, nodes), beneath);
+      for (const id of ['ring', 'rabenseifner', 'recursive-doubling']) {
+        const collective = findCollective(id);
+        const one = predict(collective, shape, alike([['a', 4]]));
+        for (const places of [
+          [0, 0, 1, 1],
+          [0, 1, 2, 3],
+        ]) {
+          const counts = Map.groupBy(places, (place) => place);
+          const nodes = [...counts].map(
+            ([node, those]) => [`n${node}`, those.length] as const,
+          );
+          const spread = predict(collective, { ...shape, places }, alike(nodes));
+          expect(spread.seconds / one.seconds).toBeCloseTo(1, 2);
+        }
+      }
+    });
   });
 
   test('is what auto says it goes by', () => {

@@ -66,6 +66,12 @@ test.each([
   [spec(4), { nodes: 1, ranksPerNode: 2 }, 'SLURM_TOO_SMALL', 'world.ranks'],
   [spec(4, gigabit), { ranksPerNode: 2 }, 'NETWORK_UNSUPPORTED', 'network'],
   [spec(2, gigabit), { nodes: 2 }, 'NETWORK_UNSUPPORTED', 'network'],
+  [
+    spec(4, { ...gigabit, pairs: [{ ...gigabit, between: ['hpc', 'hpc'] }] }),
+    { nodes: 1 },
+    'NETWORK_UNSUPPORTED',
+    'network.pairs',
+  ],
 ])('%# is none', (wanted, given, code, place) => {
   expect(() => {
     checkSlurmRun(wanted, settings(given));

@@ -1,0 +1,45 @@
+/**
+ * The emulated cards of one rank: one for all its peers, and one for each node to which the
+ * network has a link that differs, so that what goes there has lines of its own.
+ */
+import type { EmulatedLink, EmulatedNetwork } from '../../shared/emulated-network.ts';
+import { pairOf } from '../../shared/emulated-links.ts';
+import { EmulatedCard, type CardTimer } from './emulated-card.ts';
+import type { Lane, Wire } from './lane.ts';
+import { PeerClock } from './peer-clock.ts';
+
+/** What puts a connection on its card. */
+export interface LaneMaker {
+  connect(wire: Wire): Lane;
+}
+
+export interface RankCardsOptions {
+  readonly network: EmulatedNetwork;
+  readonly rank: number;
+  /** The name of each rank's node, by rank; default: all are on one. */
+  readonly nodes?: readonly string[] | undefined;
+  /** For each card, which it gives its turns. */
+  readonly timer: (turn: () => void) => CardTimer;
+}
+
+export class RankCards {
+  readonly #options: RankCardsOptions;
+  readonly #cards = new Map<EmulatedLink, EmulatedCard>();
+
+  constructor(options: RankCardsOptions) {
+    this.#options = options;
+  }
+
+  /** What goes to a peer, and comes from it. */
+  to(peer: number): LaneMaker {
+    const { network, nodes = [], rank, timer } = this.#options;
+    const [here = '', there = ''] = [nodes[rank], nodes[peer]];
+    const link = pairOf(network, here, there) ?? network;
+    const card = this.#cards.get(link) ?? new EmulatedCard(link, timer);
+    this.#cards.set(link, card);
+    return {
+      connect: (wire) =>
+        card.connect(wire, here === there ? undefined : new PeerClock()),
+    };
+  }
+}

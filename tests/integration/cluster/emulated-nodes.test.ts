@@ -1,0 +1,111 @@
+/**
+ * An emulated network between nodes: two supervisors, each with its own ranks, and a clock of
+ * its own where the system can give it one.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync, readlinkSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import type { Home } from '../../../src/main/home/home.ts';
+import type { ErrorData } from '../../../src/shared/errors.ts';
+import type { RunRecord } from '../../../src/shared/records.ts';
+import { clockAhead, clocksMissing } from '../../harness/clocks.ts';
+import { until } from '../../harness/processes.ts';
+import { NODES, TwoHomes } from './two-homes.ts';
+
+const LINK = { bandwidth: '1 Gbit/s', latency: '0 µs' };
+const SLOW = { bandwidth: 50e6, latency: 5 };
+
+const spec = (between: readonly string[]): Record<string, unknown> => ({
+  name: 'slow between nodes',
+  workload: { model: 'fnn3', dataset: 'digits' },
+  world: { ranks: 3, nodes: NODES },
+  exchange: { collective: 'ring' },
+  network: {
+    ...LINK,
+    pairs: [{ between, bandwidth: '50 Mbit/s', latency: '5 ms' }],
+  },
+  iterations: 4,
+  evaluateEvery: 0,
+});
+
+const ofType = <T extends RunRecord['type']>(
+  records: readonly RunRecord[],
+  type: T,
+): readonly Extract<RunRecord, { type: T }>[] =>
+  records.filter((record) => record.type === type) as Extract<RunRecord, { type: T }>[];
+
+const SUPERVISOR = path.resolve(
+  import.meta.dirname,
+  '../../../dist/agent/supervisor.js',
+);
+
+/** The supervisor of a home, by a clock of its own; the app finds it there. */
+async function superviseLater({ directory, socket }: Home): Promise<void> {
+  const [command, ...args] = clockAhead(100_000);
+  const supervisor = [SUPERVISOR, '--home', directory, '--socket', socket];
+  const child = spawn(command!, [...args, process.execPath, ...supervisor], {
+    stdio: 'ignore',
+  });
+  // Should the test fail before the app has found it.
+  process.once('exit', () => child.kill('SIGKILL'));
+  await until(
+    () => existsSync(socket),
+    (listens) => listens,
+    'the supervisor to listen',
+  );
+}
+
+const clockOf = (pid: number): string => readlinkSync(`/proc/${pid}/ns/time`);
+
+const clocks = clocksMissing() === undefined ? 'clocks a day apart' : 'one clock';
+
+test(`by ${clocks} a run takes the time of the link between its nodes, says so, and ends consistent`, async () => {
+  await using world = await TwoHomes.open();
+  if (clocksMissing() === undefined) await superviseLater(world.homes.box);
+  const { coordinator } = world;
+  const { id } = await coordinator.launch(spec(['box', 'this-computer']));
+  expect(await coordinator.ended(id)).toMatchObject({ state: 'completed' });
+  if (clocksMissing() === undefined) {
+    expect(clockOf(world.supervisors.box.at(-1)!)).not.toBe(clockOf(process.pid));
+  }
+  const { records } = world;
+  expect(records.at(-1)).toMatchObject({ type: 'done', consistent: true });
+  for (const { emulated } of ofType(records, 'started')) {
+    expect(emulated).toEqual({
+      ...{ bandwidth: 1e9, latency: 0 },
+      pairs: [{ between: ['box', 'this-computer'], ...SLOW }],
+    });
+  }
+  const iterations = ofType(records, 'iteration');
+  expect(iterations).toHaveLength(3 * 4);
+  for (const { phases, wall } of iterations) {
+    const sum = Object.values(phases).reduce((total, phase) => total + phase, 0);
+    expect(sum / wall).toBeCloseTo(1, 6);
+  }
+  // All that the last rank receives comes from the other node, and of a ring's messages only
+  // the first may be there when it begins to wait; `/ 2` leaves out more than that.
+  const last = iterations.filter(({ rank }) => rank === 2);
+  const received = last
+    .filter(({ iteration }) => iteration < 3)
+    .reduce((total, { bytes }) => total + bytes.wireReceived, 0);
+  const exchanging = last.reduce(
+    (total, { wall, phases }) => total + wall - phases.compute,
+    0,
+  );
+  expect(exchanging).toBeGreaterThan((8000 * received) / SLOW.bandwidth / 2);
+});
+
+test('a pair of nodes of which one has no part in the run is refused by its name', async () => {
+  await using world = await TwoHomes.open();
+  const error = await world.coordinator
+    .launch(spec(['this-computer', 'bax']))
+    .catch((thrown: unknown) => thrown as ErrorData);
+  expect(error).toMatchObject({
+    code: 'NETWORK_NODE_UNKNOWN',
+    kind: 'input',
+    place: 'network.pairs[0].between',
+    next: 'Did you mean "box"?',
+  });
+  expect(world.records).toEqual([]);
+});
