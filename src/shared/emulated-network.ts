@@ -1,8 +1,8 @@
 /**
  * An emulated network: the link that every rank is given, as if it had a network card of
- * that speed, and those of pairs of nodes that differ. Quantities may be written as text with a unit or as numbers of bit/s and
- * seconds; a spec keeps them as text in one spelling. Bandwidth is that of the cable:
- * packets have headers, as on Ethernet.
+ * that speed, and links between nodes that differ from it. Quantities may be written as text
+ * with a unit or as numbers of bit/s and seconds; a spec keeps them as text in one spelling.
+ * Bandwidth is that of the cable: packets have headers, as on Ethernet.
  */
 import { z } from 'zod';
 import { quantityText, readQuantity } from './quantity-text.ts';

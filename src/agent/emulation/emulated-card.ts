@@ -6,9 +6,10 @@
  *     receiver   socket ──► held until it left its sender + latency ──► line in ──► rank
  *
  * Segments say when they leave, on the clock of their machine, and the receiver waits for
- * that moment; of another machine's clock it knows by `peer-clock.ts`. So the sender hands them over some milliseconds early, as one hands them to
- * a socket's buffer: its thread may compute or sleep meanwhile. The lines keep moments, not
- * bytes: there is no burst, and what is told late has not passed later.
+ * that moment (`peer-clock.ts` tells it from another machine's clock). So the sender hands them
+ * over some milliseconds early, as one hands them to a socket's buffer: its thread may compute
+ * or sleep meanwhile. The lines keep moments, not bytes: there is no burst, and what is told
+ * late has not passed later.
  *
  * Cost: two copies of every byte, and a turn of the event loop for a segment or two.
  */
