@@ -15,7 +15,14 @@ import net from 'node:net';
 import os, { tmpdir } from 'node:os';
 import path from 'node:path';
 import { sshTarget, type SshTarget } from '../../src/main/ssh/target.ts';
-import { childrenOf, isAlive, until, type ProcessEntry } from './processes.ts';
+import {
+  childrenOf,
+  isAlive,
+  until,
+  untilAsync,
+  type ProcessEntry,
+} from './processes.ts';
+import { takesConnections } from './sockets.ts';
 
 export type KeyType = 'ed25519' | 'ecdsa' | 'rsa';
 
@@ -365,9 +372,10 @@ export class SshAgent implements AsyncDisposable {
       stdio: ['pipe', 'ignore', 'ignore'],
     });
     const agent = new SshAgent(directory, child);
-    await until(
-      () => existsSync(socket),
-      (there) => there,
+    // Its socket is there a moment before anybody listens.
+    await untilAsync(
+      () => takesConnections(socket),
+      (listens) => listens,
       'ssh-agent to listen',
     );
     for (const key of keys) {

@@ -3,14 +3,15 @@
  * its own where the system can give it one.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, readlinkSync } from 'node:fs';
+import { readlinkSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import type { Home } from '../../../src/main/home/home.ts';
 import type { ErrorData } from '../../../src/shared/errors.ts';
 import type { RunRecord } from '../../../src/shared/records.ts';
 import { clockAhead, clocksMissing } from '../../harness/clocks.ts';
-import { until } from '../../harness/processes.ts';
+import { untilAsync } from '../../harness/processes.ts';
+import { takesConnections } from '../../harness/sockets.ts';
 import { NODES, TwoHomes } from './two-homes.ts';
 
 const LINK = { bandwidth: '1 Gbit/s', latency: '0 µs' };
@@ -49,8 +50,8 @@ async function superviseLater({ directory, socket }: Home): Promise<void> {
   });
   // Should the test fail before the app has found it.
   process.once('exit', () => child.kill('SIGKILL'));
-  await until(
-    () => existsSync(socket),
+  await untilAsync(
+    () => takesConnections(socket),
     (listens) => listens,
     'the supervisor to listen',
   );
