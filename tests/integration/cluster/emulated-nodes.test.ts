@@ -10,8 +10,8 @@ import type { Home } from '../../../src/main/home/home.ts';
 import type { ErrorData } from '../../../src/shared/errors.ts';
 import type { RunRecord } from '../../../src/shared/records.ts';
 import { clockAhead, clocksMissing } from '../../harness/clocks.ts';
-import { untilAsync } from '../../harness/processes.ts';
-import { takesConnections } from '../../harness/sockets.ts';
+import { until } from '../../harness/processes.ts';
+import { isListening } from '../../harness/sockets.ts';
 import { NODES, TwoHomes } from './two-homes.ts';
 
 const LINK = { bandwidth: '1 Gbit/s', latency: '0 µs' };
@@ -50,8 +50,9 @@ async function superviseLater({ directory, socket }: Home): Promise<void> {
   });
   // Should the test fail before the app has found it.
   process.once('exit', () => child.kill('SIGKILL'));
-  await untilAsync(
-    () => takesConnections(socket),
+  // Not by a connection: a supervisor without runs ends when it is left.
+  await until(
+    () => isListening(socket),
     (listens) => listens,
     'the supervisor to listen',
   );
