@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
-import { text } from 'node:stream/consumers';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SshConnection } from '../../../src/main/ssh/connection.ts';
 import { SshServer } from '../../harness/sshd.ts';
 import { until } from '../../harness/processes.ts';
+import { hear, listenAs } from './named-ports.ts';
 
 /** Runs until nobody reads it any more. */
 const TICKING = 'while echo tick; do sleep 0.05; done';
@@ -200,23 +200,11 @@ it('says which port is closed', async () => {
 describe('listen', () => {
   it('gives whoever connects to a port of the host to who asked for it', async () => {
     const names = ['a', 'b', 'c'];
-    const ports = await Promise.all(
-      names.map((name) =>
-        connection.listen((stream) => {
-          stream.end(name);
-        }),
-      ),
-    );
-    const heard = await Promise.all(
-      ports.map(async ({ port }) => await text(net.connect(port, '127.0.0.1'))),
-    );
-    expect(heard).toEqual(names);
+    const ports = await listenAs(connection, names);
+    expect(await Promise.all(ports.map(hear))).toEqual(names);
     for (const port of ports) port.close();
     await expect
-      .poll(async () => {
-        const socket = net.connect(ports[0]!.port, '127.0.0.1');
-        return await text(socket).catch((error: NodeJS.ErrnoException) => error.code);
-      })
+      .poll(() => hear(ports[0]!).catch((error: NodeJS.ErrnoException) => error.code))
       .toBe('ECONNREFUSED');
   });
 });

@@ -15,16 +15,14 @@ import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
-import { buffer, text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type {
-  RemotePort,
-  SshOpenOptions,
-} from '../../../src/main/ssh/remote-connection.ts';
+import type { SshOpenOptions } from '../../../src/main/ssh/remote-connection.ts';
 import { SystemSshConnection } from '../../../src/main/ssh/system-connection.ts';
 import type { SshQuestions } from '../../../src/shared/ssh-question.ts';
 import { processesWith, until, untilAsync } from '../../harness/processes.ts';
 import { SshServer, testUser } from '../../harness/sshd.ts';
+import { hear, listenAs } from './named-ports.ts';
 import { configOf, hostBlock, systemTarget } from './system-host.ts';
 
 let server: SshServer;
@@ -165,15 +163,7 @@ describe('channels', () => {
 describe('listen', () => {
   it('gives whoever connects to a port of the host to who asked for it', async () => {
     const names = ['a', 'b', 'c'];
-    const ports = await Promise.all(
-      names.map((name) =>
-        connection.listen((stream) => {
-          stream.end(name);
-        }),
-      ),
-    );
-    const hear = ({ port }: RemotePort): Promise<string> =>
-      text(net.connect(port, '127.0.0.1'));
+    const ports = await listenAs(connection, names);
     expect(await Promise.all(ports.map(hear))).toEqual(names);
     ports[0]!.close();
     // The server goes on listening, and what comes is turned away.
