@@ -250,6 +250,12 @@ export class SystemSshConnection implements RemoteConnection {
     const { promise, resolve } = Promise.withResolvers<MuxChannel | undefined>();
     this.#proxy!.listen(port, resolve);
     const stream = await this.forward(LOOPBACK, port);
+    // The connection may be lost meanwhile, and another program may hang up.
+    stream.on('error', () => undefined);
+    stream.once('close', () => {
+      resolve(undefined);
+    });
+    stream.resume();
     const patience = setTimeout(resolve, RETURN_MS, undefined);
     const channel = await promise;
     clearTimeout(patience);

@@ -40,7 +40,7 @@ export type ToLively =
   /** Until a rank gives no sign of life, or gives some again. */
   | { readonly do: 'await signs'; readonly of: number; readonly silent: boolean }
   | { readonly do: 'reduce'; readonly collective: string; readonly length: number }
-  /** So many bytes there and back, so many times: one of two ranks begins. */
+  /** Sends a message there and back, `times` times: one of two ranks begins. */
   | { readonly do: 'volley'; readonly bytes: number; readonly times: number }
   /** What the machine's clock says. */
   | { readonly do: 'tell the time' }

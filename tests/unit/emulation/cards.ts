@@ -149,5 +149,5 @@ export function onCable(bytes: number): number {
 }
 
 export const GIGABIT = { bandwidth: 1e9, latency: 0.05 };
-/** ms of so many bytes on a cable of 1 Gbit/s. */
+/** How long these bytes take on a cable of 1 Gbit/s, ms. */
 export const cableMs = (bytes: number): number => (onCable(bytes) * 8) / 1e6;
