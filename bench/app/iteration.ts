@@ -5,12 +5,9 @@
  */
 import { readFileSync } from 'node:fs';
 import { sumPhases, type Phase, type PhaseTimes } from '../../src/shared/phases.ts';
-import type {
-  IterationRecord,
-  RunRecord,
-  StartedRecord,
-} from '../../src/shared/records.ts';
+import type { IterationRecord } from '../../src/shared/records.ts';
 import { GradwireHome } from '../../tests/harness/gradwire.ts';
+import { ofType } from '../../tests/harness/records.ts';
 import { median, quantile } from '../quantiles.ts';
 import type { Measurement } from '../report.ts';
 
@@ -36,18 +33,13 @@ export async function measureIterations(): Promise<readonly Measurement[]> {
         .concat(`iterations=${ITERATIONS}`, `exchange.method=${method}`)
         .flatMap((setting) => ['--set', setting]),
     ]);
-    const { processes } = await command.record(
-      (record: RunRecord): record is StartedRecord => record.type === 'started',
-    );
-    await command.record(
-      (record: RunRecord): record is IterationRecord =>
-        record.type === 'iteration' && record.iteration >= ITERATIONS - 100,
-    );
+    const { processes } = await command.record('started');
+    await command.record('iteration', ({ iteration }) => iteration >= ITERATIONS - 100);
     const peaks = processes.map(({ pid }) => residentPeak(pid));
     await command.finished;
-    const records = command.records.filter(
-      (record) => record.type === 'iteration' && record.iteration >= WARM_UP,
-    ) as IterationRecord[];
+    const records = ofType(command.records, 'iteration').filter(
+      ({ iteration }) => iteration >= WARM_UP,
+    );
     measurements.push(...describe(method, records, peaks));
   }
   return measurements;

@@ -1,5 +1,4 @@
 /** From `gradwire run` to the first iteration finished by every rank, cold processes. */
-import type { IterationRecord, RunRecord } from '../../src/shared/records.ts';
 import { GradwireHome } from '../../tests/harness/gradwire.ts';
 import { median, quantile } from '../quantiles.ts';
 import type { Measurement } from '../report.ts';
@@ -23,8 +22,8 @@ export async function measureStart(): Promise<readonly Measurement[]> {
     ]);
     for (let rank = 0; rank < RANKS; rank++) {
       await command.record(
-        (record: RunRecord): record is IterationRecord =>
-          record.type === 'iteration' && record.rank === rank && record.iteration === 0,
+        'iteration',
+        (record) => record.rank === rank && record.iteration === 0,
       );
     }
     seconds.push((performance.now() - start) / 1000);

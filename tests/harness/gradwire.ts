@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { RunRecord } from '../../src/shared/records.ts';
 import { processesOf, until, type ProcessEntry } from './processes.ts';
+import { ofType, type OfType } from './records.ts';
 
 /** What is sent to machines, packed once for all homes: to compress Node takes long. */
 const packages = path.join(import.meta.dirname, '../../test-results/packages');
@@ -16,6 +17,17 @@ export interface Finished {
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
   readonly stderr: string;
+}
+
+/** What it has printed. @throws when it failed, with what it said of it */
+export function succeeded<R extends Pick<Finished, 'code' | 'stdout' | 'stderr'>>(
+  finished: R,
+): R {
+  if (finished.code === 0) return finished;
+  const { code, stdout, stderr } = finished;
+  throw new Error(
+    `the command ended with ${String(code)}: ${stderr}\nits last output: ${stdout.slice(-1000)}`,
+  );
 }
 
 /** A command that runs: its JSON lines as they come, and its end. */
@@ -49,12 +61,13 @@ export class RunningCommand {
     return this.#stderr;
   }
 
-  /** The first record for which the condition holds, now or later. */
-  async record<R extends RunRecord>(
-    matches: (record: RunRecord) => record is R,
-  ): Promise<R> {
+  /** The first record of a type for which the condition holds, now or later. */
+  async record<T extends RunRecord['type']>(
+    type: T,
+    matches: (record: OfType<T>) => boolean = () => true,
+  ): Promise<OfType<T>> {
     for (;;) {
-      const found = this.records.find(matches);
+      const found = ofType(this.records, type).find(matches);
       if (found !== undefined) return found;
       if (this.child.exitCode !== null || this.child.signalCode !== null) {
         throw new Error(`the command ended without the record: ${this.#stderr}`);

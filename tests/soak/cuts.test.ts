@@ -4,10 +4,10 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { IterationRecord, RunRecord } from '../../src/shared/records.ts';
 import { seed } from '../harness/effort.ts';
 import { GradwireHome } from '../harness/gradwire.ts';
 import { SshServer } from '../harness/sshd.ts';
+import { ofType } from '../harness/records.ts';
 
 const CUTS = Number(process.env['GRADWIRE_SOAK_CUTS'] ?? 50);
 const RANKS = 4;
@@ -23,9 +23,6 @@ function draws(start: number): () => number {
   };
 }
 
-const isIteration = (record: RunRecord): record is IterationRecord =>
-  record.type === 'iteration';
-
 test(`${CUTS} cuts lose no record and repeat none`, async () => {
   const draw = draws(seed);
   await using server = await SshServer.start();
@@ -40,7 +37,7 @@ test(`${CUTS} cuts lose no record and repeat none`, async () => {
   const command = home.startQuickstart([
     ...['world.nodes=[this-computer, box]', 'iterations=1000000', 'evaluateEvery=0'],
   ]);
-  await command.record(isIteration);
+  await command.record('iteration');
   for (let cut = 0; cut < CUTS; cut++) {
     await pause(2000 * draw());
     await server.cutSessions();
@@ -55,7 +52,7 @@ test(`${CUTS} cuts lose no record and repeat none`, async () => {
   expect(stopped).toMatchObject({ code: 0 });
   await command.finished;
   const { records } = command;
-  const iterations = records.filter(isIteration);
+  const iterations = ofType(records, 'iteration');
   const last = records.at(-1);
   expect(last).toMatchObject({ type: 'done', reason: 'stopped', consistent: true });
   for (let rank = 0; rank < RANKS; rank++) {

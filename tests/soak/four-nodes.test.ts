@@ -5,26 +5,20 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type {
-  DoneRecord,
-  IterationRecord,
-  RunRecord,
-} from '../../src/shared/records.ts';
+import type { RunRecord } from '../../src/shared/records.ts';
 import { GradwireHome, type RunningCommand } from '../harness/gradwire.ts';
 import { namespacesMissing, RankNamespaces } from '../harness/namespaces.ts';
 import { until } from '../harness/processes.ts';
 import { SshServer } from '../harness/sshd.ts';
+import { ofType } from '../harness/records.ts';
 
 const NODES = ['one', 'two', 'three', 'four'];
 const CUT_MS = 30_000;
 
-const isIteration = (record: RunRecord): record is IterationRecord =>
-  record.type === 'iteration';
-const isDone = (record: RunRecord): record is DoneRecord => record.type === 'done';
 const interruptions = ({ records }: RunningCommand): readonly RunRecord[] =>
-  records.filter(({ type }) => type === 'interrupted');
+  ofType(records, 'interrupted');
 const restarts = ({ records }: RunningCommand): readonly RunRecord[] =>
-  records.filter(({ type }) => type === 'restarted');
+  ofType(records, 'restarted');
 
 test.skipIf(namespacesMissing() !== undefined)(
   'survives a link that is cut and a machine that is lost',
@@ -59,7 +53,7 @@ test.skipIf(namespacesMissing() !== undefined)(
       ]);
     const reach = (command: RunningCommand, iteration: number): Promise<unknown> =>
       until(
-        () => command.records.findLast(isIteration)?.iteration ?? 0,
+        () => ofType(command.records, 'iteration').at(-1)?.iteration ?? 0,
         (reached) => reached >= iteration,
         `iteration ${iteration}`,
       );
@@ -79,7 +73,7 @@ test.skipIf(namespacesMissing() !== undefined)(
       (count) => count >= NODES.length,
       'all machines to go on',
     );
-    const reached = command.records.findLast(isIteration)!.iteration;
+    const reached = ofType(command.records, 'iteration').at(-1)!.iteration;
     await reach(command, reached + 30);
 
     const before = restarts(command).length;
@@ -94,7 +88,7 @@ test.skipIf(namespacesMissing() !== undefined)(
 
     const { code, stderr } = await command.finished;
     expect({ code, stderr }).toMatchObject({ code: 0 });
-    const iterations = command.records.filter(isIteration);
+    const iterations = ofType(command.records, 'iteration');
     const seen = new Set(
       iterations.map(({ rank, iteration }) => `${rank}/${iteration}`),
     );
@@ -103,7 +97,7 @@ test.skipIf(namespacesMissing() !== undefined)(
     const whole = start(400);
     await whole.finished;
     const result = ({ records }: RunningCommand) => {
-      const { weights, loss, consistent } = records.find(isDone)!;
+      const { weights, loss, consistent } = ofType(records, 'done')[0]!;
       return { weights, loss, consistent };
     };
     expect(result(command)).toEqual(result(whole));

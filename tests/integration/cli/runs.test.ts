@@ -5,12 +5,11 @@ import type { RunRecord } from '../../../src/shared/records.ts';
 import type { RunDetail, RunSummary } from '../../../src/shared/rpc.ts';
 import { GradwireHome, type RunningCommand } from '../../harness/gradwire.ts';
 import { until, untilAsync } from '../../harness/processes.ts';
+import { ofType } from '../../harness/records.ts';
 
 const home = new GradwireHome();
 afterAll(() => home[Symbol.asyncDispose]());
 
-const isIteration = (record: RunRecord): record is RunRecord & { type: 'iteration' } =>
-  record.type === 'iteration';
 const lines = <T>(text: string): T[] =>
   text
     .split('\n')
@@ -29,7 +28,7 @@ async function newest(): Promise<RunSummary> {
 
 async function started(...more: readonly string[]): Promise<RunningCommand> {
   const command = home.start(['run', ...endless, ...more]);
-  await command.record(isIteration);
+  await command.record('iteration');
   return command;
 }
 
@@ -37,7 +36,7 @@ describe('a run', () => {
   const RANKS = 2;
   const ITERATIONS = 12;
   let records: readonly RunRecord[];
-  const iterations = () => records.filter(isIteration);
+  const iterations = () => ofType(records, 'iteration');
 
   test('prints every record once', async () => {
     const { code, stdout, stderr } = await home.run([
@@ -110,7 +109,9 @@ describe('a run', () => {
       iterations: ITERATIONS,
       methods: ['topk', 'scalecom'],
     });
-    expect(file.events).toEqual(records.filter((record) => !isIteration(record)));
+    expect(file.events).toEqual(
+      records.filter((record) => record.type !== 'iteration'),
+    );
     expect(file.iterations).toEqual(
       iterations().toSorted((a, b) => a.iteration - b.iteration || a.rank - b.rank),
     );
@@ -171,9 +172,7 @@ describe('interrupting', () => {
 
   test('a second Ctrl-C leaves a run that does not stop to the supervisor', async () => {
     const command = await started();
-    const { processes } = await command.record(
-      (record): record is RunRecord & { type: 'started' } => record.type === 'started',
-    );
+    const { processes } = await command.record('started');
     const { pid } = processes[0]!;
     process.kill(pid, 'SIGSTOP');
     // As an impatient user would: the first asks the run to stop, which it cannot.
@@ -196,7 +195,7 @@ describe('interrupting', () => {
     const attached = await home.run(['runs', 'attach', stdout.trim(), '--json']);
     expect(attached.code).toBe(0);
     const records = lines<RunRecord>(attached.stdout);
-    expect(records.filter(isIteration)).toHaveLength(20);
+    expect(ofType(records, 'iteration')).toHaveLength(20);
     expect(records.at(-1)).toMatchObject({ type: 'done', reason: 'completed' });
   });
 

@@ -8,10 +8,10 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import type { Home } from '../../../src/main/home/home.ts';
 import type { ErrorData } from '../../../src/shared/errors.ts';
-import type { RunRecord } from '../../../src/shared/records.ts';
 import { clockAhead, clocksMissing } from '../../harness/clocks.ts';
 import { until } from '../../harness/processes.ts';
 import { isListening } from '../../harness/sockets.ts';
+import { ofType } from '../../harness/records.ts';
 import { NODES, TwoHomes } from './two-homes.ts';
 
 const LINK = { bandwidth: '1 Gbit/s', latency: '0 µs' };
@@ -29,12 +29,6 @@ const spec = (between: readonly string[]): Record<string, unknown> => ({
   iterations: 4,
   evaluateEvery: 0,
 });
-
-const ofType = <T extends RunRecord['type']>(
-  records: readonly RunRecord[],
-  type: T,
-): readonly Extract<RunRecord, { type: T }>[] =>
-  records.filter((record) => record.type === type) as Extract<RunRecord, { type: T }>[];
 
 const SUPERVISOR = path.resolve(
   import.meta.dirname,

@@ -14,7 +14,7 @@ import { slowLinks } from '../../../src/shared/cost-model/slow-links.ts';
 import type { NodeLink as NodeLinkCost } from '../../../src/shared/cost-model/network-cost.ts';
 import type { LinkStatus, PairOutcome } from '../../../src/shared/link-status.ts';
 import { effort } from '../../harness/effort.ts';
-import { GradwireHome, type Finished } from '../../harness/gradwire.ts';
+import { type Finished, GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { namespacesMissing, RankNamespaces } from '../../harness/namespaces.ts';
 import {
   processesOf,
@@ -136,8 +136,8 @@ describe.skipIf(missing !== undefined)(`links between machines${because}`, () =>
       'iterations=1000000',
     ]);
     const chosen = await run.record(
-      (record): record is Extract<typeof record, { type: 'notice' }> =>
-        record.type === 'notice' && record.code === 'COLLECTIVE_CHOSEN',
+      'notice',
+      (record) => record.code === 'COLLECTIVE_CHOSEN',
     );
     expect(chosen.message).toMatch(/by measured links between nodes, .* Mbit\/s/);
 
@@ -154,7 +154,7 @@ describe.skipIf(missing !== undefined)(`links between machines${because}`, () =>
     const anyway = await network('fast', 'slow', '--while-running');
     expect(anyway.stdout).toMatch(/measured beside run \w+ on fast, .*; not kept/);
     await home.run(['runs', 'stop', 'last']);
-    expect(await run.finished).toMatchObject({ code: 0 });
+    succeeded(await run.finished);
   });
 
   test('that cannot be are told with both addresses, and the others go on', async () => {
@@ -212,7 +212,7 @@ describe.skipIf(missing !== undefined)(`links between machines${because}`, () =>
   });
 
   test('of a machine that is another one now are not used any more', async () => {
-    expect(await home.run(['nodes', 'remove', 'slow'])).toMatchObject({ code: 0 });
+    succeeded(await home.run(['nodes', 'remove', 'slow']));
     const { host, port, key } = slow;
     await home.run([
       ...['nodes', 'add', 'slow', '--host', host, '--port', String(port)],

@@ -3,7 +3,11 @@ import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RunRecord } from '../../../src/shared/records.ts';
-import { GradwireHome, type RunningCommand } from '../../harness/gradwire.ts';
+import {
+  GradwireHome,
+  type RunningCommand,
+  succeeded,
+} from '../../harness/gradwire.ts';
 import { namespacesMissing, RankNamespaces } from '../../harness/namespaces.ts';
 import { until } from '../../harness/processes.ts';
 import { SshServer } from '../../harness/sshd.ts';
@@ -73,7 +77,7 @@ describe.skipIf(missing !== undefined)(`machines with a firewall${because}`, () 
 
   test('train through tunnels, are told so, and leave none behind', async () => {
     const run = start(['m0', 'm1'], ['iterations=20']);
-    expect(await run.finished).toMatchObject({ code: 0 });
+    succeeded(await run.finished);
     expect(run.records.at(-1)).toMatchObject({ type: 'done', consistent: true });
     expect(notices(run.records, 'PEER_TUNNELLED')).toEqual([
       expect.stringMatching(/^rank 0 on m0 is reached through a tunnel over SSH/),
@@ -89,23 +93,20 @@ describe.skipIf(missing !== undefined)(`machines with a firewall${because}`, () 
     ]);
     expect(added).toMatchObject({ code: 0 });
     const run = start(['m0', 'm1-by-ssh'], ['iterations=5']);
-    expect(await run.finished).toMatchObject({ code: 0 });
+    succeeded(await run.finished);
     expect(notices(run.records, 'PEER_TUNNELLED')).toHaveLength(1);
     await closed(1);
   });
 
   test('need none with this computer', async () => {
     const run = start(['this-computer', 'm1'], ['iterations=20']);
-    expect(await run.finished).toMatchObject({ code: 0 });
+    succeeded(await run.finished);
     expect(notices(run.records, 'PEER_TUNNELLED')).toEqual([]);
   });
 
   test('lose each other with the app that they go through', async () => {
     const run = start(['m0', 'm1'], ['iterations=1000000']);
-    await run.record(
-      (record): record is Extract<RunRecord, { type: 'iteration' }> =>
-        record.type === 'iteration',
-    );
+    await run.record('iteration');
     // No connection is taken any more, and those that were taken stay.
     await closed(1);
     run.child.kill('SIGKILL');

@@ -5,6 +5,7 @@ import type { RunRecord } from '../../../src/shared/records.ts';
 import { until } from '../../harness/processes.ts';
 import { effort } from '../../harness/effort.ts';
 import { filesWith, processesWith } from '../../harness/traces.ts';
+import { ofType } from '../../harness/records.ts';
 import { NODES, TwoHomes } from './two-homes.ts';
 
 const spec = (more: Record<string, unknown> = {}): Record<string, unknown> => ({
@@ -15,12 +16,6 @@ const spec = (more: Record<string, unknown> = {}): Record<string, unknown> => ({
   evaluateEvery: 0,
   ...more,
 });
-
-const ofType = <T extends RunRecord['type']>(
-  records: readonly RunRecord[],
-  type: T,
-): readonly Extract<RunRecord, { type: T }>[] =>
-  records.filter((record) => record.type === type) as Extract<RunRecord, { type: T }>[];
 
 test('train together, are switched in the middle, and every record comes once', async () => {
   await using world = await TwoHomes.open();

@@ -9,6 +9,7 @@ import { RunStore } from '../../../src/main/store/run-store.ts';
 import type { JournalEntry, RunRecord } from '../../../src/shared/records.ts';
 import type { RunDetail } from '../../../src/shared/rpc.ts';
 import { until, untilAsync } from '../../harness/processes.ts';
+import { ofType } from '../../harness/records.ts';
 import { launchScript, startScriptedNode } from './scripted-node.ts';
 import type { SupervisorNode } from './supervisor-node.ts';
 import { TORRENT } from './torrent.ts';
@@ -23,9 +24,6 @@ beforeAll(async () => {
   node = await startScriptedNode();
 });
 afterAll(() => node[Symbol.asyncDispose]());
-
-const ofType = <T extends RunRecord['type']>(records: readonly RunRecord[], type: T) =>
-  records.filter((record): record is RunRecord & { type: T } => record.type === type);
 
 const iterations = (entries: readonly JournalEntry[]): number =>
   ofType(

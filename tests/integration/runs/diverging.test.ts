@@ -3,16 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunRecord } from '../../../src/shared/records.ts';
 import type { RunSummary } from '../../../src/shared/rpc.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
+import { ofType } from '../../harness/records.ts';
 import { SupervisorNode } from './supervisor-node.ts';
 
-function find<T extends RunRecord['type']>(
-  records: readonly RunRecord[],
-  type: T,
-): Extract<RunRecord, { type: T }> | undefined {
-  return records.find(
-    (record): record is Extract<RunRecord, { type: T }> => record.type === type,
-  );
-}
+const find = <T extends RunRecord['type']>(records: readonly RunRecord[], type: T) =>
+  ofType(records, type).at(0);
 
 const warnings = (records: readonly RunRecord[]): readonly string[] =>
   records.flatMap((record) =>

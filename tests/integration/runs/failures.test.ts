@@ -1,27 +1,18 @@
 /** What goes wrong with a run's processes: how it ends, and what the user is told. */
 import { afterAll, describe, expect, it } from 'vitest';
-import type {
-  FailedRecord,
-  IterationRecord,
-  RunRecord,
-  StartedRecord,
-} from '../../../src/shared/records.ts';
+import type { FailedRecord, IterationRecord } from '../../../src/shared/records.ts';
 import type { RunSummary } from '../../../src/shared/rpc.ts';
 import { GradwireHome, type RunningCommand } from '../../harness/gradwire.ts';
 import { effort } from '../../harness/effort.ts';
 import { until } from '../../harness/processes.ts';
+import { type OfType } from '../../harness/records.ts';
 
 /** One after the other, so that its processes are those of one run. */
 const home = new GradwireHome();
 afterAll(() => home[Symbol.asyncDispose]());
 
-const isStarted = (record: RunRecord): record is StartedRecord =>
-  record.type === 'started';
-
-const reaches =
-  (iteration: number) =>
-  (record: RunRecord): record is IterationRecord =>
-    record.type === 'iteration' && record.iteration >= iteration;
+const reaches = (iteration: number) => (record: OfType<'iteration'>) =>
+  record.iteration >= iteration;
 
 function failureOf(command: RunningCommand): FailedRecord['error'] {
   const failed = command.records.find((record) => record.type === 'failed');
@@ -72,8 +63,8 @@ const endless = (...settings: readonly string[]): RunningCommand =>
 describe('a run whose worker is killed', () => {
   /** Of one that runs: in the middle of compute, of exchange, of apply, as it happens. */
   const killRunning = async (command: RunningCommand, round: number) => {
-    const { processes } = await command.record(isStarted);
-    await command.record(reaches((round * 7) % 40));
+    const { processes } = await command.record('started');
+    await command.record('iteration', reaches((round * 7) % 40));
     const victim = processes[round % processes.length]!;
     process.kill(victim.pid, 'SIGKILL');
     return victim.rank;
@@ -123,10 +114,7 @@ describe('a run whose worker is killed', () => {
       'evaluateEvery=1',
       'exchange.method=a2sgd',
     );
-    await command.record(
-      (record): record is RunRecord & { type: 'evaluation' } =>
-        record.type === 'evaluation',
-    );
+    await command.record('evaluation');
     await expectWorkerDied(command, await killRunning(command, 0));
   });
 });
@@ -134,7 +122,7 @@ describe('a run whose worker is killed', () => {
 describe('a run that goes wrong', () => {
   it('names the rank that hangs, not one that gave up waiting for it', async () => {
     const command = endless('world.ranks=3', 'timeoutSeconds=1');
-    const { processes } = await command.record(isStarted);
+    const { processes } = await command.record('started');
     const victim = processes[2]!;
     process.kill(victim.pid, 'SIGSTOP');
     const { code, stderr } = await command.finished;
@@ -169,7 +157,7 @@ describe('a run that goes wrong', () => {
     const command = home.startQuickstart([
       ...[`iterations=${iterations}`, 'world.ranks=2', 'timeoutSeconds=600'],
     ]);
-    const { processes } = await command.record(isStarted);
+    const { processes } = await command.record('started');
     const pids = processes.map(({ pid }) => pid);
     // So that it cannot end while we look.
     process.kill(pids[0]!, 'SIGSTOP');
@@ -187,8 +175,8 @@ describe('a run that goes wrong', () => {
 
   it('takes its workers with it when the supervisor dies, and keeps what it journalled', async () => {
     const command = endless('world.ranks=2');
-    const { processes } = await command.record(isStarted);
-    await command.record(reaches(20));
+    const { processes } = await command.record('started');
+    await command.record('iteration', reaches(20));
     expect(workers()).toHaveLength(processes.length);
     const [supervisor] = home.supervisors();
     process.kill(supervisor!.pid, 'SIGKILL');

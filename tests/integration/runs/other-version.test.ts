@@ -13,7 +13,7 @@ import type {
   SupervisorMethod,
   SupervisorRequests,
 } from '../../../src/shared/protocol/supervisor.ts';
-import { GradwireHome } from '../../harness/gradwire.ts';
+import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { until } from '../../harness/processes.ts';
 import { sampleSpec } from '../../unit/main/sample-records.ts';
 
@@ -26,7 +26,7 @@ let other: OtherApp;
 beforeEach(async () => {
   home = new GradwireHome();
   // The home as a Gradwire makes it.
-  expect(await home.run(['runs', 'list'])).toMatchObject({ code: 0 });
+  succeeded(await home.run(['runs', 'list']));
   other = await OtherApp.start(home);
 });
 afterEach(async () => {
@@ -129,7 +129,7 @@ test('its run is watched and stopped; then it gives way', async () => {
     .toMatch(/"iterations":[1-9]/);
   const attached = home.start(['runs', 'attach', 'theirs', '--json']);
   await once(attached.child.stdout!, 'data');
-  expect(await home.run(['runs', 'stop', 'theirs'])).toMatchObject({ code: 0 });
+  succeeded(await home.run(['runs', 'stop', 'theirs']));
   expect(await attached.finished).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/"type":"done".*"reason":"stopped"/) as string,

@@ -37,9 +37,7 @@ test('warnings, cut characters, a line without end and a flood are in the log', 
     noisy({ 0: 'warning', 1: 'bytes', 2: 'flood' }),
   );
   // The command dies in the middle; another one stores what the supervisor goes on to have.
-  await command.record((record): record is RunRecord & { type: 'iteration' } => {
-    return record.type === 'iteration' && record.iteration >= 5;
-  });
+  await command.record('iteration', ({ iteration }) => iteration >= 5);
   command.child.kill('SIGKILL');
   await command.finished;
   const attached = await home.run(['runs', 'attach', 'last', '--json']);
@@ -99,9 +97,7 @@ test('the stack that a rank leaves behind is there, followed live', async () => 
     ['world.ranks=2', 'iterations=1000000'],
     noisy({ 1: 'crash' }),
   );
-  await command.record((record): record is RunRecord & { type: 'started' } => {
-    return record.type === 'started';
-  });
+  await command.record('started');
   const follower = home.start(['runs', 'log', 'last', '--follow', '--rank', '1']);
   writeFileSync(path.join(home.directory, 'crash'), '');
   const followed = await follower.finished;

@@ -1,14 +1,11 @@
 /** Runs on nodes that Slurm allots: a real Slurm, whose login node is reached by SSH. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type {
-  AllocatedRecord,
-  DoneRecord,
-  StartedRecord,
-} from '../../../src/shared/records.ts';
-import { GradwireHome } from '../../harness/gradwire.ts';
+import type { DoneRecord } from '../../../src/shared/records.ts';
+import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { until, untilAsync } from '../../harness/processes.ts';
 import { SlurmCluster, slurmMissing } from '../../harness/slurm.ts';
 import { SshServer } from '../../harness/sshd.ts';
+import { ofType } from '../../harness/records.ts';
 
 describe.skipIf(slurmMissing() !== undefined)('a Slurm cluster', () => {
   let slurm: SlurmCluster;
@@ -48,13 +45,9 @@ describe.skipIf(slurmMissing() !== undefined)('a Slurm cluster', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const { records } = command;
     expect(records.map(({ type }) => type).slice(0, 1)).toEqual(['queued']);
-    const allocated = records.find(
-      (record): record is AllocatedRecord => record.type === 'allocated',
-    );
+    const allocated = ofType(records, 'allocated')[0];
     expect(allocated).toMatchObject({ node: 'hpc', computeNodes: ['n0', 'n1'] });
-    const started = records.find(
-      (record): record is StartedRecord => record.type === 'started',
-    );
+    const started = ofType(records, 'started')[0];
     expect(started!.processes.map(({ rank, node }) => [rank, node])).toEqual([
       [0, 'n0'],
       [1, 'n0'],
@@ -85,7 +78,7 @@ describe.skipIf(slurmMissing() !== undefined)('a Slurm cluster', () => {
     expect(queued).toContain(id);
     const shown = await home.run(['runs', 'show', id]);
     expect(shown.stdout).toMatch(/\nqueued \(job \d+, .*\), 0 of \d+ iterations/);
-    expect(await home.run(['runs', 'stop', id])).toMatchObject({ code: 0 });
+    succeeded(await home.run(['runs', 'stop', id]));
     expect((await home.run(['runs', 'show', id])).stdout).toContain('RUN_STOPPED');
     await until(
       () => [...slurm.jobs().keys()],

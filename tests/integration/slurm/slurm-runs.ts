@@ -10,8 +10,7 @@ import {
 } from '../../../src/shared/slurm-settings.ts';
 import { until } from '../../harness/processes.ts';
 import type { SlurmCluster } from '../../harness/slurm.ts';
-
-type OfType<T extends RunRecord['type']> = Extract<RunRecord, { type: T }>;
+import { ofType, type OfType } from '../../harness/records.ts';
 
 /** Two ranks, 30 iterations, and what is given. */
 export const slurmSpec = (more: Record<string, unknown> = {}): ExperimentSpec =>
@@ -29,9 +28,10 @@ export const recordsOf = <T extends RunRecord['type']>(
   entries: readonly JournalEntry[],
   type: T,
 ): readonly OfType<T>[] =>
-  entries
-    .map(({ record }) => record)
-    .filter((record): record is OfType<T> => record.type === type);
+  ofType(
+    entries.map(({ record }) => record),
+    type,
+  );
 
 /** The first record of its type, once there is one. */
 export async function firstRecord<T extends RunRecord['type']>(
