@@ -1,7 +1,9 @@
 /** A run's events in words. */
 import { backendText } from './backend-text.ts';
+import { capitalized } from './capitalized.ts';
 import { describeEmulated } from './emulated-network.ts';
 import { describePlan, describeSwitch } from './exchange-plan.ts';
+import { describeMetric } from './metric.ts';
 import {
   formatBytes,
   formatCount,
@@ -58,7 +60,7 @@ export function eventText(
         tone: 'plain',
         title: 'Evaluation',
         iteration: event.iteration,
-        text: `accuracy ${formatPercent(event.metric)}, loss ${formatQuantity(event.loss)} on ${formatCount(event.samples)} samples in ${formatDuration(event.wall)}`,
+        text: `${describeMetric(event.metric, event.metricKind)}, loss ${formatQuantity(event.loss)} on ${formatCount(event.samples)} samples in ${formatDuration(event.wall)}`,
       };
     case 'divergence':
       return {
@@ -140,7 +142,7 @@ export function eventText(
           `loss ${formatQuantity(event.loss)}` +
           (event.metric === undefined
             ? ''
-            : `, accuracy ${formatPercent(event.metric)}`) +
+            : `, ${describeMetric(event.metric, event.metricKind)}`) +
           (event.consistent
             ? ', all ranks ended with identical weights'
             : ', ranks ended with different weights'),
@@ -160,7 +162,7 @@ function placesText({ ranks, processes }: StartedRecord): string {
 }
 
 const sentence = (words: string | undefined): string =>
-  words === undefined ? '' : ` ${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+  words === undefined ? '' : ` ${capitalized(words)}.`;
 
 const network = ({ emulated }: StartedRecord): string =>
   emulated === undefined ? '' : `, network ${describeEmulated(emulated)}`;

@@ -6,6 +6,7 @@
  */
 import { z } from 'zod';
 import type { ErrorData } from './errors.ts';
+import { metricKindSchema } from './metric.ts';
 import { PHASES, type Phase } from './phases.ts';
 import { quantizationSchema } from './quantization.ts';
 
@@ -70,6 +71,8 @@ export const evaluationRecordSchema = z.strictObject({
   loss: z.number().optional(),
   /** Accuracy on the test set, 0…1. */
   metric: z.number().optional(),
+  /** As in the record of the start. */
+  metricKind: metricKindSchema.optional(),
   samples: count,
   wall: time,
 });
@@ -253,6 +256,8 @@ export const startedRecordSchema = z.strictObject({
   why: z.string().optional(),
   /** Gradient elements. */
   parameters: count,
+  /** What the model is measured by beside its loss; absent: accuracy. */
+  metricKind: metricKindSchema.optional(),
   plan: planSchema,
   /** The network between the ranks, where it was emulated. */
   emulated: z
@@ -340,6 +345,7 @@ export const doneRecordSchema = z.strictObject({
   iterations: count,
   loss: z.number(),
   metric: z.number().optional(),
+  metricKind: metricKindSchema.optional(),
   /** Whether all ranks ended with bit-identical weights. */
   consistent: z.boolean(),
   /** Hex digest of the weights of rank 0. */

@@ -11,6 +11,7 @@ import type { ErrorData } from './errors.ts';
 import { RESIDUAL_POLICIES, type PlanSwitch } from './exchange-plan.ts';
 import type { ExperimentSpec } from './experiment-spec.ts';
 import type { NetworkStatus } from './link-status.ts';
+import type { MetricKind } from './metric.ts';
 import type { NodeStatus } from './node-status.ts';
 import type { JournalEntry, QueuedRecord, RunEvent } from './records.ts';
 import type { OpenQuestion, QuestionAnswer } from './ssh-question.ts';
@@ -56,6 +57,8 @@ export interface RunSummary {
   readonly methods: readonly string[];
   readonly loss?: number | undefined;
   readonly metric?: number | undefined;
+  /** What it is measured by; absent: accuracy. */
+  readonly metricKind?: MetricKind | undefined;
   readonly error?: ErrorData | undefined;
   /** While it waits for nodes of a cluster, to begin or to go on: what is known of that. */
   readonly queue?: QueuedRecord | undefined;

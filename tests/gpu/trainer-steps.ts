@@ -3,7 +3,10 @@
  * and prints what came out as one line of JSON. argv: backend.
  */
 import { createTrainer } from '../../src/agent/training/create-trainer.ts';
-import type { TrainerOptions } from '../../src/agent/training/trainer.ts';
+import type {
+  EvaluationSums,
+  TrainerOptions,
+} from '../../src/agent/training/trainer.ts';
 
 export interface TrainerSteps {
   readonly backend: string;
@@ -13,7 +16,7 @@ export interface TrainerSteps {
   readonly gradients: readonly (readonly number[])[];
   /** Weights after the last step, thinned out alike. */
   readonly weights: readonly number[];
-  readonly evaluation: { lossSum: number; correct: number; samples: number };
+  readonly evaluation: EvaluationSums;
 }
 
 const thin = (values: Float32Array) =>

@@ -2,7 +2,7 @@
  * Softmax regression in plain TypeScript: how far a linear model gets on a data set. By
  * mini-batch gradient descent with a rate that falls to 0, so that it converges.
  */
-import type { Samples } from '../../src/agent/training/datasets/dataset.ts';
+import type { ByteSamples } from '../../src/agent/training/datasets/byte-dataset.ts';
 import { RandomStream } from '../../src/agent/training/runtime/random-stream.ts';
 
 const classes = 10;
@@ -10,8 +10,8 @@ const batch = 64;
 
 /** The best test accuracy over all epochs, the most that stopping early could give. */
 export function bestLinearAccuracy(
-  train: Samples,
-  test: Samples,
+  train: ByteSamples,
+  test: ByteSamples,
   options: { readonly rate: number; readonly epochs: number },
 ): number {
   const pixels = train.values.length / train.count;
@@ -20,7 +20,7 @@ export function bestLinearAccuracy(
   const scores = new Float64Array(classes);
   const random = new RandomStream({ seed: 1 });
 
-  const score = (samples: Samples, sample: number): void => {
+  const score = (samples: ByteSamples, sample: number): void => {
     scores.set(weights.subarray(pixels * classes));
     for (let i = 0; i < pixels; i++) {
       const value = samples.values[sample * pixels + i]!;

@@ -3,6 +3,7 @@
  * Schema, so that a parameter is described in one place.
  */
 import { z } from 'zod';
+import { capitalized } from '../../shared/capitalized.ts';
 import type { ParameterEntry } from '../../shared/catalogue.ts';
 import type { JsonValue } from '../../shared/json.ts';
 
@@ -84,5 +85,5 @@ function titleOf(key: string): string {
   const words = key
     .replaceAll('.', ' ')
     .replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  return capitalized(words);
 }

@@ -65,7 +65,7 @@ export interface TeamListener {
 /** What the ranks have told of themselves when all of them are ready. */
 export type TeamStart = Pick<
   StartedRecord,
-  'backend' | 'why' | 'parameters' | 'processes'
+  'backend' | 'why' | 'parameters' | 'metricKind' | 'processes'
 >;
 type Ready = Extract<FromWorker, { type: 'ready' }>;
 
@@ -235,9 +235,11 @@ export class RankTeam {
   }
 
   #started(): void {
-    const { backend, why, parameters } = [...this.#ready.values()][0]!;
+    const { backend, why, parameters, metricKind } = [...this.#ready.values()][0]!;
     this.#listener.started({
-      ...{ backend, parameters, ...(why === undefined ? {} : { why }) },
+      ...{ backend, parameters },
+      ...(why === undefined ? {} : { why }),
+      ...(metricKind === undefined ? {} : { metricKind }),
       processes: [...this.#workers.values()].map(({ rank, pid }) => {
         const { device } = this.#ready.get(rank)!;
         const place = { rank, pid, node: this.#nodeOf(rank) };

@@ -31,6 +31,7 @@ export async function createTrainer(options: TrainerOptions): Promise<Trainer> {
     rank: options.rank,
     world: options.world,
     directory: options.dataDirectory,
+    inputs: model.inputs,
   });
   const runtime = await openJaxRuntime(options);
   return new JaxTrainer({ runtime, model, optimizer, shard, options });

@@ -12,10 +12,11 @@
  *
  * jax-js counts references: an array passed to a function is used up, `.ref` keeps it.
  */
+import type { MetricKind } from '../../shared/metric.ts';
+import { allocateBatch, type BatchFields, type BatchValues } from './batches/batch.ts';
 import type { RankShard, Samples } from './datasets/dataset.ts';
-import { BatchSampler } from './datasets/batch-sampler.ts';
+import { BatchSampler } from './batches/batch-sampler.ts';
 import { GpuGradient } from '../sites/gpu-gradient.ts';
-import { scoreClasses } from './classification.ts';
 import { GpuTensors } from './gpu-tensors.ts';
 import type { Jax, JaxArray, JaxRuntime } from './runtime/jax-runtime.ts';
 import { initialWeights } from './models/initial-weights.ts';
@@ -23,7 +24,7 @@ import { tensorLength, type Model } from './models/model.ts';
 import type { Optimizer } from './optimizers/optimizer.ts';
 import { scheduledRate } from './optimizers/schedule.ts';
 import type {
-  EvaluationResult,
+  EvaluationSums,
   GradientMemory,
   ParameterTensor,
   StepResult,
@@ -47,14 +48,16 @@ export class JaxTrainer implements Trainer {
   readonly device: string;
   readonly whyBackend: string | undefined;
   readonly tensors: readonly ParameterTensor[];
+  readonly metric: MetricKind;
   readonly length: number;
   readonly stateLength: number;
 
   readonly #runtime: JaxRuntime;
   readonly #jax: Jax;
   readonly #options: TrainerOptions;
-  readonly #train: RowLoader;
-  readonly #test: RowLoader;
+  readonly #model: Model;
+  readonly #train: BatchLoader;
+  readonly #test: BatchLoader;
   readonly #sampler: BatchSampler;
   readonly #functions: CompiledFunctions;
   /** Tensors on the device; `#state` once per state vector of the optimiser. */
@@ -77,12 +80,15 @@ export class JaxTrainer implements Trainer {
     this.whyBackend = runtime.why;
     this.#options = options;
     this.tensors = layOut(model);
+    const { id, title, format, better } = model.metric;
+    this.metric = { id, title, format, better };
     this.length = this.tensors.reduce((sum, tensor) => sum + tensor.length, 0);
     const vectors = optimizer.stateVectors(options.optimizer);
     this.stateLength = vectors * this.length;
 
-    this.#train = new RowLoader(shard.train, model.inputLength, options.batchPerRank);
-    this.#test = new RowLoader(shard.test, model.inputLength, evaluationRows);
+    this.#model = model;
+    this.#train = new BatchLoader(shard.train, model.inputs, options.batchPerRank);
+    this.#test = new BatchLoader(shard.test, model.inputs, evaluationRows);
     this.#sampler = new BatchSampler({
       count: shard.train.count,
       batch: options.batchPerRank,
@@ -109,13 +115,13 @@ export class JaxTrainer implements Trainer {
 
   loadBatch(iteration: number): void {
     this.#sampler.fill(iteration, this.#train.rows);
-    this.#train.gather(this.#train.rows.length);
+    this.#train.read(this.#train.rows.length);
   }
 
   async computeGradient(gradient: GradientMemory): Promise<StepResult> {
-    const [[loss, hits], gradients] = this.#functions.lossAndGradient(
+    const [[loss, sums], gradients] = this.#functions.lossAndGradient(
       this.#jax.tree.ref(this.#weights),
-      ...this.#train.upload(this.#jax),
+      this.#train.upload(this.#jax),
     );
     let downloaded: Promise<void> | undefined;
     if (gradient instanceof Float32Array) {
@@ -125,15 +131,12 @@ export class JaxTrainer implements Trainer {
       // The loss is read behind it: when it is here, so is the gradient.
       await this.#tensorsOf(gradient).gather(gradients);
     }
-    const [lossValue, hitCount] = await Promise.all([
-      loss.data(),
-      hits.data(),
+    const [lossValue, sumValues] = await Promise.all([
+      numberOf(loss),
+      Promise.all(sums.map(numberOf)),
       downloaded,
     ]);
-    return {
-      loss: lossValue[0]!,
-      metric: hitCount[0]! / this.#options.batchPerRank,
-    };
+    return this.#measures(lossValue, this.#options.batchPerRank, sumValues);
   }
 
   async applyGradient(gradient: GradientMemory, iteration: number): Promise<void> {
@@ -180,27 +183,37 @@ export class JaxTrainer implements Trainer {
     return scheduledRate(schedule, lr, iteration, this.#options.iterations);
   }
 
-  async evaluate(): Promise<EvaluationResult> {
+  async evaluate(): Promise<EvaluationSums> {
     const test = this.#test;
     const samples = test.samples.count;
-    let lossSum = 0;
-    let correct = 0;
+    const totals = Array.from({ length: 1 + this.#model.metric.sums }, () => 0);
     for (let first = 0; first < samples; first += evaluationRows) {
       const filled = Math.min(evaluationRows, samples - first);
       for (let row = 0; row < evaluationRows; row++) {
         test.rows[row] = row < filled ? first + row : 0;
       }
-      test.gather(filled);
-      const [loss, hits] = this.#functions.score(
+      test.read(filled);
+      const sums = this.#functions.score(
         this.#jax.tree.ref(this.#weights),
-        ...test.upload(this.#jax),
+        test.upload(this.#jax),
         this.#jax.numpy.array(test.counted),
       );
-      const [lossValue, hitCount] = await Promise.all([loss.data(), hits.data()]);
-      lossSum += lossValue[0]!;
-      correct += hitCount[0]!;
+      const values = await Promise.all(sums.map(numberOf));
+      for (const [i, value] of values.entries()) totals[i] = totals[i]! + value;
     }
-    return { lossSum, correct, samples };
+    const [loss, ...sums] = totals as [number, ...number[]];
+    return [samples, loss, ...sums];
+  }
+
+  measuresOf([samples, loss, ...sums]: EvaluationSums): StepResult {
+    return this.#measures(loss / (samples * this.#model.predictions), samples, sums);
+  }
+
+  /** `loss`: the mean of a prediction's. */
+  #measures(loss: number, samples: number, sums: readonly number[]): StepResult {
+    const { metric, predictions } = this.#model;
+    const value = metric.value({ loss, predictions: samples * predictions, sums });
+    return { loss, metric: value };
   }
 
   async readWeights(out: Float32Array): Promise<void> {
@@ -297,47 +310,44 @@ function layOut(model: Model): ParameterTensor[] {
   });
 }
 
-/** Gathers samples into the fixed-size arrays that the compiled functions take. */
-class RowLoader {
+const numberOf = async (scalar: JaxArray): Promise<number> => (await scalar.data())[0]!;
+
+/** Reads samples into the fixed-size arrays that the compiled functions take. */
+class BatchLoader {
   readonly samples: Samples;
-  /** Which samples to gather; set by the caller. */
+  /** Which samples to read; set by the caller. */
   readonly rows: Uint32Array;
   /** 1 for rows that count, 0 for padding. */
   readonly counted: Float32Array<ArrayBuffer>;
-  readonly #inputs: Float32Array<ArrayBuffer>;
-  readonly #labels: Int32Array<ArrayBuffer>;
-  readonly #length: number;
+  readonly #fields: BatchFields;
+  readonly #values: BatchValues;
 
-  constructor(samples: Samples, length: number, rows: number) {
+  constructor(samples: Samples, fields: BatchFields, rows: number) {
     this.samples = samples;
     this.rows = new Uint32Array(rows);
     this.counted = new Float32Array(rows);
-    this.#inputs = new Float32Array(rows * length);
-    this.#labels = new Int32Array(rows);
-    this.#length = length;
+    this.#fields = fields;
+    this.#values = allocateBatch(fields, rows);
   }
 
-  /** Bytes become 0…1. The first `counted` rows count. */
-  gather(counted: number): void {
-    const { values, labels } = this.samples;
-    const length = this.#length;
-    for (let row = 0; row < this.rows.length; row++) {
-      const sample = this.rows[row]!;
-      const from = sample * length;
-      const to = row * length;
-      for (let i = 0; i < length; i++) this.#inputs[to + i] = values[from + i]! / 255;
-      this.#labels[row] = labels[sample]!;
-      this.counted[row] = row < counted ? 1 : 0;
-    }
+  /** The first `counted` rows count. */
+  read(counted: number): void {
+    this.samples.read(this.rows, this.#values);
+    this.counted.fill(1, 0, counted).fill(0, counted);
   }
 
-  upload({ numpy }: Jax): [JaxArray, JaxArray] {
-    return [
-      numpy.array(this.#inputs, { shape: [this.rows.length, this.#length] }),
-      numpy.array(this.#labels),
-    ];
+  upload({ numpy }: Jax): JaxBatch {
+    const rows = this.rows.length;
+    return Object.fromEntries(
+      Object.entries(this.#values).map(([name, values]) => {
+        const shape = [rows, ...this.#fields[name]!.shape];
+        return [name, numpy.array(values, { shape })];
+      }),
+    );
   }
 }
+
+type JaxBatch = Record<string, JaxArray>;
 
 /** State vectors are of those tensors alone that take no plain steps. */
 type CompiledUpdate = (
@@ -348,19 +358,15 @@ type CompiledUpdate = (
 ) => [weights: JaxArray[], state: JaxArray[][]];
 
 interface CompiledFunctions {
+  /** The mean loss of a prediction, and the sums that the metric takes. */
   lossAndGradient(
     weights: JaxArray[],
-    inputs: JaxArray,
-    labels: JaxArray,
-  ): [[loss: JaxArray, hits: JaxArray], gradients: JaxArray[]];
+    batch: JaxBatch,
+  ): [[loss: JaxArray, sums: JaxArray[]], gradients: JaxArray[]];
   /** @param plain whether a tensor takes plain steps */
   update(plain: readonly boolean[]): CompiledUpdate;
-  score(
-    weights: JaxArray[],
-    inputs: JaxArray,
-    labels: JaxArray,
-    counted: JaxArray,
-  ): [lossSum: JaxArray, hits: JaxArray];
+  /** Sums over the rows that count: of the loss, then those that the metric takes. */
+  score(weights: JaxArray[], batch: JaxBatch, counted: JaxArray): JaxArray[];
 }
 
 function compile(
@@ -370,14 +376,10 @@ function compile(
   options: TrainerOptions,
 ): CompiledFunctions {
   const withoutMomentum = { ...options.optimizer, momentum: 0 };
-  const meanLoss = (
-    weights: JaxArray[],
-    inputs: JaxArray,
-    labels: JaxArray,
-  ): [JaxArray, JaxArray] => {
-    const logits = model.logits(jax, weights, inputs);
-    const { losses, hits } = scoreClasses(jax, logits, labels);
-    return [losses.sum().mul(1 / options.batchPerRank), hits.sum()];
+  const predictions = options.batchPerRank * model.predictions;
+  const meanLoss = (weights: JaxArray[], batch: JaxBatch): [JaxArray, JaxArray[]] => {
+    const { losses, sums } = model.objective(jax, weights, batch);
+    return [losses.sum().mul(1 / predictions), sums.map((each) => each.sum())];
   };
   const updateWith =
     (plain: readonly boolean[]): CompiledUpdate =>
@@ -401,10 +403,11 @@ function compile(
         state.map((_, vector) => moved.map((tensor) => tensor.state[vector]!)),
       ];
     };
-  const score: CompiledFunctions['score'] = (weights, inputs, labels, counted) => {
-    const logits = model.logits(jax, weights, inputs);
-    const { losses, hits } = scoreClasses(jax, logits, labels);
-    return [losses.mul(counted.ref).sum(), hits.mul(counted).sum()];
+  const score: CompiledFunctions['score'] = (weights, batch, counted) => {
+    const { losses, sums } = model.objective(jax, weights, batch);
+    const totals = [losses, ...sums].map((each) => each.mul(counted.ref).sum());
+    counted.dispose();
+    return totals;
   };
   return {
     lossAndGradient: jax.jit(

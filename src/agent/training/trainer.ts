@@ -3,6 +3,7 @@
  * a batch into a flat f32 vector, and applies an averaged one. Data parallel: every
  * rank holds the same weights, each sees its own shard of the data.
  */
+import type { MetricKind } from '../../shared/metric.ts';
 import type { GpuGradient } from '../sites/gpu-gradient.ts';
 
 /** A parameter tensor; `start` is its first element in the flat gradient. */
@@ -15,16 +16,16 @@ export interface ParameterTensor {
 
 export interface StepResult {
   readonly loss: number;
-  /** Share of the batch that was classified right, 0…1. */
+  /** The model's metric over the batch. */
   readonly metric: number;
 }
 
-export interface EvaluationResult {
-  /** Sum over samples: ranks' results can be added. */
-  readonly lossSum: number;
-  readonly correct: number;
-  readonly samples: number;
-}
+/** Sums over samples: those of several ranks can be added, one by one. */
+export type EvaluationSums = readonly [
+  samples: number,
+  loss: number,
+  ...sums: readonly number[],
+];
 
 /** Where a flat gradient lies: on the host, or on the GPU that the trainer computes on. */
 export type GradientMemory = Float32Array | GpuGradient;
@@ -37,6 +38,8 @@ export interface Trainer {
   /** Why `auto` did not take a GPU, where that is so. */
   readonly whyBackend: string | undefined;
   readonly tensors: readonly ParameterTensor[];
+  /** What the model is measured by beside its loss. */
+  readonly metric: MetricKind;
   /** Elements of the flat gradient. */
   readonly length: number;
   /** Elements of the optimiser's state (0 for plain SGD). */
@@ -65,7 +68,9 @@ export interface Trainer {
   /** The learning rate at an iteration. */
   learningRate(iteration: number): number;
   /** This rank's share of the test set under the current weights. */
-  evaluate(): Promise<EvaluationResult>;
+  evaluate(): Promise<EvaluationSums>;
+  /** Mean loss and metric of the samples behind these sums. */
+  measuresOf(sums: EvaluationSums): StepResult;
 
   /** Copy weights out and in, flat, in the order of `tensors`. */
   readWeights(out: Float32Array): Promise<void>;

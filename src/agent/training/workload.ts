@@ -8,7 +8,8 @@ import type { DatasetEntry, ModelEntry } from '../../shared/catalogue.ts';
 import { inputError, type GradwireError } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { nearest } from '../../shared/nearest.ts';
-import { sampleLength, type Dataset, type DatasetSize } from './datasets/dataset.ts';
+import { rowLength } from './batches/batch.ts';
+import type { Dataset, DatasetField, DatasetSize } from './datasets/dataset.ts';
 import { datasets } from './datasets/registry.ts';
 import { trainShard } from './datasets/shard.ts';
 import { parameterCount, type Model } from './models/model.ts';
@@ -68,17 +69,51 @@ export function findWorkload(names: WorkloadNames): WorkloadParts {
   if (optimizer === undefined) {
     throw unknown('OPTIMIZER', 'optimizer.kind', names.optimizer, optimizers);
   }
-  const length = sampleLength(dataset);
-  if (length !== model.inputLength || dataset.classes > model.classes) {
-    throw inputError(
-      'MODEL_DATASET_MISMATCH',
-      `${model.id} takes ${model.inputLength} values and ${model.classes} classes, ` +
-        `${dataset.id} has ${length} and ${dataset.classes}`,
-      { place: 'workload', next: 'Choose a model and a data set that fit together.' },
-    );
+  const misfit = misfitOf(model, dataset);
+  if (misfit !== undefined) {
+    throw inputError('MODEL_DATASET_MISMATCH', misfit, {
+      ...{
+        place: 'workload',
+        next: 'Choose a model and a data set that fit together.',
+      },
+    });
   }
   return { model, dataset, optimizer };
 }
+
+/** Why a model cannot take a data set's samples; undefined where it can. */
+function misfitOf(model: Model, dataset: Dataset): string | undefined {
+  for (const [name, wanted] of Object.entries(model.inputs)) {
+    const field = dataset.fields[name];
+    if (field === undefined) {
+      const has = Object.keys(dataset.fields).join(', ');
+      return `${model.id} takes "${name}", and a sample of ${dataset.id} has only: ${has}`;
+    }
+    const length = rowLengthOf(field, rowLength(wanted));
+    if (field.type !== wanted.type || length !== rowLength(wanted)) {
+      return (
+        `"${name}": ${model.id} takes ${described(rowLength(wanted), wanted.type)}, ` +
+        `${dataset.id} has ${described(length, field.type)}`
+      );
+    }
+    if (wanted.below !== undefined && (field.below ?? Infinity) > wanted.below) {
+      return (
+        `"${name}": ${model.id} knows ${wanted.below} different values, ` +
+        `${dataset.id} has ${field.below ?? 'any number of them'}`
+      );
+    }
+  }
+  return undefined;
+}
+
+/** Numbers in a row, where "any" is as many as are wanted. */
+const rowLengthOf = ({ shape }: DatasetField, wanted: number): number =>
+  shape.includes('any')
+    ? wanted
+    : rowLength({ shape: shape.filter((size) => size !== 'any') });
+
+const described = (length: number, type: string): string =>
+  `${length} ${type === 'f32' ? 'numbers' : 'whole numbers'}`;
 
 /** What there is to know of a workload before it runs. */
 export interface CheckedWorkload extends DatasetSize {
@@ -104,7 +139,7 @@ export function checkWorkload(
     dataset: workload.dataset,
     optimizer: optimizer.kind,
   });
-  const size = dataset.inspect(workload.data);
+  const size = dataset.inspect({ inputs: model.inputs, directory: workload.data });
   const { count } = trainShard(size.train, 0, ranks);
   return {
     ...size,

@@ -8,14 +8,16 @@ import type { BucketSimilarity } from '../exchange/exchange-statistics.ts';
 import type { Notice } from '../../shared/records.ts';
 import type { StepResult } from '../training/trainer.ts';
 
-/** @throws GradwireError `LOSS_NOT_FINITE` */
+/**
+ * @param title the metric's
+ * @throws GradwireError `LOSS_NOT_FINITE`
+ */
 export function requireFiniteStep(
   { loss, metric }: StepResult,
-  rank: number,
-  iteration: number,
+  { rank, iteration, title }: { rank: number; iteration: number; title: string },
 ): void {
   if (Number.isFinite(loss) && Number.isFinite(metric)) return;
-  const [what, value] = Number.isFinite(loss) ? ['accuracy', metric] : ['loss', loss];
+  const [what, value] = Number.isFinite(loss) ? [title, metric] : ['loss', loss];
   throw failure(
     'LOSS_NOT_FINITE',
     `the ${what} of training is ${value} in iteration ${iteration}`,
@@ -44,11 +46,13 @@ export class FiniteMeasures {
     this.#notices = notices;
   }
 
+  /** @param title the metric's */
   evaluation(
-    measured: { readonly loss: number; readonly metric: number },
+    measured: StepResult,
     iteration: number,
-  ): Partial<Record<'loss' | 'metric', number>> {
-    const names = { loss: 'loss', metric: 'accuracy' };
+    title: string,
+  ): Partial<Record<keyof StepResult, number>> {
+    const names = { loss: 'loss', metric: title };
     return finiteOf(measured, 'EVALUATION_NOT_FINITE', this.#notices.ofAll, (key) => {
       return `the ${names[key]} on the test set after iteration ${iteration}`;
     });

@@ -4,6 +4,7 @@
  * exits.
  */
 import { emulatedNetwork } from '../../shared/emulated-network.ts';
+import { statedKind } from '../../shared/metric.ts';
 import type { Notice } from '../../shared/records.ts';
 import { inputError, toErrorData, type ErrorData } from '../../shared/errors.ts';
 import { checkpointInterval, isEncrypted } from '../../shared/experiment-spec.ts';
@@ -256,6 +257,7 @@ export class WorkerSession {
       device: trainer.device,
       why: trainer.whyBackend,
       parameters: trainer.length,
+      ...statedKind(trainer.metric),
     });
     const readsBack = trainer.backend === 'webgpu' && this.#gpuGradient === undefined;
     const arena = new Arena(this.#memory);

@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import type { ExchangePlan } from '../../shared/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import { statedKind } from '../../shared/metric.ts';
 import type { Notice, RunRecord } from '../../shared/records.ts';
 import type { Fence } from '../exchange/exchange-engine.ts';
 import {
@@ -17,7 +18,12 @@ import {
 import type { RankCheckpoint } from '../checkpoint/rank-checkpoint.ts';
 import type { Arena, Vector } from '../memory/arena.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
-import type { GradientMemory, StepResult, Trainer } from '../training/trainer.ts';
+import type {
+  EvaluationSums,
+  GradientMemory,
+  StepResult,
+  Trainer,
+} from '../training/trainer.ts';
 import type { CheckpointKeeper } from './checkpoint-keeper.ts';
 import type { EngineClient } from './engine-client.ts';
 import { FiniteMeasures, requireFiniteStep } from './finite-measures.ts';
@@ -86,7 +92,7 @@ export class TrainingLoop {
       const exchanging = await engine.call('exchange', { iteration });
       const exchanged = performance.now();
       // After the exchange, which says more: where a gradient is not finite, and on whom.
-      requireFiniteStep(step, rank, iteration);
+      requireFiniteStep(step, { rank, iteration, title: trainer.metric.title });
       const { result } = exchanging;
       await trainer.applyGradient(gradient, iteration);
       trainer.takePlainSteps(this.#replaced);
@@ -237,15 +243,16 @@ export class TrainingLoop {
   async #evaluate(iteration: number): Promise<void> {
     const { trainer, engine, rank, report } = this.#options;
     const start = performance.now();
-    const { lossSum, correct, samples } = await trainer.evaluate();
+    const own = await trainer.evaluate();
     const { values } = await engine.call('summarize', {
-      values: [lossSum, correct, samples],
-      operations: ['sum', 'sum', 'sum'],
+      values: own,
+      operations: own.map(() => 'sum'),
     });
-    const [loss, right, count] = values as [number, number, number];
+    const sums = values as unknown as EvaluationSums;
     const finite = this.#finite.evaluation(
-      { loss: loss / count, metric: right / count },
+      trainer.measuresOf(sums),
       iteration,
+      trainer.metric.title,
     );
     this.#lastMetric = finite.metric;
     if (rank !== 0) return;
@@ -254,7 +261,8 @@ export class TrainingLoop {
       at: Date.now(),
       iteration,
       ...finite,
-      samples: count,
+      ...statedKind(trainer.metric),
+      samples: sums[0],
       wall: performance.now() - start,
     });
   }
@@ -319,6 +327,7 @@ export class TrainingLoop {
       iterations: iteration + 1,
       loss: values[0]! / spec.world.ranks,
       ...(this.#lastMetric === undefined ? {} : { metric: this.#lastMetric }),
+      ...statedKind(trainer.metric),
       consistent,
       weights: digest.toString('hex'),
       ...(divergence === undefined ? {} : { divergence }),

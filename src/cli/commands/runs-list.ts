@@ -1,9 +1,10 @@
 /** `gradwire runs list`: what has been run, newest first. */
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
+import { describeMetric } from '../../shared/metric.ts';
 import { describeQueued } from '../../shared/queue-text.ts';
 import type { RunSummary } from '../../shared/rpc.ts';
-import { date, loss, percent } from '../text/quantities.ts';
+import { date, loss } from '../text/quantities.ts';
 import { textTable } from '../text/text-table.ts';
 import { withWorkspace } from '../session/workspace.ts';
 
@@ -55,7 +56,7 @@ const HEADINGS = [
   'iterations',
   'ranks',
   'loss',
-  'accuracy',
+  'metric',
   'methods',
   'name',
 ];
@@ -79,7 +80,7 @@ function row(run: RunSummary): string[] {
     `${run.iterations}/${run.iterationsPlanned}`,
     String(run.ranks),
     run.loss === undefined ? '–' : loss(run.loss),
-    run.metric === undefined ? '–' : percent(run.metric),
+    run.metric === undefined ? '–' : describeMetric(run.metric, run.metricKind),
     run.methods.join(' → '),
     run.name,
   ];

@@ -9,6 +9,7 @@ import {
 import { describeEmulated } from '../../shared/emulated-network.ts';
 import { formatError } from '../../shared/errors.ts';
 import { describePlan } from '../../shared/exchange-plan.ts';
+import { describeMetric } from '../../shared/metric.ts';
 import { describeAllocated, describeQueued } from '../../shared/queue-text.ts';
 import { rankProcesses } from '../../shared/rank-places.ts';
 import type { RunDetail } from '../../shared/rpc.ts';
@@ -16,7 +17,7 @@ import { describeThinned } from '../../shared/thinned-text.ts';
 import { specToYaml } from '../../main/spec/spec-text.ts';
 import { missingRecords } from '../text/missing-records.ts';
 import { PhaseBreakdown } from '../text/phase-breakdown.ts';
-import { date, loss, milliseconds, percent } from '../text/quantities.ts';
+import { date, loss, milliseconds } from '../text/quantities.ts';
 import { describePlaces } from '../text/rank-places.ts';
 import { resolveRun } from '../session/run-name.ts';
 import { withWorkspace } from '../session/workspace.ts';
@@ -63,7 +64,7 @@ function describe(
   const emulated = started?.emulated;
   if (emulated !== undefined) lines.push(`network ${describeEmulated(emulated)}`);
   if (run.loss !== undefined) lines.push(`loss ${loss(run.loss)}`);
-  if (run.metric !== undefined) lines.push(`accuracy ${percent(run.metric)}`);
+  if (run.metric !== undefined) lines.push(describeMetric(run.metric, run.metricKind));
   if (run.error !== undefined) lines.push(formatError(run.error));
   for (const interruption of openInterruptions(run.events)) {
     lines.push(`interrupted at ${describeInterruption(interruption)}`);

@@ -6,6 +6,7 @@
 import { backendText } from '../../shared/backend-text.ts';
 import { describeEmulated } from '../../shared/emulated-network.ts';
 import { describePlan, describeSwitch } from '../../shared/exchange-plan.ts';
+import { describeMetric } from '../../shared/metric.ts';
 import { describeAllocated, describeQueued } from '../../shared/queue-text.ts';
 import {
   endsRun,
@@ -17,7 +18,7 @@ import { describeState } from '../../shared/switched-state.ts';
 import { describeThinned } from '../../shared/thinned-text.ts';
 import type { RunSummary } from '../../shared/rpc.ts';
 import { PhaseBreakdown, PhaseMeans } from './phase-breakdown.ts';
-import { loss, milliseconds, percent } from './quantities.ts';
+import { loss, milliseconds } from './quantities.ts';
 
 export interface RunPrinter {
   /** Once, before any record. */
@@ -120,7 +121,8 @@ export class HumanPrinter implements RunPrinter {
     const result = [`${summary.state} after ${iterations} iterations${took}`];
     if (last?.type === 'done') {
       result.push(`loss ${loss(last.loss)}`);
-      if (last.metric !== undefined) result.push(`accuracy ${percent(last.metric)}`);
+      if (last.metric !== undefined)
+        result.push(describeMetric(last.metric, last.metricKind));
       if (last.divergence !== undefined) {
         const drift = last.divergence.toExponential(2);
         result.push(`replicas had drifted by ${drift} when they were averaged`);
@@ -214,7 +216,8 @@ export class HumanPrinter implements RunPrinter {
     const planned = String(summary.iterationsPlanned);
     const parts = [`${String(summary.iterations).padStart(planned.length)}/${planned}`];
     if (summary.loss !== undefined) parts.push(`loss ${loss(summary.loss)}`);
-    if (summary.metric !== undefined) parts.push(`accuracy ${percent(summary.metric)}`);
+    if (summary.metric !== undefined)
+      parts.push(describeMetric(summary.metric, summary.metricKind));
     parts.push(this.#recent.describe());
     const text = parts.join('  ');
     if (this.#output.columns === undefined) this.#output.write(`${text}\n`);

@@ -13,6 +13,7 @@ import { nodesMigration } from './migrations/003-nodes.ts';
 import { linksMigration } from './migrations/004-links.ts';
 import { logLinesMigration } from './migrations/005-log-lines.ts';
 import { thinnedJournalsMigration } from './migrations/006-thinned-journals.ts';
+import { metricKindsMigration } from './migrations/007-metric-kinds.ts';
 
 /** In order; a database at `user_version` n has had the first n. Never edit, only add. */
 const migrations: readonly string[] = [
@@ -22,6 +23,7 @@ const migrations: readonly string[] = [
   linksMigration,
   logLinesMigration,
   thinnedJournalsMigration,
+  metricKindsMigration,
 ];
 
 export const DATABASE_VERSION = migrations.length;

@@ -195,7 +195,10 @@ function write(
 function applyEvent(statements: Statements, run: RunRow, record: RunEvent): void {
   switch (record.type) {
     case 'started':
-      statements.setRunning.run(run.number);
+      statements.setRunning.run(
+        record.metricKind === undefined ? null : JSON.stringify(record.metricKind),
+        run.number,
+      );
       return;
     case 'evaluation':
       if (record.metric !== undefined)

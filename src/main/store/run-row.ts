@@ -1,5 +1,6 @@
 /** A run's row in the database, and the summary that it makes. */
 import type { ErrorData } from '../../shared/errors.ts';
+import type { MetricKind } from '../../shared/metric.ts';
 import type { RunRecord } from '../../shared/records.ts';
 import type { RunState, RunSummary } from '../../shared/rpc.ts';
 
@@ -29,6 +30,8 @@ export interface RunRow {
   readonly methods: string;
   readonly loss: number | null;
   readonly metric: number | null;
+  /** A `MetricKind` as JSON; null: accuracy. */
+  readonly metric_kind: string | null;
   /** Of a run that has not ended: what its ranks wait for or do now, a record as JSON. */
   readonly queue: string | null;
 }
@@ -68,6 +71,9 @@ export function summaryOf(row: RunRow): RunSummary {
     methods: JSON.parse(row.methods) as string[],
     ...(row.loss === null ? {} : { loss: row.loss }),
     ...(row.metric === null ? {} : { metric: row.metric }),
+    ...(row.metric_kind === null
+      ? {}
+      : { metricKind: JSON.parse(row.metric_kind) as MetricKind }),
     ...(row.error === null || row.state !== 'failed'
       ? {}
       : { error: JSON.parse(row.error) as ErrorData }),

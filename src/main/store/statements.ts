@@ -145,9 +145,9 @@ export function prepareStatements(database: Database.Database) {
     setRefusal: database.prepare<[string, number]>(
       'UPDATE runs SET error = coalesce(error, ?) WHERE number = ?',
     ),
-    setRunning: database.prepare<[number]>(
-      `UPDATE runs SET state = 'running', launcher = NULL WHERE number = ?`,
-    ),
+    setRunning: database.prepare<[string | null, number]>(`
+      UPDATE runs SET state = 'running', launcher = NULL, metric_kind = ?
+      WHERE number = ?`),
     endRun: database.prepare<[string, number, number | null, string | null, number]>(`
       UPDATE runs SET state = ?, ended_at = ?, metric = coalesce(?, metric),
         error = ?, launcher = NULL

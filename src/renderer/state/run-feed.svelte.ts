@@ -13,6 +13,7 @@ import type {
   JournalEntry,
   SwitchRecord,
 } from '../../shared/records.ts';
+import { ACCURACY, type MetricKind } from '../../shared/metric.ts';
 import type { AppApi, RunDetail, RunSummary } from '../../shared/rpc.ts';
 import type { Connection } from './connection.ts';
 import { RedrawClock } from './redraw-clock.svelte.ts';
@@ -93,6 +94,11 @@ export class RunFeed {
 
   get detail(): RunDetail | undefined {
     return this.#detail;
+  }
+
+  /** What the run is measured by. */
+  get metricKind(): MetricKind {
+    return this.#summary?.metricKind ?? ACCURACY;
   }
 
   /** Undefined until the stored part has been read. */

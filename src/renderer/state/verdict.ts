@@ -13,7 +13,7 @@ import { rankTitle } from './rank-nodes.ts';
 import type { WindowSummary } from './window-summary.ts';
 
 /** Ids of the charts that a statement can point at. */
-export type Evidence = 'phases' | 'ranks' | 'bytes' | 'density' | 'loss' | 'accuracy';
+export type Evidence = 'phases' | 'ranks' | 'bytes';
 
 export interface Statement {
   readonly text: string;

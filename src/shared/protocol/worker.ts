@@ -7,6 +7,7 @@ import type { NetworkCost } from '../cost-model/network-cost.ts';
 import type { ErrorData } from '../errors.ts';
 import type { ExchangePlan, PlanSwitch } from '../exchange-plan.ts';
 import type { ExperimentSpec } from '../experiment-spec.ts';
+import type { MetricKind } from '../metric.ts';
 import type { PortRange } from '../port-range.ts';
 import type { RunRecord } from '../records.ts';
 import type { RankAddress } from './supervisor.ts';
@@ -63,6 +64,8 @@ export type FromWorker =
       /** Why `auto` did not take a GPU, where that is so. */
       readonly why?: string | undefined;
       readonly parameters: number;
+      /** What the model is measured by beside its loss; absent: accuracy. */
+      readonly metricKind?: MetricKind | undefined;
     }
   | { readonly type: 'records'; readonly records: readonly RunRecord[] }
   /** This rank's checkpoint is on the disk. */

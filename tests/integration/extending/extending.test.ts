@@ -163,7 +163,7 @@ describe('what is registered from outside', () => {
     );
     expect(await refused('exchange.method=topk')).toContain('COLLECTIVE_MISFIT');
     expect(await refused('workload.dataset=digits')).toMatch(
-      /MODEL_DATASET_MISMATCH.*line takes 64 values/s,
+      /MODEL_DATASET_MISMATCH.*line takes 64 numbers, digits has 784/s,
     );
     expect(await refused('workload.model=lime')).toMatch(/MODEL_UNKNOWN.*"line"/s);
   });

@@ -1,5 +1,8 @@
 /** A data set from outside: 8 × 8 images with two bright rows, whose place is the class. */
-import type { Dataset, Samples } from '../../../src/agent/training/datasets/dataset.ts';
+import type {
+  ByteDatasetDefinition,
+  ByteSamples,
+} from '../../../src/agent/training/datasets/byte-dataset.ts';
 import {
   testShard,
   trainShard,
@@ -11,7 +14,7 @@ const TEST = 96;
 const VALUES = 64;
 const CLASSES = 3;
 
-export const stripes: Dataset = {
+export const stripes: ByteDatasetDefinition = {
   id: 'stripes',
   title: 'Stripes',
   summary: '384 + 96 images of stripes, 8×8',
@@ -26,7 +29,7 @@ export const stripes: Dataset = {
     }),
 };
 
-function draw({ count, sampleAt }: Shard, first: number): Samples {
+function draw({ count, sampleAt }: Shard, first: number): ByteSamples {
   const values = new Uint8Array(count * VALUES);
   const labels = new Uint8Array(count);
   for (let j = 0; j < count; j++) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { BatchSampler } from '../../../src/agent/training/datasets/batch-sampler.ts';
+import { BatchSampler } from '../../../src/agent/training/batches/batch-sampler.ts';
 import { runs } from '../../harness/effort.ts';
 
 const batches = (sampler: BatchSampler, iterations: readonly number[]) =>

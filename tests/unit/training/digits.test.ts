@@ -43,7 +43,7 @@ test('a series may be empty', () => {
 });
 
 test('the embedded set is 8,000 + 2,000 images that never change', async () => {
-  expect(digits.inspect(undefined)).toEqual({ train: 8000, test: 2000 });
+  expect(digits.inspect({})).toEqual({ train: 8000, test: 2000 });
   const { train, test } = await digits.open({ rank: 0, world: 1 });
   expect(train.values.length).toBe(8000 * digitPixels);
   expect(test.values.length).toBe(2000 * digitPixels);

@@ -28,7 +28,7 @@ async function errorOf(directory: string | undefined): Promise<GradwireError> {
 
 test.each(['', '.gz'])('the whole set (files named …%s) in shards', async (suffix) => {
   const directory = directoryOf({ ...trainPair(11, suffix), ...testPair(5, suffix) });
-  expect(mnist.inspect(directory)).toEqual({ train: 11, test: 5 });
+  expect(mnist.inspect({ directory })).toEqual({ train: 11, test: 5 });
   const images = idxBytes([11, 28, 28]).subarray(16);
   const seen = { train: [] as number[], test: [] as number[] };
   for (const rank of [0, 1, 2]) {
@@ -50,7 +50,7 @@ test.each(['', '.gz'])('the whole set (files named …%s) in shards', async (suf
 
 test('with the t10k pair alone, four fifths train and the rest tests, with a notice', async () => {
   const directory = directoryOf(testPair(10));
-  const size = mnist.inspect(directory);
+  const size = mnist.inspect({ directory });
   expect(size).toMatchObject({ train: 8, test: 2 });
   expect(size.notice).toContain('first 8 samples');
   const { train, test } = await mnist.open({ rank: 0, world: 1, directory });
@@ -65,7 +65,7 @@ test('names with a dot, as some archives have them, are found', () => {
     't10k-images.idx3-ubyte': idxBytes([10, 28, 28]),
     't10k-labels.idx1-ubyte': idxBytes([10], 10),
   });
-  expect(mnist.inspect(directory)).toMatchObject({ train: 8 });
+  expect(mnist.inspect({ directory })).toMatchObject({ train: 8 });
 });
 
 describe('what is wrong is one error', () => {
@@ -147,7 +147,10 @@ if (real === undefined) {
 
 describe.skipIf(real === undefined)('real MNIST', () => {
   test('its first labels are known, its images are dark strokes on nothing', async () => {
-    expect(mnist.inspect(real)).toMatchObject({ train: 8000, test: 2000 });
+    expect(mnist.inspect({ directory: real })).toMatchObject({
+      train: 8000,
+      test: 2000,
+    });
     const { train } = await mnist.open({ rank: 0, world: 1, directory: real });
     expect([...train.labels.subarray(0, 10)]).toEqual([7, 2, 1, 0, 4, 1, 4, 9, 5, 9]);
     const mean =

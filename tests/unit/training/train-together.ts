@@ -67,9 +67,9 @@ export async function trainTogether(
     let correct = 0;
     let samples = 0;
     for (const trainer of trainers) {
-      const result = await trainer.evaluate();
-      correct += result.correct;
-      samples += result.samples;
+      const [count, , right] = await trainer.evaluate();
+      correct += right!;
+      samples += count;
     }
     return { loss, accuracy: correct / samples };
   } finally {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { BatchSampler } from '../../../src/agent/training/datasets/batch-sampler.ts';
+import { BatchSampler } from '../../../src/agent/training/batches/batch-sampler.ts';
 import { digits } from '../../../src/agent/training/datasets/digits.ts';
 import { createTrainer } from '../../../src/agent/training/create-trainer.ts';
 import { fnn3 } from '../../../src/agent/training/models/fnn3.ts';
@@ -301,8 +301,9 @@ describe('evaluation', () => {
     // 2,000 among 7: shares of 286 and 285, each a full block and a padded one.
     const subject = await trainer(6, { world: 7 });
     const result = await subject.evaluate();
+    const [samples, summedLoss, hits] = result;
     const { test: share } = await digits.open({ rank: 6, world: 7 });
-    expect(result.samples).toBe(share.count);
+    expect(samples).toBe(share.count);
     expect(share.count).toBe(285);
 
     const weights = await weightsOf(subject);
@@ -317,8 +318,12 @@ describe('evaluation', () => {
       lossSum += referenceLoss(scores!, share.labels[row]!);
       if (scores!.indexOf(Math.max(...scores!)) === share.labels[row]) correct++;
     }
-    expect(result.correct).toBe(correct);
-    expect(result.lossSum / share.count).toBeCloseTo(lossSum / share.count, 5);
+    expect(hits).toBe(correct);
+    expect(summedLoss / share.count).toBeCloseTo(lossSum / share.count, 5);
+    expect(subject.measuresOf(result)).toEqual({
+      loss: summedLoss / share.count,
+      metric: correct / share.count,
+    });
   });
 
   test('does not disturb a loaded batch', async () => {

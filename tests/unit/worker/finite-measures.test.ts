@@ -20,14 +20,17 @@ test.each([
   [{ loss: 1, metric: NaN }, 'the accuracy of training is NaN in iteration 7'],
 ])('a step of %o ends training', (step, message) => {
   expect(() => {
-    requireFiniteStep(step, 2, 7);
+    requireFiniteStep(step, { rank: 2, iteration: 7, title: 'accuracy' });
   }).toThrowError(
     expect.objectContaining({ code: 'LOSS_NOT_FINITE', message, rank: 2 }) as Error,
   );
 });
 
 test('a step that is finite goes on, however large', () => {
-  requireFiniteStep({ loss: Number.MAX_VALUE, metric: 0 }, 0, 0);
+  requireFiniteStep(
+    { loss: Number.MAX_VALUE, metric: 0 },
+    { rank: 0, iteration: 0, title: 'accuracy' },
+  );
 });
 
 test('a norm that is not finite is absent, and its rank says so', () => {

@@ -1,24 +1,26 @@
 /**
- * What a data set is to training: samples of a fixed shape with a class each, split
- * into a training and a test part, from which a rank takes its shard. A new data set is
- * one file with this interface and one line in registry.ts.
+ * What a data set is to training: samples made of named fields, split into a training and
+ * a test part, from which a rank takes its shard. A new data set is one file with this
+ * interface and one line in registry.ts. Rows of bytes with a class each need less
+ * (byte-dataset.ts).
  */
 import type { DatasetEntry } from '../../../shared/catalogue.ts';
+import type { BatchField, BatchFields, BatchValues } from '../batches/batch.ts';
 
-/** Samples in memory, as bytes: models see them as numbers in 0…1. */
 export interface Samples {
   readonly count: number;
-  /** count × sampleLength; sample j is values[j·sampleLength …]. */
-  readonly values: Uint8Array;
-  /** count classes, 0…classes−1. */
-  readonly labels: Uint8Array;
+  /**
+   * Writes these samples into a batch, row by row.
+   * @param rows numbers of samples, 0…count−1
+   */
+  read(rows: Uint32Array, batch: BatchValues): void;
 }
 
-export interface RankShard {
+export interface RankShard<S extends Samples = Samples> {
   /** Equal in size on all ranks, disjoint. */
-  readonly train: Samples;
+  readonly train: S;
   /** Disjoint, together the whole test part; sizes differ by one at most. */
-  readonly test: Samples;
+  readonly test: S;
 }
 
 export interface DatasetSize {
@@ -28,30 +30,34 @@ export interface DatasetSize {
   readonly notice?: string | undefined;
 }
 
-export interface ShardRequest {
-  readonly rank: number;
-  readonly world: number;
+export interface DatasetRequest {
+  /** What the model takes, by which a data set may cut its samples. */
+  readonly inputs: BatchFields;
   /** Where the files are (`workload.data`); unused by embedded sets. */
   readonly directory?: string | undefined;
 }
 
+export interface ShardRequest extends DatasetRequest {
+  readonly rank: number;
+  readonly world: number;
+}
+
+/** A field as a data set has it: `any` where it gives as many as the model takes. */
+export interface DatasetField extends Omit<BatchField, 'shape'> {
+  readonly shape: readonly (number | 'any')[];
+}
+
 export interface Dataset extends DatasetEntry {
-  readonly sampleShape: readonly number[];
-  readonly classes: number;
+  readonly fields: Readonly<Record<string, DatasetField>>;
   /**
    * Sizes, from headers alone, at once.
    * @throws GradwireError `DATA_*` where the directory does not hold the set.
    */
-  inspect(directory: string | undefined): DatasetSize;
+  inspect(request: DatasetRequest): DatasetSize;
   /**
    * The shard of a rank.
    * @throws GradwireError `DATA_*` where a file is missing, damaged or not what it
    * should be: the file, the offset and what was expected.
    */
   open(request: ShardRequest): Promise<RankShard>;
-}
-
-/** Values per sample. */
-export function sampleLength(dataset: Pick<Dataset, 'sampleShape'>): number {
-  return dataset.sampleShape.reduce((product, size) => product * size, 1);
 }

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { bundledFile } from '../../bundle/bundled-file.ts';
-import type { Samples } from './dataset.ts';
+import type { ByteSamples } from './byte-dataset.ts';
 import { digitGlyphs } from './digit-strokes.ts';
 
 export const digitWidth = 28;
@@ -41,7 +41,10 @@ interface Drawing {
  * The samples of each series of the set `seed`.
  * @throws GradwireError `AGENT_MISSING`
  */
-export function drawDigits(seed: number, series: readonly DigitSeries[]): Samples[] {
+export function drawDigits(
+  seed: number,
+  series: readonly DigitSeries[],
+): ByteSamples[] {
   const module = new WebAssembly.Module(
     readFileSync(bundledFile(DRAWING, import.meta.dirname)),
   );

@@ -4,7 +4,7 @@
  * images in every run and on every machine: the run's seed shuffles them, it does not
  * draw others.
  */
-import type { Dataset } from './dataset.ts';
+import { byteDataset } from './byte-dataset.ts';
 import {
   digitClasses,
   digitWidth,
@@ -17,7 +17,7 @@ const seed = 20_261_120;
 const trainCount = 8_000;
 const testCount = 2_000;
 
-export const digits: Dataset = {
+export const digits = byteDataset({
   id: 'digits',
   title: 'Digits (embedded)',
   summary: `${trainCount} + ${testCount} handwriting-like digits, 28×28, drawn on the spot`,
@@ -35,7 +35,7 @@ export const digits: Dataset = {
     ]);
     return await Promise.resolve({ train: train!, test: test! });
   },
-};
+});
 
 /** `origin`: the number in the set of its part's first sample. */
 function seriesOf(shard: Shard, world: number, origin: number): DigitSeries {

@@ -6,7 +6,8 @@
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { inputError } from '../../../shared/errors.ts';
-import type { Dataset, DatasetSize, RankShard, Samples } from './dataset.ts';
+import { byteDataset, type ByteSamples } from './byte-dataset.ts';
+import type { DatasetSize } from './dataset.ts';
 import { readIdx, readIdxHeader } from './idx-file.ts';
 import { testShard, trainShard, type Shard } from './shard.ts';
 
@@ -25,7 +26,7 @@ type Found =
   | { readonly kind: 'whole'; readonly train: Pair; readonly test: Pair }
   | { readonly kind: 'test-part-only'; readonly test: Pair };
 
-export const mnist: Dataset = {
+export const mnist = byteDataset({
   id: 'mnist',
   title: 'MNIST',
   summary: 'Handwritten digits, 28×28, from IDX files in a data directory',
@@ -33,14 +34,14 @@ export const mnist: Dataset = {
   sampleShape: [side, side],
   classes,
 
-  inspect(directory) {
+  inspect({ directory }) {
     const found = findFiles(directory);
     const test = pairSize(found.test);
     if (found.kind === 'test-part-only') return splitTestPart(test, directory);
     return { train: pairSize(found.train), test };
   },
 
-  async open({ rank, world, directory }): Promise<RankShard> {
+  async open({ rank, world, directory }) {
     const found = findFiles(directory);
     const total = pairSize(found.test);
     if (found.kind === 'test-part-only') {
@@ -56,7 +57,7 @@ export const mnist: Dataset = {
     await readPair(found.test, [test]);
     return { train, test };
   },
-};
+});
 
 function splitTestPart(samples: number, directory: string | undefined): DatasetSize {
   const train = Math.floor(samples * trainShareOfTestPart);
@@ -70,7 +71,7 @@ function splitTestPart(samples: number, directory: string | undefined): DatasetS
 }
 
 /** The samples of one shard, filled piece by piece as a file passes by. */
-class Collector implements Samples {
+class Collector implements ByteSamples {
   readonly count: number;
   readonly values: Uint8Array;
   readonly labels: Uint8Array;

@@ -3,7 +3,12 @@
  * in each process that is to know them.
  */
 import { invalidDefinition, register } from '../../../shared/registry.ts';
-import { sampleLength, type Dataset } from './dataset.ts';
+import {
+  byteDataset,
+  sampleLength,
+  type ByteDatasetDefinition,
+} from './byte-dataset.ts';
+import type { Dataset } from './dataset.ts';
 import { digits } from './digits.ts';
 import { mnist } from './mnist.ts';
 
@@ -18,16 +23,28 @@ const MOST_CLASSES = 256;
 
 /**
  * Makes a data set known to this process.
- * @throws GradwireError `DATASET_DUPLICATE`; `DATASET_INVALID` for empty samples and for more
- * classes than a byte can name
+ * @throws GradwireError `DATASET_DUPLICATE`; `DATASET_INVALID` for one without fields, for
+ * empty samples and for more classes than a byte can name
  */
-export function registerDataset(dataset: Dataset): void {
-  const { classes, id } = dataset;
-  if (sampleLength(dataset) === 0) {
+export function registerDataset(dataset: Dataset | ByteDatasetDefinition): void {
+  register(known, 'fields' in dataset ? checked(dataset) : ofBytes(dataset), KIND);
+}
+
+function checked(dataset: Dataset): Dataset {
+  const { id, fields } = dataset;
+  if (Object.keys(fields).length === 0) {
+    throw invalidDefinition(KIND, id, 'its samples have no fields');
+  }
+  return dataset;
+}
+
+function ofBytes(definition: ByteDatasetDefinition): Dataset {
+  const { classes, id } = definition;
+  if (sampleLength(definition) === 0) {
     throw invalidDefinition(KIND, id, 'its samples are empty');
   }
   if (!(classes >= 1 && classes <= MOST_CLASSES)) {
     throw invalidDefinition(KIND, id, `${classes} classes, not 1 to ${MOST_CLASSES}`);
   }
-  register(known, dataset, KIND);
+  return byteDataset(definition);
 }

@@ -2,8 +2,9 @@
  * FNN-3, the fully connected network of the A2SGD experiments: 784-200-200-10 with
  * biases and ReLU, 199,210 parameters (A2SGD, table of models).
  */
-import { heInitializer, zeroInitializer } from './initial-weights.ts';
-import type { Model, ModelTensor } from './model.ts';
+import { heInitializer } from './initial-weights.ts';
+import { classifier } from './classifier.ts';
+import type { ModelTensor } from './model.ts';
 
 const widths = [784, 200, 200, 10] as const;
 
@@ -14,11 +15,11 @@ function layer(number: number, inputs: number, outputs: number): ModelTensor[] {
       shape: [inputs, outputs],
       initialize: heInitializer(inputs),
     },
-    { name: `layer${number}.bias`, shape: [outputs], initialize: zeroInitializer },
+    { name: `layer${number}.bias`, shape: [outputs], initialize: 'zeros' },
   ];
 }
 
-export const fnn3: Model = {
+export const fnn3 = classifier({
   id: 'fnn3',
   title: 'FNN-3',
   summary: 'Fully connected 784-200-200-10 with biases and ReLU, 199,210 parameters',
@@ -36,4 +37,4 @@ export const fnn3: Model = {
     const hidden2 = nn.relu(numpy.matmul(hidden1, weight2!).add(bias2!));
     return numpy.matmul(hidden2, weight3!).add(bias3!);
   },
-};
+});

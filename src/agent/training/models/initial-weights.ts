@@ -3,7 +3,7 @@
  * from the same bits without exchanging any.
  */
 import { purposes, RandomStream } from '../runtime/random-stream.ts';
-import { parameterCount, tensorLength, type Model } from './model.ts';
+import { parameterCount, tensorLength, type Initializer, type Model } from './model.ts';
 
 /** All tensors' first values, flat, in the model's order. */
 export function initialWeights(
@@ -14,7 +14,8 @@ export function initialWeights(
   let start = 0;
   for (const [index, tensor] of model.tensors.entries()) {
     const length = tensorLength(tensor);
-    tensor.initialize(
+    initialize(
+      tensor.initialize,
       weights.subarray(start, start + length),
       new RandomStream({ seed, bucket: index, purpose: purposes.weights }),
     );
@@ -23,18 +24,22 @@ export function initialWeights(
   return weights;
 }
 
+function initialize(how: Initializer, out: Float32Array, random: RandomStream): void {
+  if (how === 'zeros') out.fill(0);
+  else if (how === 'ones') out.fill(1);
+  else if (typeof how === 'function') how(out, random);
+  else if ('normal' in how) random.bells(out, how.normal);
+  else {
+    for (let i = 0; i < out.length; i++) {
+      out[i] = random.between(-how.uniform, how.uniform);
+    }
+  }
+}
+
 /**
  * Mean 0 and deviation √(2 ⁄ fan-in), which keeps the scale of activations through
  * layers with ReLU (He et al., "Delving Deep into Rectifiers", 2015).
  */
-export function heInitializer(fanIn: number) {
-  const deviation = Math.sqrt(2 / fanIn);
-  return (out: Float32Array, random: RandomStream): void => {
-    random.bells(out, deviation);
-  };
-}
-
-/** Zeros: for biases. */
-export function zeroInitializer(out: Float32Array): void {
-  out.fill(0);
+export function heInitializer(fanIn: number): Initializer {
+  return { normal: Math.sqrt(2 / fanIn) };
 }

@@ -1,33 +1,58 @@
 /**
- * What a network is to training: named parameter tensors with their first values, and
- * the forward pass as jax-js operations; the loss, its gradient and the optimiser come
- * from outside. A new model is one file with this interface and one line in
- * registry.ts.
+ * What a network is to training: named parameter tensors with their first values, which
+ * fields of a batch it takes, and its objective as jax-js operations; gradient and
+ * optimiser come from outside. A new model is one file with this interface and one line in
+ * registry.ts. A softmax classifier needs less (classifier.ts).
  */
+import type { BatchFields } from '../batches/batch.ts';
+import type { Metric } from '../metrics/metric.ts';
 import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
 import type { RandomStream } from '../runtime/random-stream.ts';
 
 export interface ModelTensor {
   readonly name: string;
   readonly shape: readonly number[];
-  /** Writes the first values. The stream is the same on every rank. */
-  initialize(out: Float32Array, random: RandomStream): void;
+  readonly initialize: Initializer;
+}
+
+/**
+ * First values: all 0, all 1, bell-shaped around 0 with a deviation, uniform between
+ * −bound and bound, or what a function writes. Its stream is the same on every rank.
+ */
+export type Initializer =
+  | 'zeros'
+  | 'ones'
+  | { readonly normal: number }
+  | { readonly uniform: number }
+  | ((out: Float32Array, random: RandomStream) => void);
+
+export interface Objective {
+  /** The loss of each sample, [rows]; where it has several predictions, their sum. */
+  readonly losses: JaxArray;
+  /** What the metric sums up over samples, each [rows]. */
+  readonly sums: readonly JaxArray[];
 }
 
 export interface Model {
   readonly id: string;
   readonly title: string;
   readonly summary: string;
-  /** Values of one sample, which arrive as a flat row. */
-  readonly inputLength: number;
-  readonly classes: number;
+  /** The fields of a batch that it takes, by name. */
+  readonly inputs: BatchFields;
+  /** How many predictions the loss of a sample sums up: 1, or the length of a sequence. */
+  readonly predictions: number;
+  readonly metric: Metric;
   /** In the order of the flat gradient. */
   readonly tensors: readonly ModelTensor[];
   /**
-   * Scores before the softmax, [rows, classes], of inputs [rows, inputLength]. Takes
-   * ownership of its arguments, as every jax-js function does.
+   * Of a batch, each field [rows, …its shape]. Takes ownership of its arguments, as every
+   * jax-js function does.
    */
-  logits(jax: Jax, parameters: readonly JaxArray[], inputs: JaxArray): JaxArray;
+  objective(
+    jax: Jax,
+    parameters: readonly JaxArray[],
+    batch: Readonly<Record<string, JaxArray>>,
+  ): Objective;
 }
 
 /** Elements of a tensor. */

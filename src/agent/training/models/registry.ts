@@ -3,8 +3,9 @@
  * each process that is to know them.
  */
 import { invalidDefinition, register } from '../../../shared/registry.ts';
+import { asModel, modelFault, type ModelDefinition } from './definition.ts';
 import { fnn3 } from './fnn3.ts';
-import { parameterCount, type Model } from './model.ts';
+import type { Model } from './model.ts';
 
 const known = new Map<string, Model>([fnn3].map((model) => [model.id, model]));
 export const models: ReadonlyMap<string, Model> = known;
@@ -13,14 +14,10 @@ const KIND = { code: 'MODEL', noun: 'model' };
 
 /**
  * Makes a model known to this process.
- * @throws GradwireError `MODEL_DUPLICATE`; `MODEL_INVALID` for one without parameters or with
- * two tensors of one name
+ * @throws GradwireError `MODEL_DUPLICATE`; `MODEL_INVALID` for one that cannot be trained
  */
-export function registerModel(model: Model): void {
-  const { id, tensors } = model;
-  if (parameterCount(model) === 0) throw invalidDefinition(KIND, id, 'it is empty');
-  if (new Set(tensors.map(({ name }) => name)).size < tensors.length) {
-    throw invalidDefinition(KIND, id, 'two of its tensors have the same name');
-  }
-  register(known, model, KIND);
+export function registerModel(definition: ModelDefinition): void {
+  const fault = modelFault(definition);
+  if (fault !== undefined) throw invalidDefinition(KIND, definition.id, fault);
+  register(known, asModel(definition), KIND);
 }

@@ -1,0 +1,36 @@
+/**
+ * What a batch is made of: named arrays with one row for each sample. A model says which
+ * it takes, a data set which it has; both are compared before anything is trained.
+ */
+
+export interface BatchField {
+  readonly type: 'f32' | 'i32';
+  /** Of one sample's row; [] is a single number. */
+  readonly shape: readonly number[];
+  /** Whole numbers are 0…below−1: classes, or the tokens of a vocabulary. */
+  readonly below?: number | undefined;
+}
+
+export type BatchFields = Readonly<Record<string, BatchField>>;
+
+/** The rows of one field, one after the other. */
+export type FieldValues = Float32Array<ArrayBuffer> | Int32Array<ArrayBuffer>;
+export type BatchValues = Readonly<Record<string, FieldValues>>;
+
+/** Numbers in one sample's row. */
+export function rowLength({ shape }: Pick<BatchField, 'shape'>): number {
+  return shape.reduce((product, size) => product * size, 1);
+}
+
+/** Arrays for so many samples. */
+export function allocateBatch(fields: BatchFields, samples: number): BatchValues {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => {
+      const length = samples * rowLength(field);
+      return [
+        name,
+        field.type === 'f32' ? new Float32Array(length) : new Int32Array(length),
+      ];
+    }),
+  );
+}

@@ -1,0 +1,58 @@
+/**
+ * A softmax classifier: rows of numbers to one score per class. Its loss is softmax
+ * cross-entropy, its metric the share of samples whose highest score is the right class.
+ */
+import { accuracy } from '../metrics/accuracy.ts';
+import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
+import type { Model } from './model.ts';
+
+export interface ClassifierDefinition extends Pick<
+  Model,
+  'id' | 'title' | 'summary' | 'tensors'
+> {
+  /** Values of one sample, which arrive as a flat row. */
+  readonly inputLength: number;
+  readonly classes: number;
+  /**
+   * Scores before the softmax, [rows, classes], of inputs [rows, inputLength]. Takes
+   * ownership of its arguments, as every jax-js function does.
+   */
+  logits(jax: Jax, parameters: readonly JaxArray[], inputs: JaxArray): JaxArray;
+}
+
+export function classifier(definition: ClassifierDefinition): Model {
+  const { id, title, summary, tensors, inputLength, classes } = definition;
+  return {
+    ...{ id, title, summary, tensors },
+    inputs: {
+      inputs: { type: 'f32', shape: [inputLength] },
+      labels: { type: 'i32', shape: [], below: classes },
+    },
+    predictions: 1,
+    metric: accuracy,
+    objective(jax, parameters, { inputs, labels }) {
+      const logits = definition.logits(jax, parameters, inputs!);
+      const { losses, hits } = scoreClasses(jax, logits, labels!);
+      return { losses, sums: [hits] };
+    },
+  };
+}
+
+export interface Scores {
+  /** −log p of the right class, [rows]. */
+  readonly losses: JaxArray;
+  /** 1 where the highest score is the right class, else 0, [rows]. */
+  readonly hits: JaxArray;
+}
+
+/** Takes ownership of `logits` [rows, classes] and `labels` [rows] (int32). */
+export function scoreClasses(jax: Jax, logits: JaxArray, labels: JaxArray): Scores {
+  const { numpy, nn } = jax;
+  const classes = logits.shape[1]!;
+  const hits = numpy
+    .equal(numpy.argmax(logits.ref, 1), labels.ref)
+    .astype(numpy.float32);
+  const right = nn.oneHot(labels, classes);
+  const losses = nn.logSoftmax(logits).mul(right).sum(1).neg();
+  return { losses, hits };
+}

@@ -1,0 +1,44 @@
+/**
+ * What a model is measured by beside its loss, as records, pages and the command line name
+ * it. Records state it where it is not the accuracy.
+ */
+import { z } from 'zod';
+import { formatPercent, formatQuantity } from './units.ts';
+
+export const metricKindSchema = z.strictObject({
+  id: z.string().min(1).max(40),
+  /** As in "accuracy 91.2 %". */
+  title: z.string().min(1).max(40),
+  /** A share of 1 is shown in percent. */
+  format: z.enum(['share', 'number']),
+  better: z.enum(['higher', 'lower']),
+});
+export type MetricKind = z.infer<typeof metricKindSchema>;
+
+export const ACCURACY: MetricKind = {
+  id: 'accuracy',
+  title: 'accuracy',
+  format: 'share',
+  better: 'higher',
+};
+
+/** For records: nothing of the accuracy. */
+export function statedKind(kind: MetricKind): { readonly metricKind?: MetricKind } {
+  return kind.id === ACCURACY.id ? {} : { metricKind: kind };
+}
+
+/** A value alone: `91.2 %`, `4.31`. */
+export function formatMetric(
+  value: number | undefined,
+  { format }: Pick<MetricKind, 'format'> = ACCURACY,
+): string {
+  return format === 'share' ? formatPercent(value) : formatQuantity(value);
+}
+
+/** With its name: `accuracy 91.2 %`, `perplexity 4.31`. */
+export function describeMetric(
+  value: number | undefined,
+  kind: MetricKind = ACCURACY,
+): string {
+  return `${kind.title} ${formatMetric(value, kind)}`;
+}
