@@ -32,7 +32,11 @@ export function formatMetric(
   value: number | undefined,
   { format }: Pick<MetricKind, 'format'> = ACCURACY,
 ): string {
-  return format === 'share' ? formatPercent(value) : formatQuantity(value);
+  if (format === 'share') return formatPercent(value);
+  if (value === undefined || !Number.isFinite(value) || value >= 1000) {
+    return formatQuantity(value);
+  }
+  return value.toPrecision(4);
 }
 
 /** With its name: `accuracy 91.2 %`, `perplexity 4.31`. */

@@ -19,10 +19,13 @@ function check(workload: Record<string, unknown>, kind = 'sgd', ranks = 4) {
 test('the catalogue lists what there is', () => {
   expect(describeModels()).toEqual([
     expect.objectContaining({ id: 'fnn3', parameterCount: 199_210 }),
+    expect.objectContaining({ id: 'lstm-small', parameterCount: 124_160 }),
   ]);
   expect(describeDatasets().map(({ id, needsData }) => [id, needsData])).toEqual([
     ['digits', false],
     ['mnist', true],
+    ['sentences', false],
+    ['text', true],
   ]);
   expect(describeOptimizers()).toEqual(['sgd']);
 });
@@ -48,7 +51,7 @@ test.each([
     'DATASET_UNKNOWN',
     'workload.dataset',
     { dataset: 'imagenet' },
-    'There is: digits, mnist.',
+    'There is: digits, mnist, sentences, text.',
   ],
   [
     'DATA_DIRECTORY_MISSING',
@@ -65,6 +68,27 @@ test.each([
       next: expect.stringContaining(next) as string,
     }),
   );
+});
+
+test.each([
+  [
+    { model: 'lstm-small' },
+    'lstm-small takes "tokens", and a sample of digits has only: inputs, labels',
+  ],
+  [
+    { dataset: 'sentences' },
+    'fnn3 takes "inputs", and a sample of sentences has only: tokens',
+  ],
+])('%o do not fit', (workload, message) => {
+  expect(() => check(workload)).toThrow(
+    expect.objectContaining({ code: 'MODEL_DATASET_MISMATCH', message }),
+  );
+});
+
+test('a text is cut into the windows that the model takes', () => {
+  expect(check({ model: 'lstm-small', dataset: 'sentences' })).toMatchObject({
+    ...{ train: 11_249, test: 1249, iterationsPerEpoch: 2812 / 32 },
+  });
 });
 
 test('an unknown optimizer', () => {

@@ -11,9 +11,11 @@ import {
 import type { Dataset } from './dataset.ts';
 import { digits } from './digits.ts';
 import { mnist } from './mnist.ts';
+import { sentences } from './sentences.ts';
+import { text } from './text.ts';
 
 const known = new Map<string, Dataset>(
-  [digits, mnist].map((dataset) => [dataset.id, dataset]),
+  [digits, mnist, sentences, text].map((dataset) => [dataset.id, dataset]),
 );
 export const datasets: ReadonlyMap<string, Dataset> = known;
 

@@ -5,9 +5,12 @@
 import { invalidDefinition, register } from '../../../shared/registry.ts';
 import { asModel, modelFault, type ModelDefinition } from './definition.ts';
 import { fnn3 } from './fnn3.ts';
+import { lstmSmall } from './lstm-small.ts';
 import type { Model } from './model.ts';
 
-const known = new Map<string, Model>([fnn3].map((model) => [model.id, model]));
+const known = new Map<string, Model>(
+  [fnn3, lstmSmall].map((model) => [model.id, model]),
+);
 export const models: ReadonlyMap<string, Model> = known;
 
 const KIND = { code: 'MODEL', noun: 'model' };

@@ -11,6 +11,7 @@ export const purposes = {
   digitImage: 0x7402,
   shuffle: 0x7403,
   weights: 0x7404,
+  sentences: 0x7405,
 } as const;
 
 const WORD = 2 ** -32;

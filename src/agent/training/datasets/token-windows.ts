@@ -1,0 +1,88 @@
+/**
+ * A text as samples: windows of tokens that follow one another, each overlapping the next
+ * by one token, which the one predicts and the other begins with. So every token but the
+ * first is predicted once.
+ */
+import { inputError } from '../../../shared/errors.ts';
+import type { BatchFields, BatchValues } from '../batches/batch.ts';
+import { rowLength } from '../batches/batch.ts';
+import type { RankShard, Samples } from './dataset.ts';
+import { testShard, trainShard, type Shard } from './shard.ts';
+
+/** The last tenth of a text is the test part. */
+const TRAIN_SHARE = 0.9;
+
+export interface TextParts {
+  readonly train: Uint8Array;
+  readonly test: Uint8Array;
+}
+
+export function splitText(tokens: Uint8Array): TextParts {
+  const cut = Math.floor(tokens.length * TRAIN_SHARE);
+  return { train: tokens.subarray(0, cut), test: tokens.subarray(cut) };
+}
+
+/** Tokens in a window of a model; 2 where it takes none. */
+export function windowLength({ tokens }: BatchFields): number {
+  return Math.max(2, tokens === undefined ? 0 : rowLength(tokens));
+}
+
+/** Whole windows in so many tokens. */
+export function windowsIn(tokens: number, window: number): number {
+  return Math.max(0, Math.floor((tokens - 1) / (window - 1)));
+}
+
+/** Windows in each part of so many tokens. @throws GradwireError `DATA_TOO_FEW_SAMPLES` */
+export function windowCounts(
+  tokens: number,
+  window: number,
+  place: string,
+): { readonly train: number; readonly test: number } {
+  const cut = Math.floor(tokens * TRAIN_SHARE);
+  const counts = {
+    train: windowsIn(cut, window),
+    test: windowsIn(tokens - cut, window),
+  };
+  if (counts.train > 0 && counts.test > 0) return counts;
+  throw inputError(
+    'DATA_TOO_FEW_SAMPLES',
+    `${tokens} tokens do not make a window of ${window} to train and one to test`,
+    { place, next: 'Use a longer text.' },
+  );
+}
+
+export function windowShards(
+  { train, test }: TextParts,
+  window: number,
+  { rank, world }: { readonly rank: number; readonly world: number },
+): RankShard {
+  const count = windowsIn(train.length, window);
+  const testCount = windowsIn(test.length, window);
+  return {
+    train: new Windows(train, window, trainShard(count, rank, world)),
+    test: new Windows(test, window, testShard(testCount, rank, world)),
+  };
+}
+
+class Windows implements Samples {
+  readonly count: number;
+  readonly #tokens: Uint8Array;
+  readonly #window: number;
+  readonly #shard: Shard;
+
+  constructor(tokens: Uint8Array, window: number, shard: Shard) {
+    this.count = shard.count;
+    this.#tokens = tokens;
+    this.#window = window;
+    this.#shard = shard;
+  }
+
+  read(rows: Uint32Array, { tokens }: BatchValues): void {
+    if (tokens === undefined) return;
+    const window = this.#window;
+    for (let row = 0; row < rows.length; row++) {
+      const from = this.#shard.sampleAt(rows[row]!) * (window - 1);
+      tokens.set(this.#tokens.subarray(from, from + window), row * window);
+    }
+  }
+}
