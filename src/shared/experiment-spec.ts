@@ -10,15 +10,26 @@ import { exchangeSpecSchema } from './exchange-plan.ts';
 import { networkSpecSchema } from './emulated-network.ts';
 import { nearest } from './nearest.ts';
 import { LOCAL_NODE } from './node-entry.ts';
+import { plainIssue } from './plain-issue.ts';
 import { portRangeSchema } from './port-range.ts';
 
 const positive = z.number().positive();
+
+/** Characters that a model's file may have. */
+export const MOST_MODEL_SOURCE = 256_000;
 
 export const experimentSpecSchema = z.strictObject({
   name: z.string().min(1).max(120).default('untitled').describe('Shown in lists'),
   description: z.string().max(2000).optional().describe('What it is for'),
   workload: z.strictObject({
-    model: z.string().describe('Which network is trained'),
+    model: z
+      .string()
+      .describe('Which network is trained: a name, or a file of your own'),
+    modelSource: z
+      .string()
+      .max(MOST_MODEL_SOURCE)
+      .optional()
+      .describe('The text of that file; it is read when the spec is'),
     dataset: z.string().describe('What it is trained on'),
     data: z.string().optional().describe('Directory that holds the dataset’s files'),
     batchPerRank: z.int().min(1).max(65_536).default(32).describe('Samples per rank'),
@@ -189,7 +200,7 @@ export function explainIssue(
   const shown = value === undefined ? 'is missing' : `is ${JSON.stringify(value)}`;
   return inputError(
     `${where.code}_INVALID`,
-    `"${path.join('.') || '(whole)'}" ${shown}: ${lowerFirst(issue.message)}`,
+    `"${path.join('.') || '(whole)'}" ${shown}: ${plainIssue(issue)}`,
     { place: where.place, next: 'Correct the value and try again.' },
   );
 }
@@ -209,8 +220,4 @@ function valueAt(raw: unknown, path: readonly string[]): unknown {
     value = (value as Record<string, unknown>)[step];
   }
   return value;
-}
-
-function lowerFirst(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1);
 }

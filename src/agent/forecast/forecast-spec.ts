@@ -14,7 +14,8 @@ import { planBuckets, type FlatTensor } from '../plan/buckets.ts';
 import { resolvePlan } from '../plan/resolve-plan.ts';
 import { validateLaunch } from '../launch/validate-launch.ts';
 import { tensorLength } from '../training/models/model.ts';
-import { findWorkload } from '../training/workload.ts';
+import { inspectOwnModel } from '../training/inspect/inspect-model.ts';
+import { findWorkload, type ModelFacts } from '../training/workload.ts';
 import { rehearse } from './rehearsal.ts';
 import {
   forecastPlan,
@@ -53,8 +54,9 @@ export async function forecastSpec({
   placesOf,
   compute,
 }: SpecForecastOptions): Promise<readonly Candidate[]> {
-  const { plan, spec } = validateLaunch(raw);
-  const tensors = tensorsOf(spec);
+  const own = await inspectOwnModel(raw);
+  const { plan, spec } = validateLaunch(raw, [], own);
+  const tensors = tensorsOf(spec, own);
   const rehearsed: RehearsedPlan[] = [];
   for (const candidate of plansOf(plan)) {
     const buckets = planBuckets(tensors, candidate);
@@ -95,8 +97,11 @@ function plansOf(own: ExchangePlan): readonly ExchangePlan[] {
   return [own, ...others];
 }
 
-function tensorsOf({ workload, optimizer }: ExperimentSpec): readonly FlatTensor[] {
-  const { model } = findWorkload({ ...workload, optimizer: optimizer.kind });
+function tensorsOf(
+  { workload, optimizer }: ExperimentSpec,
+  own: ModelFacts | undefined,
+): readonly FlatTensor[] {
+  const { model } = findWorkload({ ...workload, optimizer: optimizer.kind }, own);
   let start = 0;
   return model.tensors.map((tensor) => {
     const length = tensorLength(tensor);

@@ -16,6 +16,7 @@ import {
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
 import { resolvePlan, type PlanSetting } from '../plan/resolve-plan.ts';
 import { checkWorkload } from '../training/create-trainer.ts';
+import type { ModelFacts } from '../training/workload.ts';
 
 export interface Launch {
   readonly spec: ExperimentSpec;
@@ -28,9 +29,14 @@ export interface Launch {
   readonly notice?: string | undefined;
 }
 
+/**
+ * @param own the model, where it comes from a file (`inspectOwnModel`)
+ * @throws GradwireError of the first thing that is wrong
+ */
 export function validateLaunch(
   raw: unknown,
   requests: readonly SwitchRequest[] = [],
+  own?: ModelFacts,
 ): Launch {
   const parsed = parseExperimentSpec(raw);
   checkPairs(parsed);
@@ -38,6 +44,7 @@ export function validateLaunch(
     parsed.workload,
     parsed.optimizer,
     parsed.world.ranks,
+    own,
   );
   const { momentum } = parsed.optimizer;
   const setting = { tensors, iterationsPerEpoch, momentum };

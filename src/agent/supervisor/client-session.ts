@@ -7,6 +7,7 @@
 import { hostname, availableParallelism } from 'node:os';
 import type { Socket } from 'node:net';
 import { inputError, toErrorData } from '../../shared/errors.ts';
+import { parseExperimentSpec } from '../../shared/experiment-spec.ts';
 import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
 import {
   PROTOCOL_VERSION,
@@ -18,10 +19,11 @@ import {
 } from '../../shared/protocol/supervisor.ts';
 import { makeCatalogue } from './catalogue.ts';
 import { LinkEnds } from './link-ends.ts';
-import type { RunTable } from './run-table.ts';
+import type { PrepareRequest, RunTable } from './run-table.ts';
 import type { RestoredRun } from './restored-run.ts';
 import type { SupervisedRun } from './supervised-run.ts';
 import { validateLaunch } from '../launch/validate-launch.ts';
+import { inspectOwnModel } from '../training/inspect/inspect-model.ts';
 
 /** Bytes waiting in a subscriber's socket beyond which it is taken off the live feed. */
 const BEHIND_BYTES = 4 * 2 ** 20;
@@ -107,13 +109,16 @@ export class ClientSession {
   #makeHandlers(): Handlers {
     const runs = this.#runs;
     return {
-      validate: ({ spec, switches }) => {
-        const launch = validateLaunch(spec, switches);
+      validate: async ({ spec, switches }) => {
+        const own = await inspectOwnModel(parseExperimentSpec(spec));
+        const launch = validateLaunch(spec, switches, own);
         return { spec: launch.spec, switches: launch.switches };
       },
       prepare: async (request) => {
         const run =
-          request.resume === undefined ? runs.create(request) : runs.resume(request);
+          request.resume === undefined
+            ? await this.#create(request)
+            : runs.resume(request);
         if (run.beginsByItself) {
           await run.queued;
           return { addresses: [], queued: true };
@@ -172,6 +177,14 @@ export class ClientSession {
       },
       runs: () => ({ runs: runs.list() }),
     };
+  }
+
+  async #create(request: PrepareRequest): Promise<SupervisedRun> {
+    const own = await inspectOwnModel(parseExperimentSpec(request.spec));
+    if (this.#socket.destroyed) {
+      throw inputError('RUN_ABANDONED', 'the app ended before the run began');
+    }
+    return this.#runs.create(request, own);
   }
 
   #subscribe(id: string, run: SupervisedRun | RestoredRun, after: number): void {

@@ -34,6 +34,7 @@ import { SeenProgress } from './seen-progress.ts';
 import type { RestoredProgress } from './run-options.ts';
 import { SupervisedRun } from './supervised-run.ts';
 import { validateLaunch } from '../launch/validate-launch.ts';
+import type { ModelFacts } from '../training/workload.ts';
 
 const JOURNAL = 'journal.gwj';
 const META = 'run.json';
@@ -41,7 +42,7 @@ const CHECKPOINTS = 'checkpoints';
 const SECRET_BYTES = 32;
 const LOOPBACK = '127.0.0.1';
 
-type PrepareRequest = SupervisorRequests['prepare']['request'];
+export type PrepareRequest = SupervisorRequests['prepare']['request'];
 
 /** What is kept of a launch, so that a supervisor after this one can go on. Secrets are not. */
 type LaunchMeta = Pick<
@@ -53,6 +54,8 @@ interface RunMeta {
   readonly spec: ExperimentSpec;
   readonly createdAt: number;
   readonly launch?: LaunchMeta | undefined;
+  /** The model, where it comes from a file. */
+  readonly model?: ModelFacts | undefined;
   /** Switches that it was not launched with. */
   readonly later?: readonly PlanSwitch[] | undefined;
 }
@@ -138,15 +141,16 @@ export class RunTable {
     return run;
   }
 
-  create(request: PrepareRequest): SupervisedRun {
+  /** @param own the model, where it comes from a file */
+  create(request: PrepareRequest, own?: ModelFacts): SupervisedRun {
     if (this.#runs.has(request.run)) {
       throw inputError('RUN_EXISTS', `run "${request.run}" exists already`);
     }
-    const { spec } = validateLaunch(request.spec, request.switches);
+    const { spec } = validateLaunch(request.spec, request.switches, own);
     const { switches, ranks, network, places, node, listen, ports, slurm } = request;
     if (slurm !== undefined) checkSlurmRun(spec, slurm);
     const launch = { switches, ranks, network, places, node, listen, ports, slurm };
-    const meta = { spec, createdAt: Date.now(), launch };
+    const meta = { spec, createdAt: Date.now(), launch, model: own };
     const journal = this.#makeJournal(request.run, meta);
     const run = this.#make(request, meta, journal);
     this.#runs.set(request.run, run);
@@ -174,6 +178,7 @@ export class RunTable {
     const { spec, plan, switches, setting, notice } = validateLaunch(
       request.spec,
       request.switches,
+      meta.model,
     );
     const folder = this.#folder(request.run);
     journal.bound({

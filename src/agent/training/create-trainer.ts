@@ -2,6 +2,7 @@
  * The entry to training: what there is to train, whether a workload can be trained, and
  * from a workload's names to a ready trainer.
  */
+import { loadModelFile } from './models/model-file.ts';
 import { openJaxRuntime } from './runtime/jax-runtime.ts';
 import { JaxTrainer } from './jax-trainer.ts';
 import type { Trainer, TrainerOptions } from './trainer.ts';
@@ -18,15 +19,16 @@ export {
 /**
  * A trainer with its data loaded, its functions not yet compiled: the first call of
  * each pays for that (some 60 ms on wasm).
- * @throws GradwireError as `findWorkload`; `DATA_*` where the data set cannot be read;
+ * @throws GradwireError as `findWorkload` and `loadModelFile`; `DATA_*` where the data set cannot be read;
  * `BACKEND_UNAVAILABLE`, `GPU_SHARED`.
  */
 export async function createTrainer(options: TrainerOptions): Promise<Trainer> {
-  const { model, dataset, optimizer } = findWorkload({
-    model: options.model,
-    dataset: options.dataset,
-    optimizer: options.optimizer.kind,
-  });
+  const { model: name, modelSource: code } = options;
+  const own = code === undefined ? undefined : await loadModelFile({ name, code });
+  const { model, dataset, optimizer } = findWorkload(
+    { model: name, dataset: options.dataset, optimizer: options.optimizer.kind },
+    own,
+  );
   const shard = await dataset.open({
     rank: options.rank,
     world: options.world,

@@ -21,6 +21,7 @@ import { GpuTensors } from './gpu-tensors.ts';
 import type { Jax, JaxArray, JaxRuntime } from './runtime/jax-runtime.ts';
 import { initialWeights } from './models/initial-weights.ts';
 import { tensorLength, type Model } from './models/model.ts';
+import { meanLossOf, type JaxBatch } from './models/mean-loss.ts';
 import type { Optimizer } from './optimizers/optimizer.ts';
 import { scheduledRate } from './optimizers/schedule.ts';
 import type {
@@ -347,8 +348,6 @@ class BatchLoader {
   }
 }
 
-type JaxBatch = Record<string, JaxArray>;
-
 /** State vectors are of those tensors alone that take no plain steps. */
 type CompiledUpdate = (
   weights: JaxArray[],
@@ -376,11 +375,7 @@ function compile(
   options: TrainerOptions,
 ): CompiledFunctions {
   const withoutMomentum = { ...options.optimizer, momentum: 0 };
-  const predictions = options.batchPerRank * model.predictions;
-  const meanLoss = (weights: JaxArray[], batch: JaxBatch): [JaxArray, JaxArray[]] => {
-    const { losses, sums } = model.objective(jax, weights, batch);
-    return [losses.sum().mul(1 / predictions), sums.map((each) => each.sum())];
-  };
+  const meanLoss = meanLossOf(jax, model, options.batchPerRank);
   const updateWith =
     (plain: readonly boolean[]): CompiledUpdate =>
     (weights, state, gradients, rate) => {

@@ -84,6 +84,8 @@ export interface Trainer {
 
 export interface TrainerOptions {
   readonly model: string;
+  /** The text of the model's file, where it is one of the user's own. */
+  readonly modelSource?: string | undefined;
   readonly dataset: string;
   readonly dataDirectory?: string | undefined;
   readonly batchPerRank: number;

@@ -12,7 +12,7 @@ import { rowLength } from './batches/batch.ts';
 import type { Dataset, DatasetField, DatasetSize } from './datasets/dataset.ts';
 import { datasets } from './datasets/registry.ts';
 import { trainShard } from './datasets/shard.ts';
-import { parameterCount, type Model } from './models/model.ts';
+import { parameterCount, type Model, type ModelTensor } from './models/model.ts';
 import { models } from './models/registry.ts';
 import type { Optimizer } from './optimizers/optimizer.ts';
 import { optimizers } from './optimizers/registry.ts';
@@ -45,19 +45,28 @@ export interface WorkloadNames {
   readonly optimizer: string;
 }
 
-export interface WorkloadParts {
-  readonly model: Model;
+/** What there is to know of a model before it is trained. */
+export type ModelFacts = Pick<Model, 'id' | 'inputs'> & {
+  readonly tensors: readonly Pick<ModelTensor, 'name' | 'shape'>[];
+};
+
+export interface WorkloadParts<M extends ModelFacts = Model> {
+  readonly model: M | Model;
   readonly dataset: Dataset;
   readonly optimizer: Optimizer;
 }
 
 /**
  * The parts that names stand for.
+ * @param own the model, where it comes from a file
  * @throws GradwireError `MODEL_UNKNOWN`, `DATASET_UNKNOWN`, `OPTIMIZER_UNKNOWN` with
  * the nearest name; `MODEL_DATASET_MISMATCH` where samples do not fit the model.
  */
-export function findWorkload(names: WorkloadNames): WorkloadParts {
-  const model = models.get(names.model);
+export function findWorkload<M extends ModelFacts = Model>(
+  names: WorkloadNames,
+  own?: M,
+): WorkloadParts<M> {
+  const model = own ?? models.get(names.model);
   if (model === undefined) {
     throw unknown('MODEL', 'workload.model', names.model, models);
   }
@@ -82,7 +91,7 @@ export function findWorkload(names: WorkloadNames): WorkloadParts {
 }
 
 /** Why a model cannot take a data set's samples; undefined where it can. */
-function misfitOf(model: Model, dataset: Dataset): string | undefined {
+function misfitOf(model: ModelFacts, dataset: Dataset): string | undefined {
   for (const [name, wanted] of Object.entries(model.inputs)) {
     const field = dataset.fields[name];
     if (field === undefined) {
@@ -126,6 +135,7 @@ export interface CheckedWorkload extends DatasetSize {
 /**
  * Everything about a workload that can be checked without running it; reads file
  * headers at most.
+ * @param own the model, where it comes from a file
  * @returns the sizes of the data set, with a notice where the user should know more.
  * @throws GradwireError as `findWorkload`; `DATA_*` for the data directory.
  */
@@ -133,12 +143,16 @@ export function checkWorkload(
   workload: ExperimentSpec['workload'],
   optimizer: ExperimentSpec['optimizer'],
   ranks = 1,
+  own?: ModelFacts,
 ): CheckedWorkload {
-  const { dataset, model } = findWorkload({
-    model: workload.model,
-    dataset: workload.dataset,
-    optimizer: optimizer.kind,
-  });
+  const { dataset, model } = findWorkload(
+    {
+      model: workload.model,
+      dataset: workload.dataset,
+      optimizer: optimizer.kind,
+    },
+    own,
+  );
   const size = dataset.inspect({ inputs: model.inputs, directory: workload.data });
   const { count } = trainShard(size.train, 0, ranks);
   return {

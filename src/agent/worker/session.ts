@@ -125,6 +125,7 @@ export class WorkerSession {
     // The model is built while the others start up and addresses travel.
     const trainer = createTrainer({
       model: spec.workload.model,
+      modelSource: spec.workload.modelSource,
       dataset: spec.workload.dataset,
       dataDirectory: spec.workload.data,
       batchPerRank: spec.workload.batchPerRank,

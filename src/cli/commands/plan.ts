@@ -7,7 +7,7 @@ import type { Candidate } from '../../agent/engine.ts';
 import { openHome } from '../../main/home/home.ts';
 import { loadNetworkProfile } from '../../main/home/network-profile-file.ts';
 import { applySettings } from '../../main/spec/settings.ts';
-import { resolveDataDirectory } from '../../main/spec/data-directory.ts';
+import { withOwnFiles } from '../../main/spec/own-files.ts';
 import { loadSpecSource } from '../../main/spec/spec-source.ts';
 import { assignRanks, placesOf } from '../../shared/rank-assignment.ts';
 import { measuredLinks, networkOf } from '../../main/runs/run-network.ts';
@@ -77,7 +77,7 @@ export function addPlanCommand(program: Command): void {
 async function plan(name: string, options: PlanOptions): Promise<void> {
   const { raw, place } = await loadSpecSource(name);
   const parsed = parseExperimentSpec(applySettings(raw, options.set), place);
-  const spec = resolveDataDirectory(parsed, process.cwd());
+  const spec = await withOwnFiles(parsed, process.cwd());
   const ranks = options.ranks ?? [spec.world.ranks];
   const { networkOf, origin } = await findNetwork(options.network, spec);
   const computeOrigin =

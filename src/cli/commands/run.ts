@@ -1,7 +1,7 @@
 /** `gradwire run SPEC|PRESET`: launch an experiment and follow it to its end. */
 import { Option, type Command } from 'commander';
 import { parseExperimentSpec } from '../../shared/experiment-spec.ts';
-import { resolveDataDirectory } from '../../main/spec/data-directory.ts';
+import { withOwnFiles } from '../../main/spec/own-files.ts';
 import { applySettings, parseSwitch } from '../../main/spec/settings.ts';
 import { loadSpecSource } from '../../main/spec/spec-source.ts';
 import {
@@ -52,7 +52,7 @@ async function run(name: string, options: RunOptions): Promise<void> {
   const switches = options.switch.map(parseSwitch);
   const { raw, place } = await loadSpecSource(name);
   const parsed = parseExperimentSpec(applySettings(raw, options.set), place);
-  const spec = resolveDataDirectory(parsed, process.cwd());
+  const spec = await withOwnFiles(parsed, process.cwd());
   process.exitCode = await withWorkspace(async (workspace) => {
     const { coordinator } = workspace;
     const { id } = await coordinator.create(spec, switches, place);

@@ -12,7 +12,7 @@ import { appVersion } from '../home/installation.ts';
 import { loadNetworkProfile } from '../home/network-profile-file.ts';
 import { AppLock } from '../home/app-lock.ts';
 import { RunCoordinator } from '../runs/coordinator.ts';
-import { resolveDataDirectory } from '../spec/data-directory.ts';
+import { withOwnFiles } from '../spec/own-files.ts';
 import { EventOutbox, type AppListener } from './event-outbox.ts';
 import { LinkDesk } from './link-desk.ts';
 import { NodeDesk } from './node-desk.ts';
@@ -152,7 +152,13 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     presets: loadPresets,
     checkSpec: async (text) => {
       try {
-        const spec = await coordinator.validate(parseSpecText(text, 'spec'));
+        const given = parseExperimentSpec(parseSpecText(text, 'spec'));
+        const checked = await coordinator.validate(
+          await withOwnFiles(given, os.homedir()),
+        );
+        // A model's file is read again when the run is launched.
+        const { modelSource } = given.workload;
+        const spec = { ...checked, workload: { ...checked.workload, modelSource } };
         return { ok: true, spec, yaml: specToYaml(spec) };
       } catch (thrown) {
         const error: ErrorData = toErrorData(thrown);
@@ -163,7 +169,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     specToYaml: (spec) => Promise.resolve(specToYaml(spec)),
     launch: async (raw) => {
       // A window has no working directory: relative paths begin at the user's home.
-      const spec = resolveDataDirectory(parseExperimentSpec(raw), os.homedir());
+      const spec = await withOwnFiles(parseExperimentSpec(raw), os.homedir());
       return coordinator.launch(spec);
     },
     relaunch: (run) => coordinator.relaunch(run),

@@ -1,11 +1,10 @@
 /**
  * `workload.data` as the agent needs it: absolute, because the supervisor runs in a
- * directory of its own. A relative one is taken from where the command was given, and
- * `~` is the user's home, as a shell would have it.
+ * directory of its own. A relative one is taken from where the command was given.
  */
-import os from 'node:os';
 import path from 'node:path';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import { expandHome } from './expand-home.ts';
 
 export function resolveDataDirectory(
   spec: ExperimentSpec,
@@ -13,12 +12,8 @@ export function resolveDataDirectory(
 ): ExperimentSpec {
   const { data } = spec.workload;
   if (data === undefined) return spec;
-  const expanded =
-    data === '~' || data.startsWith('~/')
-      ? path.join(os.homedir(), data.slice(1))
-      : data;
   return {
     ...spec,
-    workload: { ...spec.workload, data: path.resolve(base, expanded) },
+    workload: { ...spec.workload, data: path.resolve(base, expandHome(data)) },
   };
 }

@@ -3,7 +3,7 @@
  * names line and column; a spec becomes YAML, a section to a line.
  */
 import { readFile, stat } from 'node:fs/promises';
-import { Document, isMap, LineCounter, parseDocument } from 'yaml';
+import { Document, isMap, isScalar, LineCounter, parseDocument, Scalar } from 'yaml';
 import { inputError } from '../../shared/errors.ts';
 
 const MAX_SPEC_BYTES = 1_000_000;
@@ -64,11 +64,19 @@ export async function readSpecFile(file: string): Promise<unknown> {
 export function specToYaml(spec: unknown): string {
   const document = new Document(spec);
   if (isMap(document.contents)) {
-    for (const { value } of document.contents.items)
-      if (isMap(value)) value.flow = true;
+    for (const { value } of document.contents.items) {
+      if (!isMap(value)) continue;
+      const texts = value.items.map((pair) => pair.value).filter(hasLines);
+      value.flow = texts.length === 0;
+      for (const text of texts) text.type = Scalar.BLOCK_LITERAL;
+    }
   }
   return document.toString({ lineWidth: 100, flowCollectionPadding: true });
 }
+
+/** The text of a file, which is read better as it is. */
+const hasLines = (value: unknown): value is Scalar =>
+  isScalar(value) && typeof value.value === 'string' && value.value.includes('\n');
 
 function unreadable(message: string, place: string): Error {
   return inputError('SPEC_UNREADABLE', message, {

@@ -4,6 +4,7 @@
  */
 import { accuracy } from '../metrics/accuracy.ts';
 import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
+import { requireShape } from './model-failed.ts';
 import type { Model } from './model.ts';
 
 export interface ClassifierDefinition extends Pick<
@@ -31,7 +32,9 @@ export function classifier(definition: ClassifierDefinition): Model {
     predictions: 1,
     metric: accuracy,
     objective(jax, parameters, { inputs, labels }) {
+      const rows = inputs!.shape[0]!;
       const logits = definition.logits(jax, parameters, inputs!);
+      requireShape('logits', logits, [rows, classes]);
       const { losses, hits } = scoreClasses(jax, logits, labels!);
       return { losses, sums: [hits] };
     },

@@ -4,10 +4,13 @@
  */
 import { z } from 'zod';
 import { metricKindSchema } from '../../../shared/metric.ts';
+import { nearest } from '../../../shared/nearest.ts';
+import { plainIssue } from '../../../shared/plain-issue.ts';
 import { metrics } from '../metrics/registry.ts';
 import type { Metric } from '../metrics/metric.ts';
 import { classifier, type ClassifierDefinition } from './classifier.ts';
-import { parameterCount, type Model } from './model.ts';
+import { modelFailed, requireShape } from './model-failed.ts';
+import { parameterCount, type Model, type Objective } from './model.ts';
 
 /** A metric may be named where it is one of ours. */
 export type WholeModelDefinition = Omit<Model, 'metric' | 'predictions'> & {
@@ -73,12 +76,12 @@ const modelSchema = z.strictObject({
 
 /** Why it cannot be a model; undefined where it can. */
 export function modelFault(definition: unknown): string | undefined {
-  if (typeof definition !== 'object' || definition === null) return 'it is no object';
+  if (typeof definition !== 'object' || definition === null)
+    return 'it is not an object';
   const schema = 'logits' in definition ? classifierSchema : modelSchema;
   const parsed = schema.safeParse(definition);
   if (!parsed.success) {
-    const { path, message } = parsed.error.issues[0]!;
-    return `${path.length === 0 ? 'the definition' : `"${path.join('.')}"`}: ${message}`;
+    return explain(parsed.error, Object.keys(schema.shape));
   }
   const { tensors } = parsed.data;
   const names = tensors.map(({ name }) => name);
@@ -91,15 +94,58 @@ export function modelFault(definition: unknown): string | undefined {
   return undefined;
 }
 
-/** Of a definition without fault. */
+/** The first fault; a name that is not known before the one that is missing for it. */
+function explain({ issues }: z.ZodError, names: readonly string[]): string {
+  const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]!;
+  const path = issue.path.map(String);
+  if (issue.code === 'unrecognized_keys') {
+    const key = issue.keys[0]!;
+    const meant = path.length === 0 ? nearest(key, names) : undefined;
+    const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
+    return `it has "${[...path, key].join('.')}", which means nothing${hint}`;
+  }
+  return `"${path.join('.')}": ${plainIssue(issue)}`;
+}
+
+/** Of a definition without fault. What its functions give is looked at as they are called. */
 export function asModel(definition: ModelDefinition): Model {
-  if ('logits' in definition) return classifier(definition);
-  const { metric, predictions = 1 } = definition;
+  return 'logits' in definition
+    ? classifier(definition)
+    : withCheckedObjective({
+        ...definition,
+        predictions: definition.predictions ?? 1,
+        metric: metricOf(definition.metric),
+        // Called on the definition, which may use `this`.
+        objective: (...given) => definition.objective(...given),
+      });
+}
+
+const metricOf = (metric: string | Metric): Metric =>
+  typeof metric === 'string' ? metrics.get(metric)! : metric;
+
+function withCheckedObjective(model: Model): Model {
   return {
-    ...definition,
-    predictions,
-    metric: typeof metric === 'string' ? metrics.get(metric)! : metric,
-    // Called on the definition, which may use `this`.
-    objective: (jax, parameters, batch) => definition.objective(jax, parameters, batch),
+    ...model,
+    objective: (jax, parameters, batch) => {
+      const rows = Object.values(batch)[0]!.shape[0]!;
+      const given: Partial<Objective> | undefined = model.objective(
+        jax,
+        parameters,
+        batch,
+      );
+      const { losses, sums } = given ?? {};
+      if (losses === undefined || sums === undefined) {
+        throw modelFailed('its objective gives no { losses, sums }');
+      }
+      const { id, sums: count } = model.metric;
+      if (sums.length !== count) {
+        throw modelFailed(
+          `its objective gives ${sums.length} sums, and ${id} takes ${count}`,
+        );
+      }
+      requireShape('losses', losses, [rows]);
+      for (const [i, sum] of sums.entries()) requireShape(`sums[${i}]`, sum, [rows]);
+      return { losses, sums };
+    },
   };
 }

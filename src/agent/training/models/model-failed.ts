@@ -1,0 +1,26 @@
+/** What shows only when a model's functions are called. */
+import { inputError, type GradwireError } from '../../../shared/errors.ts';
+import type { JaxArray } from '../runtime/jax-runtime.ts';
+
+export function modelFailed(reason: string): GradwireError {
+  return inputError('MODEL_INVALID', reason, {
+    place: 'workload.model',
+    next: 'Correct the model; docs/extending.md says what it needs.',
+  });
+}
+
+/** @throws GradwireError `MODEL_INVALID` */
+export function requireShape(
+  name: string,
+  array: JaxArray,
+  expected: readonly number[],
+): void {
+  const shape = (array as Partial<JaxArray> | undefined)?.shape;
+  if (shape === undefined) throw modelFailed(`its ${name} are not an array of jax-js`);
+  const same =
+    shape.length === expected.length && shape.every((n, i) => n === expected[i]);
+  if (same) return;
+  throw modelFailed(
+    `its ${name} are of shape [${shape.join(', ')}], expected [${expected.join(', ')}]`,
+  );
+}

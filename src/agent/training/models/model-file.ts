@@ -1,0 +1,86 @@
+/**
+ * A model from a file of the user's own: one TypeScript or JavaScript module whose default
+ * export is a model's definition. It travels as text within the spec, so that every rank
+ * runs what was launched, wherever it is, whatever becomes of the file.
+ */
+import { stripTypeScriptTypes } from 'node:module';
+import { GradwireError, inputError } from '../../../shared/errors.ts';
+import { asModel, modelFault, type ModelDefinition } from './definition.ts';
+import type { Model } from './model.ts';
+
+export interface ModelSource {
+  /** The file, as errors name it. */
+  readonly name: string;
+  readonly code: string;
+}
+
+/**
+ * Runs the module.
+ * @throws GradwireError `MODEL_FILE_INVALID`: what is wrong with it, as far as that shows
+ * before anything is computed
+ */
+export async function loadModelFile({ name, code }: ModelSource): Promise<Model> {
+  const url = `data:text/javascript,${encodeURIComponent(plainJavaScript(name, code))}`;
+  let exported: { readonly default?: unknown };
+  try {
+    exported = (await import(url)) as typeof exported;
+  } catch (error) {
+    throw invalid(name, reasonOf(error, name));
+  }
+  const definition = exported.default;
+  if (definition === undefined) throw invalid(name, 'it has no default export');
+  const fault = modelFault(definition);
+  if (fault !== undefined) throw invalid(name, fault);
+  return guarded(asModel(definition as ModelDefinition), name);
+}
+
+/** What goes wrong within the user's functions names their file. */
+function guarded(model: Model, name: string): Model {
+  return {
+    ...model,
+    objective: (jax, parameters, batch) => {
+      try {
+        return model.objective(jax, parameters, batch);
+      } catch (error) {
+        throw invalid(name, reasonOf(error, name));
+      }
+    },
+  };
+}
+
+function plainJavaScript(name: string, code: string): string {
+  // Node says that it is experimental each time, in the run's log.
+  const { emitWarning } = process;
+  process.emitWarning = () => undefined;
+  try {
+    return `${stripTypeScriptTypes(code)}\n//# sourceURL=${encodeURI(name)}`;
+  } catch (error) {
+    throw invalid(name, reasonOf(error, name));
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
+/** An error of the user's code in a line, with the place in the file where there is one. */
+function reasonOf(error: unknown, name: string): string {
+  if (error instanceof GradwireError) return error.message;
+  if (!(error instanceof Error)) return `it throws ${String(error)}`;
+  const { message, stack = '' } = error;
+  const imported = /module specifier "([^"]+)"|Cannot find \w+ '([^']+)'/.exec(message);
+  if (imported !== null) {
+    const what = imported[1] ?? imported[2]!;
+    return `it imports "${what}"; a model is one file, which imports types alone`;
+  }
+  const line = stack
+    .split('\n')
+    .find((frame) => frame.includes(encodeURI(name)))
+    ?.match(/:(\d+):\d+\)?$/)?.[1];
+  return (line === undefined ? '' : `line ${line}: `) + message.split('\n')[0]!;
+}
+
+export function invalid(name: string, reason: string): GradwireError {
+  return inputError('MODEL_FILE_INVALID', `${name}: ${reason}`, {
+    place: 'workload.model',
+    next: 'Correct the file; docs/extending.md says what a model needs.',
+  });
+}

@@ -1,0 +1,51 @@
+/**
+ * `workload.model` as a file of the user's own: its text goes into the spec, so that what
+ * is launched, stored and run again is whole. A relative path is taken from where the
+ * command was given.
+ */
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { inputError } from '../../shared/errors.ts';
+import {
+  MOST_MODEL_SOURCE,
+  type ExperimentSpec,
+} from '../../shared/experiment-spec.ts';
+import { expandHome } from './expand-home.ts';
+
+const WHY: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  EACCES: 'may not be read (EACCES)',
+  EISDIR: 'is a directory',
+};
+
+/** Names of models have neither. */
+const isFile = (model: string): boolean =>
+  /[/\\]/.test(model) || /\.[cm]?[jt]s$/.test(model);
+
+/** @throws GradwireError `MODEL_FILE_UNREADABLE` */
+export async function embedModelFile(
+  spec: ExperimentSpec,
+  base: string,
+): Promise<ExperimentSpec> {
+  const { model, modelSource } = spec.workload;
+  if (modelSource !== undefined || !isFile(model)) return spec;
+  const file = path.resolve(base, expandHome(model));
+  const unreadable = (why: string) =>
+    inputError('MODEL_FILE_UNREADABLE', `${file} ${why}`, {
+      place: 'workload.model',
+      next: 'Give the path of a TypeScript or JavaScript file, or the name of a model.',
+    });
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    const why = WHY[(error as NodeJS.ErrnoException).code ?? ''];
+    throw unreadable(why ?? `cannot be read: ${(error as Error).message}`);
+  }
+  if (text.length > MOST_MODEL_SOURCE) {
+    throw unreadable(
+      `has ${text.length} characters, more than the ${MOST_MODEL_SOURCE} that a model may have`,
+    );
+  }
+  return { ...spec, workload: { ...spec.workload, modelSource: text } };
+}

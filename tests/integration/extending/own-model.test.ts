@@ -1,0 +1,104 @@
+/** Models in files of the user's own, from the command line to the end of a run. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { documented } from '../../harness/documented.ts';
+import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
+import { ofType } from '../../harness/records.ts';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'gradwire-models-'));
+const write = (name: string, text: string): string => {
+  const file = path.join(folder, name);
+  writeFileSync(file, text);
+  return file;
+};
+const twoLayer = write(
+  'two-layer.ts',
+  documented('models.md', 'ts', '// two-layer.ts'),
+);
+const autoencoder = write(
+  'autoencoder.ts',
+  documented('models.md', 'ts', '// autoencoder.ts'),
+);
+
+let home: GradwireHome;
+beforeAll(() => {
+  home = new GradwireHome();
+});
+afterAll(async () => {
+  await home[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const train = (model: string, more: readonly string[] = []) =>
+  home.startQuickstart([
+    ...['world.ranks=2', 'iterations=12', 'evaluateEvery=0', 'backend=wasm'],
+    ...[`workload.model=${model}`, ...more],
+  ]);
+
+describe('a classifier', () => {
+  test('trains on two ranks, and learns', async () => {
+    const run = train(twoLayer, ['iterations=40']);
+    succeeded(await run.finished);
+    const [started] = ofType(run.records, 'started');
+    expect(started).toMatchObject({ parameters: 25_450 });
+    expect(started).not.toHaveProperty('metricKind');
+    const [done] = ofType(run.records, 'done');
+    expect(done).toMatchObject({ consistent: true, iterations: 40 });
+    expect(done!.metric).toBeGreaterThan(0.6);
+  });
+
+  test('is run again from its record when its file is gone', async () => {
+    const file = write('gone.ts', documented('models.md', 'ts', '// two-layer.ts'));
+    const run = train(file);
+    succeeded(await run.finished);
+    rmSync(file);
+    const again = succeeded(await home.run(['runs', 'relaunch', 'last', '--json']));
+    const ends = (text: string): unknown[] =>
+      text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { type: string; weights?: string })
+        .filter(({ type }) => type === 'done')
+        .map(({ weights }) => weights);
+    expect(ends(again.stdout)).toEqual([ofType(run.records, 'done')[0]!.weights]);
+    const shown = succeeded(await home.run(['runs', 'show', 'last']));
+    expect(shown.stdout).toContain('    const hidden = 32;\n');
+  });
+});
+
+describe('a model with an objective of its own', () => {
+  test('is measured by its own metric, wherever a value of it stands', async () => {
+    const run = train(autoencoder, ['exchange.method=topk', 'exchange.ratio=0.1']);
+    succeeded(await run.finished);
+    const kind = { id: 'mse', title: 'mean squared error', better: 'lower' };
+    for (const type of ['started', 'evaluation', 'done'] as const) {
+      expect(ofType(run.records, type)[0]).toMatchObject({ metricKind: kind });
+    }
+    const [done] = ofType(run.records, 'done');
+    // Of pixels in 0…1, most of which are 0.
+    expect(done!.metric).toBeGreaterThan(0);
+    expect(done!.metric).toBeLessThan(0.3);
+    const { stdout } = succeeded(await home.run(['runs', 'list']));
+    expect(stdout).toMatch(/mean squared error 0\.\d{4}/);
+  });
+
+  test('fits only what has its fields', async () => {
+    const { code, stderr } = await train(autoencoder, ['workload.dataset=sentences'])
+      .finished;
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      'MODEL_DATASET_MISMATCH: autoencoder takes "inputs", and a sample of sentences has only: tokens',
+    );
+  });
+});
+
+test('a file that is not there costs one line and no run', async () => {
+  const { code, stderr } = await train(path.join(folder, 'nope.ts')).finished;
+  expect(code).toBe(2);
+  expect(stderr).toMatch(
+    /^gradwire: MODEL_FILE_UNREADABLE: .*nope\.ts does not exist \(workload\.model\)\. Give the path/m,
+  );
+  expect(home.processes('gradwire worker')).toEqual([]);
+});

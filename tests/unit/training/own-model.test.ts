@@ -1,0 +1,122 @@
+/** Models in files of the user's own, as they are looked at before a run. */
+import { describe, expect, test } from 'vitest';
+import { inspectOwnModel } from '../../../src/agent/training/inspect/inspect-model.ts';
+import { documented } from '../../harness/documented.ts';
+
+const twoLayer = documented('models.md', 'ts', '// two-layer.ts');
+const autoencoder = documented('models.md', 'ts', '// autoencoder.ts');
+
+const inspect = (modelSource: string) =>
+  inspectOwnModel({
+    workload: { model: './own.ts', modelSource, dataset: 'digits', batchPerRank: 8 },
+  });
+
+test('the examples of the documentation are what they say', async () => {
+  expect(await inspect(twoLayer)).toEqual({
+    id: 'two-layer',
+    inputs: {
+      inputs: { type: 'f32', shape: [784] },
+      labels: { type: 'i32', shape: [], below: 10 },
+    },
+    tensors: [
+      { name: 'hidden.weight', shape: [784, 32] },
+      { name: 'hidden.bias', shape: [32] },
+      { name: 'output.weight', shape: [32, 10] },
+      { name: 'output.bias', shape: [10] },
+    ],
+  });
+  expect(await inspect(autoencoder)).toMatchObject({ id: 'autoencoder' });
+});
+
+test('a model by name is no file', async () => {
+  const workload = { model: 'fnn3', dataset: 'digits', batchPerRank: 8 };
+  expect(await inspectOwnModel({ workload })).toBeUndefined();
+});
+
+const changed = (from: string, to: string, source = twoLayer): string => {
+  if (!source.includes(from)) throw new Error(`the example has no ${from}`);
+  return source.replace(from, to);
+};
+
+const lineOf = (text: string): number =>
+  twoLayer.slice(0, twoLayer.indexOf(text)).split('\n').length;
+
+describe('what cannot be trained is refused, with its reason', () => {
+  test.each<readonly [code: string, message: RegExp, source: string]>([
+    ['MODEL_FILE_INVALID', /Unexpected token/, 'export default {'],
+    ['MODEL_FILE_INVALID', /it has no default export/, 'export const a = 1;'],
+    ['MODEL_FILE_INVALID', /it is not an object/, 'export default 5;'],
+    ['MODEL_FILE_INVALID', /it ends its process$/, 'process.exit(0);'],
+    ['MODEL_FILE_INVALID', /it throws nothing good/, 'throw "nothing good";'],
+    [
+      'MODEL_FILE_INVALID',
+      /it imports ".\/other.ts"; a model is one file/,
+      `import { x } from './other.ts';\n${twoLayer}`,
+    ],
+    ['MODEL_FILE_INVALID', /enum is not supported/, `enum A { B }\n${twoLayer}`],
+    [
+      'MODEL_FILE_INVALID',
+      new RegExp(`own.ts: line ${lineOf('const units =')}: no idea`),
+      changed('const units =', "throw new Error('no idea'); const units ="),
+    ],
+    [
+      'MODEL_FILE_INVALID',
+      /its logits are of shape \[2, 10\], expected \[2, 12\]/,
+      changed('classes: 10', 'classes: 12'),
+    ],
+    [
+      'MODEL_FILE_INVALID',
+      /its logits are not an array/,
+      changed('return numpy', 'return 5 && 7; numpy'),
+    ],
+    [
+      'MODEL_FILE_INVALID',
+      /shapes not aligned/,
+      changed('inputLength: 784', 'inputLength: 700'),
+    ],
+    ['MODEL_FILE_INVALID', /"classes": /, changed('classes: 10', 'classes: -1')],
+    [
+      'MODEL_FILE_INVALID',
+      /it has "clases", which means nothing; did you mean "classes"\?/,
+      changed('classes: 10', 'clases: 10'),
+    ],
+    ['MODEL_FILE_INVALID', /initialize": not 'zeros'/, changed("'zeros'", "'zeroes'")],
+    [
+      'MODEL_FILE_INVALID',
+      /two of its tensors have the name "hidden.weight"/,
+      changed("name: 'hidden.bias'", "name: 'hidden.weight'"),
+    ],
+    [
+      'MODEL_INVALID',
+      /first values of its tensor "hidden.bias" are not finite/,
+      changed("'zeros'", '(out) => out.fill(NaN)'),
+    ],
+    [
+      'MODEL_FILE_INVALID',
+      /its objective gives 0 sums, and mse takes 1/,
+      changed(
+        '{ losses: losses.ref, sums: [losses] }',
+        '{ losses, sums: [] }',
+        autoencoder,
+      ),
+    ],
+    [
+      'MODEL_FILE_INVALID',
+      /its losses are of shape \[\], expected \[2\]/,
+      changed('.mean(1)', '.mean()', autoencoder),
+    ],
+    ['MODEL_FILE_INVALID', /"metric": /, changed("'mse'", "'rmse'", autoencoder)],
+    [
+      'MODEL_FILE_INVALID',
+      /it takes nothing of a batch/,
+      changed("{ inputs: { type: 'f32', shape: [pixels] } }", '{}', autoencoder),
+    ],
+  ])('%s: %s', async (code, message, source) => {
+    await expect(inspect(source)).rejects.toMatchObject({
+      code,
+      kind: 'input',
+      place: 'workload.model',
+      message: expect.stringMatching(message) as string,
+    });
+  });
+});
