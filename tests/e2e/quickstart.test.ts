@@ -2,6 +2,7 @@
  * The app as a stranger meets it: `gradwire serve`, a real Chromium, one click. What is
  * asserted is read from the page: its texts and the charts' table twins.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { IterationRecord } from '../../src/shared/records.ts';
@@ -39,18 +40,44 @@ async function untilShown(testId: string, pattern: RegExp): Promise<string> {
 declare const document: {
   querySelector(selector: string): { readonly textContent: string } | null;
 };
+declare const requestAnimationFrame: (callback: () => void) => void;
 
 async function untilIteration(least: number): Promise<void> {
-  await page.waitForFunction(
-    (from) => {
-      const shown = document.querySelector('[data-testid=live-iteration]')?.textContent;
-      return Number(shown?.replaceAll(/\D/g, '')) >= from;
-    },
-    least,
-    // Not with every frame: each look makes the page lay itself out.
-    { polling: 100 },
-  );
+  try {
+    await page.waitForFunction(
+      (from) => {
+        const shown = document.querySelector(
+          '[data-testid=live-iteration]',
+        )?.textContent;
+        return Number(shown?.replaceAll(/\D/g, '')) >= from;
+      },
+      least,
+      // Not with every frame: each look makes the page lay itself out.
+      { polling: 100 },
+    );
+  } catch (cause) {
+    const { stdout: stored } = await home.run(['runs', 'list']);
+    throw new Error(
+      `iteration ${least} was not shown. ${await frames()}. Stored:\n${stored}` +
+        `The page:\n${await page.innerText('body')}`,
+      { cause },
+    );
+  }
 }
+
+/** Whether the page is drawn at all. */
+const frames = (): Promise<string> =>
+  Promise.race([
+    page.evaluate(
+      () =>
+        new Promise<string>((resolve) =>
+          requestAnimationFrame(() => {
+            resolve('The page gets frames');
+          }),
+        ),
+    ),
+    pause(5000).then(() => 'The page gets no frames'),
+  ]);
 
 /** While the workers rest: what is looked at stays as it is, and costs no training. */
 async function paused(look: () => Promise<void>): Promise<void> {
