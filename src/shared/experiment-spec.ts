@@ -63,8 +63,51 @@ export const experimentSpecSchema = z.strictObject({
     .strictObject({
       kind: z.string().default('sgd'),
       lr: positive.default(0.05).describe('Learning rate'),
-      momentum: z.number().min(0).lt(1).default(0.9),
-      schedule: z.enum(['constant', 'cosine', 'linear']).default('constant'),
+      momentum: z.number().min(0).lt(1).default(0.9).describe('Of sgd and lars'),
+      nesterov: z.boolean().optional().describe('Nesterov’s momentum, of sgd'),
+      weightDecay: z
+        .number()
+        .min(0)
+        .max(1)
+        .optional()
+        .describe('Default: 0.01 for adamw, else 0'),
+      beta1: z.number().min(0).lt(1).optional().describe('Of adam; default: 0.9'),
+      beta2: z.number().min(0).lt(1).optional().describe('Of adam; default: 0.999'),
+      epsilon: positive.optional().describe('Of adam; default: 1e-8'),
+      trust: positive.optional().describe('Trust coefficient of lars; default: 0.001'),
+      clipNorm: positive
+        .optional()
+        .describe(
+          'Largest norm of the averaged gradient; what is longer is scaled down',
+        ),
+      schedule: z
+        .enum(['constant', 'cosine', 'linear', 'polynomial', 'step'])
+        .default('constant'),
+      warmupIterations: z
+        .int()
+        .min(0)
+        .max(1_000_000_000)
+        .optional()
+        .describe(
+          'Iterations over which the rate grows to its full height; default: 0',
+        ),
+      scaleWithRanks: z
+        .boolean()
+        .optional()
+        .describe('Multiply the rate by the number of ranks'),
+      decayAt: z
+        .array(z.int().min(1))
+        .max(100)
+        .optional()
+        .describe('Iterations at which the schedule step lowers the rate'),
+      decayFactor: positive
+        .lt(1)
+        .optional()
+        .describe('What it multiplies the rate by; default: 0.1'),
+      power: positive
+        .max(10)
+        .optional()
+        .describe('Of the schedule polynomial; default: 2'),
     })
     .prefault({}),
   exchange: exchangeSpecSchema.prefault({}),

@@ -40,14 +40,14 @@ export function validateLaunch(
 ): Launch {
   const parsed = parseExperimentSpec(raw);
   checkPairs(parsed);
-  const { notice, tensors, iterationsPerEpoch } = checkWorkload(
+  const { notice, tensors, iterationsPerEpoch, ownMomentum } = checkWorkload(
     parsed.workload,
     parsed.optimizer,
     parsed.world.ranks,
     own,
   );
   const { momentum } = parsed.optimizer;
-  const setting = { tensors, iterationsPerEpoch, momentum };
+  const setting = { tensors, iterationsPerEpoch, momentum, ownMomentum };
   const plan = resolvePlan(parsed.exchange, undefined, setting);
   // The spec as it will run: every parameter of the method is written out.
   const spec: ExperimentSpec = { ...parsed, exchange: planAsExchange(plan) };

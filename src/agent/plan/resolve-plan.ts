@@ -39,6 +39,8 @@ export interface PlanSetting {
   readonly iterationsPerEpoch?: number | undefined;
   /** The optimiser's, for methods that have it within them. */
   readonly momentum?: number | undefined;
+  /** An optimiser that cannot leave its momentum to the method. */
+  readonly ownMomentum?: string | undefined;
   /** Of the switch that is resolved: warm-ups and ramps that it gives begin at its fence. */
   readonly epoch?: number | undefined;
 }
@@ -177,8 +179,18 @@ function resolveParameters(
   base: JsonObject | undefined,
   old: JsonObject | undefined,
   given: Readonly<Record<string, unknown>>,
-  { epoch, iterationsPerEpoch, momentum }: PlanSetting,
+  { epoch, iterationsPerEpoch, momentum, ownMomentum }: PlanSetting,
 ): JsonObject {
+  if (method.replacesMomentum === true && ownMomentum !== undefined) {
+    throw inputError(
+      'METHOD_OPTIMIZER_MISFIT',
+      `${method.id} has momentum within it, and ${ownMomentum} keeps its own`,
+      {
+        place: 'exchange.method',
+        next: 'Use another method, or the optimizer sgd or lars.',
+      },
+    );
+  }
   const written = withChanges(withoutFences(base ?? {}), given);
   const valid = validateParameters(method, written);
   refuseIdle(method, valid, new Set(Object.keys(given)), base);

@@ -21,6 +21,7 @@ import { GpuTensors } from './gpu-tensors.ts';
 import type { Jax, JaxArray, JaxRuntime } from './runtime/jax-runtime.ts';
 import { initialWeights } from './models/initial-weights.ts';
 import { tensorLength, type Model } from './models/model.ts';
+import { clipGradients } from './optimizers/clip-gradients.ts';
 import { meanLossOf, type JaxBatch } from './models/mean-loss.ts';
 import type { Optimizer } from './optimizers/optimizer.ts';
 import { scheduledRate } from './optimizers/schedule.ts';
@@ -68,8 +69,12 @@ export class JaxTrainer implements Trainer {
   #plain: readonly boolean[];
   #update: CompiledUpdate;
   readonly #updates = new Map<string, CompiledUpdate>();
-  /** The learning rate, and a 0 that keeps jax-js from compiling it in as a constant. */
-  readonly #rate = new Float32Array(2);
+  readonly #optimizer: Optimizer;
+  /**
+   * The learning rate, the optimiser's factors, and a 0 that keeps jax-js from compiling a
+   * single one in as a constant.
+   */
+  readonly #rates: Float32Array<ArrayBuffer>;
   /** The tensors beside the flat gradient on the GPU, where one was asked for. */
   #onGpu: { readonly gradient: GpuGradient; readonly tensors: GpuTensors } | undefined;
 
@@ -88,6 +93,8 @@ export class JaxTrainer implements Trainer {
     this.stateLength = vectors * this.length;
 
     this.#model = model;
+    this.#optimizer = optimizer;
+    this.#rates = new Float32Array(this.#ratesOf(0).length + 1);
     this.#train = new BatchLoader(shard.train, model.inputs, options.batchPerRank);
     this.#test = new BatchLoader(shard.test, model.inputs, evaluationRows);
     this.#sampler = new BatchSampler({
@@ -145,14 +152,14 @@ export class JaxTrainer implements Trainer {
       gradient instanceof Float32Array
         ? this.#upload(gradient)
         : await this.#tensorsOf(gradient).scatter();
-    this.#rate[0] = this.learningRate(iteration);
+    this.#rates.set(this.#ratesOf(iteration));
     const plain = this.#plain;
     const state = this.#state.map((vector) => vector.filter((_, i) => !plain[i]));
     const [weights, next] = this.#update(
       this.#weights,
       state,
       averaged,
-      this.#jax.numpy.array(this.#rate),
+      this.#jax.numpy.array(this.#rates),
     );
     this.#weights = weights;
     this.#state = this.#state.map((vector, which) => {
@@ -180,8 +187,14 @@ export class JaxTrainer implements Trainer {
   }
 
   learningRate(iteration: number): number {
-    const { schedule, lr } = this.#options.optimizer;
-    return scheduledRate(schedule, lr, iteration, this.#options.iterations);
+    const { optimizer, iterations, world: ranks } = this.#options;
+    return scheduledRate(optimizer, iteration, { iterations, ranks });
+  }
+
+  #ratesOf(iteration: number): readonly number[] {
+    const { factors } = this.#optimizer;
+    const rate = this.learningRate(iteration);
+    return [rate, ...(factors?.(this.#options.optimizer, iteration + 1) ?? [])];
   }
 
   async evaluate(): Promise<EvaluationSums> {
@@ -353,7 +366,7 @@ type CompiledUpdate = (
   weights: JaxArray[],
   state: JaxArray[][],
   gradients: JaxArray[],
-  rate: JaxArray,
+  rates: JaxArray,
 ) => [weights: JaxArray[], state: JaxArray[][]];
 
 interface CompiledFunctions {
@@ -378,20 +391,29 @@ function compile(
   const meanLoss = meanLossOf(jax, model, options.batchPerRank);
   const updateWith =
     (plain: readonly boolean[]): CompiledUpdate =>
-    (weights, state, gradients, rate) => {
-      const learningRate = rate.slice(0);
+    (weights, state, gradients, rates) => {
+      const learningRate = rates.ref.slice(0);
+      const count = optimizer.factors?.(options.optimizer, 1).length ?? 0;
+      const factors = Array.from({ length: count }, (_, i) => rates.ref.slice(i + 1));
+      rates.dispose();
+      const clipped = clipGradients(jax, gradients, options.optimizer.clipNorm);
       let place = 0;
       const updates = weights.map((weight, index) => {
         const own = plain[index] === true ? undefined : place++;
         return optimizer.update(
+          jax,
           own === undefined ? withoutMomentum : options.optimizer,
-          weight,
-          gradients[index]!,
-          own === undefined ? [] : state.map((vector) => vector[own]!),
-          learningRate.ref,
+          {
+            weight,
+            gradient: clipped[index]!,
+            state: own === undefined ? [] : state.map((vector) => vector[own]!),
+            learningRate: learningRate.ref,
+            factors: factors.map((factor) => factor.ref),
+            isVector: weight.shape.length < 2,
+          },
         );
       });
-      learningRate.dispose();
+      for (const scalar of [learningRate, ...factors]) scalar.dispose();
       const moved = updates.filter((_, index) => plain[index] !== true);
       return [
         updates.map((tensor) => tensor.weight),

@@ -4,6 +4,8 @@
  * rank holds the same weights, each sees its own shard of the data.
  */
 import type { MetricKind } from '../../shared/metric.ts';
+import type { OptimizerSettings } from './optimizers/optimizer.ts';
+import type { ScheduleSettings } from './optimizers/schedule.ts';
 import type { GpuGradient } from '../sites/gpu-gradient.ts';
 
 /** A parameter tensor; `start` is its first element in the flat gradient. */
@@ -96,11 +98,6 @@ export interface TrainerOptions {
   readonly threads: number;
   /** Ranks of this machine that would take the same GPU unasked, this one included; default 1. */
   readonly sharers?: number | undefined;
-  readonly optimizer: {
-    readonly kind: string;
-    readonly lr: number;
-    readonly momentum: number;
-    readonly schedule: 'constant' | 'cosine' | 'linear';
-  };
+  readonly optimizer: OptimizerSettings & ScheduleSettings & { readonly kind: string };
   readonly iterations: number;
 }

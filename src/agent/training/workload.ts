@@ -14,6 +14,7 @@ import { datasets } from './datasets/registry.ts';
 import { trainShard } from './datasets/shard.ts';
 import { parameterCount, type Model, type ModelTensor } from './models/model.ts';
 import { models } from './models/registry.ts';
+import { checkOptimizer } from './optimizers/idle-options.ts';
 import type { Optimizer } from './optimizers/optimizer.ts';
 import { optimizers } from './optimizers/registry.ts';
 
@@ -128,6 +129,8 @@ const described = (length: number, type: string): string =>
 export interface CheckedWorkload extends DatasetSize {
   /** The model's tensors, in the order of the flat gradient. */
   readonly tensors: readonly string[];
+  /** The optimiser, where it cannot leave momentum to a method. */
+  readonly ownMomentum?: string | undefined;
   /** In which every rank sees all of its shard once; no whole number, in general. */
   readonly iterationsPerEpoch: number;
 }
@@ -137,7 +140,8 @@ export interface CheckedWorkload extends DatasetSize {
  * headers at most.
  * @param own the model, where it comes from a file
  * @returns the sizes of the data set, with a notice where the user should know more.
- * @throws GradwireError as `findWorkload`; `DATA_*` for the data directory.
+ * @throws GradwireError as `findWorkload` and `checkOptimizer`; `DATA_*` for the data
+ * directory.
  */
 export function checkWorkload(
   workload: ExperimentSpec['workload'],
@@ -145,7 +149,11 @@ export function checkWorkload(
   ranks = 1,
   own?: ModelFacts,
 ): CheckedWorkload {
-  const { dataset, model } = findWorkload(
+  const {
+    dataset,
+    model,
+    optimizer: rule,
+  } = findWorkload(
     {
       model: workload.model,
       dataset: workload.dataset,
@@ -153,12 +161,15 @@ export function checkWorkload(
     },
     own,
   );
+  const { id, leavesMomentum } = rule;
+  checkOptimizer(rule, optimizer);
   const size = dataset.inspect({ inputs: model.inputs, directory: workload.data });
   const { count } = trainShard(size.train, 0, ranks);
   return {
     ...size,
     tensors: model.tensors.map(({ name }) => name),
     iterationsPerEpoch: count / workload.batchPerRank,
+    ...(leavesMomentum ? {} : { ownMomentum: id }),
   };
 }
 

@@ -49,7 +49,7 @@ describe('registry', () => {
     ['topk', { ratio: 0 }, 'INVALID', '"ratio" is 0', '>0'],
     ['topk', { ratio: 1.5 }, 'INVALID', '"ratio" is 1.5', '<=1'],
     ['topk', { ratio: 'x' }, 'INVALID', '"ratio" is "x"', 'number'],
-    ['topk', { k: 2.5 }, 'INVALID', '"k" is 2.5', 'int'],
+    ['topk', { k: 2.5 }, 'INVALID', '"k" is 2.5', 'a whole number'],
     ['topk', { k: -1 }, 'INVALID', '"k" is -1', '>=0'],
     ['a2sgd', { mode: 'ring' }, 'INVALID', '"mode" is "ring"', 'allgather'],
     ['a2sgd', { resyncEvery: -5 }, 'INVALID', '"resyncEvery" is -5', '>=0'],

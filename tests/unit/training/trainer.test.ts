@@ -277,24 +277,34 @@ describe('applying gradients', () => {
   });
 });
 
-test('weights and state written back resume a run bit for bit', async () => {
-  const original = await trainer();
-  await stepTogether([original], 0);
-  await stepTogether([original], 1);
-  const weights = await weightsOf(original);
-  const state = new Float32Array(original.stateLength);
-  await original.readState(state);
+test.each([
+  ['sgd', {}],
+  ['adamw', { clipNorm: 0.5, warmupIterations: 3, schedule: 'cosine' as const }],
+  ['lars', { trust: 0.1, weightDecay: 0.01 }],
+])(
+  'weights and state written back resume a run of %s bit for bit',
+  async (kind, more) => {
+    const optimizer = { lr: 0.05, momentum: 0.9, schedule: 'constant' as const };
+    const changes = { optimizer: { kind, ...optimizer, ...more } };
 
-  const resumed = await trainer();
-  await resumed.writeWeights(weights);
-  await resumed.writeState(state);
-  for (const iteration of [2, 3]) {
-    await stepTogether([original], iteration);
-    await stepTogether([resumed], iteration);
-  }
-  expect(await weightsOf(resumed)).toEqual(await weightsOf(original));
-  expect(await weightsOf(resumed)).not.toEqual(weights);
-});
+    const original = await trainer(0, changes);
+    await stepTogether([original], 0);
+    await stepTogether([original], 1);
+    const weights = await weightsOf(original);
+    const state = new Float32Array(original.stateLength);
+    await original.readState(state);
+
+    const resumed = await trainer(0, changes);
+    await resumed.writeWeights(weights);
+    await resumed.writeState(state);
+    for (const iteration of [2, 3]) {
+      await stepTogether([original], iteration);
+      await stepTogether([resumed], iteration);
+    }
+    expect(await weightsOf(resumed)).toEqual(await weightsOf(original));
+    expect(await weightsOf(resumed)).not.toEqual(weights);
+  },
+);
 
 describe('evaluation', () => {
   test('scores each sample of the share once, whatever its size', async () => {

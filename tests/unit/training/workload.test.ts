@@ -27,7 +27,7 @@ test('the catalogue lists what there is', () => {
     ['sentences', false],
     ['text', true],
   ]);
-  expect(describeOptimizers()).toEqual(['sgd']);
+  expect(describeOptimizers()).toEqual(['sgd', 'adam', 'adamw', 'lars']);
 });
 
 test('a sound workload passes and tells its sizes', () => {

@@ -3,27 +3,47 @@
  * gradient, as jax-js operations; the trainer compiles one function of it over all
  * tensors. A new optimiser is one file with this interface and one line in registry.ts.
  */
-import type { JaxArray } from '../runtime/jax-runtime.ts';
+import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
+import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
 
-export interface OptimizerSettings {
-  readonly momentum: number;
-}
+type Given = ExperimentSpec['optimizer'];
+
+export type OptimizerSettings = Partial<Given> & Pick<Given, 'momentum'>;
+
+/** Settings that not every optimiser has. */
+export type OptimizerOption =
+  'beta1' | 'beta2' | 'epsilon' | 'nesterov' | 'trust' | 'weightDecay';
 
 export interface TensorUpdate {
   readonly weight: JaxArray;
   readonly state: readonly JaxArray[];
 }
 
+/** A tensor's part of a step; whoever gets it owns the arrays. */
+export interface TensorStep {
+  readonly weight: JaxArray;
+  readonly gradient: JaxArray;
+  readonly state: readonly JaxArray[];
+  readonly learningRate: JaxArray;
+  /** What `factors` gives for the iteration, in its order. */
+  readonly factors: readonly JaxArray[];
+  /** Whether the tensor has one dimension: a bias, or a scale. */
+  readonly isVector: boolean;
+}
+
 export interface Optimizer {
   readonly id: string;
+  /** The options that mean something to it. */
+  readonly options: readonly OptimizerOption[];
+  /** Whether it can leave momentum to the compression: its steps are plain then. */
+  readonly leavesMomentum: boolean;
   /** State vectors as long as the weights, kept from iteration to iteration. */
   stateVectors(settings: OptimizerSettings): number;
-  /** One step of one tensor; takes ownership of its array arguments. */
-  update(
-    settings: OptimizerSettings,
-    weight: JaxArray,
-    gradient: JaxArray,
-    state: readonly JaxArray[],
-    learningRate: JaxArray,
-  ): TensorUpdate;
+  /**
+   * Numbers that change from step to step; always as many.
+   * @param step from 1 on
+   */
+  factors?(settings: OptimizerSettings, step: number): readonly number[];
+  /** One step of one tensor; takes ownership of the step's arrays. */
+  update(jax: Jax, settings: OptimizerSettings, step: TensorStep): TensorUpdate;
 }

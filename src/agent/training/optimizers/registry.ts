@@ -1,7 +1,9 @@
 /** The optimisers, by id. Adding one: its file and a line here. */
+import { adam, adamw } from './adam.ts';
+import { lars } from './lars.ts';
 import type { Optimizer } from './optimizer.ts';
 import { sgd } from './sgd.ts';
 
 export const optimizers: ReadonlyMap<string, Optimizer> = new Map(
-  [sgd].map((optimizer) => [optimizer.id, optimizer]),
+  [sgd, adam, adamw, lars].map((optimizer) => [optimizer.id, optimizer]),
 );

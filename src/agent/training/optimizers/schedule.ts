@@ -1,17 +1,56 @@
 /**
- * How the learning rate changes over a run of T iterations. At t = 0 every schedule
- * gives the full rate; `linear` and `cosine` reach 0 at t = T, which is one past the
- * last iteration, so that no step is lost.
+ * How the learning rate changes over a run of T iterations: a gradual warm-up over the first
+ * W, then a decay over the rest (Goyal et al., "Accurate, Large Minibatch SGD", 2017). After
+ * the warm-up every schedule gives the full rate; `linear`, `cosine` and `polynomial` reach 0
+ * at t = T, which is one past the last iteration, so that no step is lost.
  */
-export type Schedule = 'constant' | 'cosine' | 'linear';
+import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
+
+export type ScheduleSettings = Pick<ExperimentSpec['optimizer'], 'lr' | 'schedule'> &
+  Partial<
+    Pick<
+      ExperimentSpec['optimizer'],
+      'decayAt' | 'decayFactor' | 'power' | 'scaleWithRanks' | 'warmupIterations'
+    >
+  >;
+
+export const DECAY_FACTOR = 0.1;
+export const POWER = 2;
+
+/** Of a run of so many iterations on so many ranks. */
+export interface ScheduleLength {
+  readonly iterations: number;
+  readonly ranks: number;
+}
 
 export function scheduledRate(
-  schedule: Schedule,
-  rate: number,
+  settings: ScheduleSettings,
   iteration: number,
-  iterations: number,
+  { iterations, ranks }: ScheduleLength,
 ): number {
-  const share = Math.min(1, iteration / iterations);
+  const { lr, scaleWithRanks = false, warmupIterations = 0 } = settings;
+  const full = scaleWithRanks ? lr * ranks : lr;
+  if (iteration < warmupIterations) {
+    // Scaled, it begins with the rate of one rank; else with the first step above 0.
+    const start = scaleWithRanks ? lr : 0;
+    return start + ((full - start) * (iteration + 1)) / warmupIterations;
+  }
+  const rest = Math.max(1, iterations - warmupIterations);
+  const share = Math.min(1, (iteration - warmupIterations) / rest);
+  return decayed(full, share, iteration, settings);
+}
+
+function decayed(
+  rate: number,
+  share: number,
+  iteration: number,
+  {
+    schedule,
+    decayAt = [],
+    decayFactor = DECAY_FACTOR,
+    power = POWER,
+  }: ScheduleSettings,
+): number {
   switch (schedule) {
     case 'constant':
       return rate;
@@ -19,5 +58,9 @@ export function scheduledRate(
       return rate * (1 - share);
     case 'cosine':
       return (rate * (1 + Math.cos(Math.PI * share))) / 2;
+    case 'polynomial':
+      return rate * (1 - share) ** power;
+    case 'step':
+      return rate * decayFactor ** decayAt.filter((at) => iteration >= at).length;
   }
 }

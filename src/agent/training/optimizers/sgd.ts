@@ -1,19 +1,33 @@
 /**
  * Stochastic gradient descent with momentum: v ← μ·v + g, w ← w − η·v. The learning
  * rate is outside the velocity, so a schedule needs no rescaling of it. With μ = 0 there
- * is no velocity to keep: w ← w − η·g.
+ * is no velocity to keep: w ← w − η·g. Nesterov's form looks ahead: w ← w − η·(g + μ·v)
+ * (Sutskever et al., "On the importance of initialization and momentum in deep learning",
+ * 2013, as PyTorch has it). Weight decay is that of the loss: g ← g + λ·w.
  */
 import type { Optimizer } from './optimizer.ts';
 
 export const sgd: Optimizer = {
   id: 'sgd',
+  options: ['nesterov', 'weightDecay'],
+  leavesMomentum: true,
   stateVectors: ({ momentum }) => (momentum > 0 ? 1 : 0),
-  update({ momentum }, weight, gradient, state, learningRate) {
+  update(_, { momentum, nesterov = false, weightDecay = 0 }, step) {
+    const { weight, state, learningRate } = step;
     const [velocity] = state;
+    const gradient =
+      weightDecay === 0
+        ? step.gradient
+        : step.gradient.add(weight.ref.mul(weightDecay));
     if (velocity === undefined) {
       return { weight: weight.sub(gradient.mul(learningRate)), state: [] };
     }
-    const next = velocity.mul(momentum).add(gradient);
-    return { weight: weight.sub(next.ref.mul(learningRate)), state: [next] };
+    if (!nesterov) {
+      const next = velocity.mul(momentum).add(gradient);
+      return { weight: weight.sub(next.ref.mul(learningRate)), state: [next] };
+    }
+    const next = velocity.mul(momentum).add(gradient.ref);
+    const ahead = gradient.add(next.ref.mul(momentum));
+    return { weight: weight.sub(ahead.mul(learningRate)), state: [next] };
   },
 };

@@ -1,0 +1,43 @@
+/** Options of the optimiser that would do nothing: a slip that should not go unseen. */
+import { inputError } from '../../../shared/errors.ts';
+import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
+import type { Optimizer, OptimizerOption } from './optimizer.ts';
+
+type Given = Partial<ExperimentSpec['optimizer']>;
+
+const OPTIONS: readonly OptimizerOption[] = [
+  ...(['beta1', 'beta2', 'epsilon', 'nesterov', 'trust', 'weightDecay'] as const),
+];
+
+/** @throws GradwireError `OPTIMIZER_OPTION_IDLE`; `SCHEDULE_INCOMPLETE` */
+export function checkOptimizer({ id, options }: Optimizer, given: Given): void {
+  for (const option of OPTIONS) {
+    if (given[option] !== undefined && !options.includes(option)) {
+      const takes = options.length === 0 ? 'none' : options.join(', ');
+      throw idle(option, `${id} has no ${option}; it has: ${takes}`);
+    }
+  }
+  if (given.nesterov === true && given.momentum === 0) {
+    throw idle('nesterov', 'nesterov without momentum is plain descent');
+  }
+  const { schedule } = given;
+  if (schedule === 'step' && (given.decayAt ?? []).length === 0) {
+    throw inputError('SCHEDULE_INCOMPLETE', 'the schedule "step" needs decayAt', {
+      place: 'optimizer.decayAt',
+      next: 'List the iterations at which the rate falls, as decayAt: [1000, 2000].',
+    });
+  }
+  for (const option of ['decayAt', 'decayFactor'] as const) {
+    if (given[option] !== undefined && schedule !== 'step') {
+      throw idle(option, `${option} is of the schedule "step", not of "${schedule}"`);
+    }
+  }
+  if (given.power !== undefined && schedule !== 'polynomial') {
+    throw idle('power', `power is of the schedule "polynomial", not of "${schedule}"`);
+  }
+}
+
+const idle = (option: string, message: string) =>
+  inputError('OPTIMIZER_OPTION_IDLE', message, {
+    ...{ place: `optimizer.${option}`, next: 'Leave it out.' },
+  });

@@ -1,0 +1,45 @@
+/**
+ * LARS (You, Gitman and Ginsburg, "Large Batch Training of Convolutional Networks", 2017):
+ * momentum SGD with a rate of its own for each tensor, η·κ·‖w‖ ⁄ (‖g‖ + λ·‖w‖), so that no
+ * layer moves by more than a share κ of its norm. v ← μ·v + rate·(g + λ·w), w ← w − v.
+ * Vectors (biases, scales) take plain steps without decay, as is usual. Here the velocity is
+ * kept without η, which a schedule changes.
+ */
+import type { Optimizer } from './optimizer.ts';
+
+/** κ, of the paper's ResNet-50. */
+const TRUST = 0.001;
+
+export const lars: Optimizer = {
+  id: 'lars',
+  options: ['trust', 'weightDecay'],
+  leavesMomentum: true,
+  stateVectors: ({ momentum }) => (momentum > 0 ? 1 : 0),
+  update({ numpy }, { momentum, trust = TRUST, weightDecay = 0 }, step) {
+    const { weight, state, learningRate, isVector } = step;
+    let { gradient } = step;
+    if (!isVector) {
+      const norm = (array: typeof weight) => numpy.sqrt(numpy.square(array).sum());
+      const ofWeight = norm(weight.ref);
+      const ofGradient = norm(gradient.ref).add(ofWeight.ref.mul(weightDecay));
+      // Where either is 0 there is nothing to compare.
+      const known = numpy.logicalAnd(
+        numpy.greater(ofWeight.ref, 0),
+        numpy.greater(ofGradient.ref, 0),
+      );
+      const ratio = numpy.where(
+        known,
+        ofWeight.mul(trust).div(numpy.maximum(ofGradient, 1e-30)),
+        1,
+      );
+      gradient = gradient.add(weight.ref.mul(weightDecay)).mul(ratio);
+    }
+    const [velocity] = state;
+    const next =
+      velocity === undefined ? gradient : velocity.mul(momentum).add(gradient);
+    const moved = weight.sub(next.ref.mul(learningRate));
+    if (velocity !== undefined) return { weight: moved, state: [next] };
+    next.dispose();
+    return { weight: moved, state: [] };
+  },
+};

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { validateLaunch } from '../../../src/agent/launch/validate-launch.ts';
+
+const spec = (optimizer: Record<string, unknown>, method: string) => ({
+  ...{ name: 'x', workload: { model: 'fnn3', dataset: 'digits' } },
+  ...{ optimizer, exchange: { method } },
+});
+
+test('a method with momentum within it needs an optimiser that leaves it its own', () => {
+  expect(validateLaunch(spec({ kind: 'lars' }, 'dgc')).plan.method).toBe('dgc');
+  const misfit = expect.objectContaining({
+    ...{ code: 'METHOD_OPTIMIZER_MISFIT', place: 'exchange.method' },
+    message: 'dgc has momentum within it, and adam keeps its own',
+  });
+  const adam = spec({ kind: 'adam' }, 'topk');
+  expect(validateLaunch(adam).plan.method).toBe('topk');
+  expect(() => validateLaunch(spec({ kind: 'adam' }, 'dgc'))).toThrow(misfit);
+  // By a switch as well.
+  const change = { method: 'dgc' };
+  expect(() => validateLaunch(adam, [{ at: 3, change }])).toThrow(misfit);
+});
+
+test('an option of another optimiser is refused', () => {
+  expect(() => validateLaunch(spec({ kind: 'sgd', beta1: 0.8 }, 'none'))).toThrow(
+    expect.objectContaining({
+      code: 'OPTIMIZER_OPTION_IDLE',
+      place: 'optimizer.beta1',
+    }),
+  );
+});
