@@ -2,7 +2,7 @@
  * The entry to training: what there is to train, whether a workload can be trained, and
  * from a workload's names to a ready trainer.
  */
-import { loadModelFile } from './models/model-file.ts';
+import { loadModelFile, ownSource } from './models/model-file.ts';
 import { openJaxRuntime } from './runtime/jax-runtime.ts';
 import { JaxTrainer } from './jax-trainer.ts';
 import type { Trainer, TrainerOptions } from './trainer.ts';
@@ -19,14 +19,14 @@ export {
 /**
  * A trainer with its data loaded, its functions not yet compiled: the first call of
  * each pays for that (some 60 ms on wasm).
- * @throws GradwireError as `findWorkload` and `loadModelFile`; `DATA_*` where the data set cannot be read;
- * `BACKEND_UNAVAILABLE`, `GPU_SHARED`.
+ * @throws GradwireError as `findWorkload` and `loadModelFile`; `DATA_*` where the data set
+ * cannot be read; `BACKEND_UNAVAILABLE`, `GPU_SHARED`.
  */
 export async function createTrainer(options: TrainerOptions): Promise<Trainer> {
-  const { model: name, modelSource: code } = options;
-  const own = code === undefined ? undefined : await loadModelFile({ name, code });
+  const source = ownSource(options);
+  const own = source && (await loadModelFile(source));
   const { model, dataset, optimizer } = findWorkload(
-    { model: name, dataset: options.dataset, optimizer: options.optimizer.kind },
+    { ...options, optimizer: options.optimizer.kind },
     own,
   );
   const shard = await dataset.open({

@@ -10,6 +10,7 @@ import {
   MOST_MODEL_SOURCE,
   type ExperimentSpec,
 } from '../../shared/experiment-spec.ts';
+import { isModelFile } from '../../shared/model-name.ts';
 import { expandHome } from './expand-home.ts';
 
 const WHY: Readonly<Record<string, string>> = {
@@ -18,17 +19,19 @@ const WHY: Readonly<Record<string, string>> = {
   EISDIR: 'is a directory',
 };
 
-/** Names of models have neither. */
-const isFile = (model: string): boolean =>
-  /[/\\]/.test(model) || /\.[cm]?[jt]s$/.test(model);
-
-/** @throws GradwireError `MODEL_FILE_UNREADABLE` */
+/**
+ * A text that is there already is that of the run that is repeated; beside a model's name it
+ * is left over, and goes.
+ * @throws GradwireError `MODEL_FILE_UNREADABLE`
+ */
 export async function embedModelFile(
   spec: ExperimentSpec,
   base: string,
 ): Promise<ExperimentSpec> {
-  const { model, modelSource } = spec.workload;
-  if (modelSource !== undefined || !isFile(model)) return spec;
+  const { modelSource, ...workload } = spec.workload;
+  const { model } = workload;
+  if (!isModelFile(model)) return { ...spec, workload };
+  if (modelSource !== undefined) return spec;
   const file = path.resolve(base, expandHome(model));
   const unreadable = (why: string) =>
     inputError('MODEL_FILE_UNREADABLE', `${file} ${why}`, {

@@ -9,6 +9,7 @@ import type { Catalogue, MethodEntry, ParameterEntry } from '../../shared/catalo
 import { isAutomatic, PLAN_KEYS } from '../../shared/exchange-plan.ts';
 import { experimentSpecSchema } from '../../shared/experiment-spec.ts';
 import type { JsonValue } from '../../shared/json.ts';
+import { isModelFile, modelName } from '../../shared/model-name.ts';
 import { LOCAL_NODE } from '../../shared/node-entry.ts';
 
 /** A spec in the making. */
@@ -197,6 +198,15 @@ export function layersField(path: string): FormField {
   };
 }
 
+/** Those of the agent, and the file of the user's own that the draft names. */
+function modelChoices(catalogue: Catalogue, draft: Draft): readonly FormChoice[] {
+  const given = valueAt(draft, 'workload.model');
+  const ours = entryChoices(catalogue.models);
+  if (typeof given !== 'string' || !isModelFile(given)) return ours;
+  const own = { value: given, label: modelName(given), hint: `Your file ${given}` };
+  return [...ours, own];
+}
+
 /** Links of an emulated network that differ, as JSON. */
 function pairsField(): FormField {
   const { description = '', ...pairs } = field('network.pairs', 'json', 'Pairs');
@@ -224,7 +234,7 @@ export function formSections(
       title: 'Workload',
       fields: [
         field('name', 'text', 'Name'),
-        field('workload.model', 'choice', 'Model', entryChoices(catalogue.models)),
+        field('workload.model', 'choice', 'Model', modelChoices(catalogue, draft)),
         field(
           'workload.dataset',
           'choice',

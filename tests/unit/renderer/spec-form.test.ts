@@ -80,6 +80,23 @@ function paths(of: Draft): string[] {
   );
 }
 
+describe('the model', () => {
+  const choices = (model: string) =>
+    formSections(catalogue, { workload: { model } })
+      .flatMap(({ fields }) => fields)
+      .find(({ path }) => path === 'workload.model')!.choices!;
+
+  it('is one of the agent’s, or the file that the draft names', () => {
+    const ours = choices('fnn3').map(({ value }) => value);
+    expect(ours).not.toContain('./mine.ts');
+    expect(choices('./mine.ts').at(-1)).toEqual({
+      ...{ value: './mine.ts', label: 'mine.ts', hint: 'Your file ./mine.ts' },
+    });
+    // A slip of the pen is no file.
+    expect(choices('fnn33').map(({ value }) => value)).toEqual(ours);
+  });
+});
+
 describe('folded fields', () => {
   const folded = (draft: Draft) =>
     formSections(catalogue, draft).flatMap(({ more = [] }) => more);

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { GradwireError, type ErrorData } from '../../../shared/errors.ts';
 import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
 import { bundledFile } from '../../bundle/bundled-file.ts';
-import { invalid, type ModelSource } from '../models/model-file.ts';
+import { invalid, ownSource, type ModelSource } from '../models/model-file.ts';
 import type { ModelFacts } from '../workload.ts';
 
 export type Inspection = { readonly model: ModelFacts } | { readonly error: ErrorData };
@@ -24,9 +24,10 @@ const inspected = new Map<string, Promise<ModelFacts>>();
  * @throws GradwireError `MODEL_FILE_INVALID`, `MODEL_INVALID`
  */
 export async function inspectOwnModel({
-  workload: { model: name, modelSource: code },
+  workload,
 }: Pick<ExperimentSpec, 'workload'>): Promise<ModelFacts | undefined> {
-  return code === undefined ? undefined : await inspectModel({ name, code });
+  const source = ownSource(workload);
+  return source && (await inspectModel(source));
 }
 
 async function inspectModel(source: ModelSource): Promise<ModelFacts> {

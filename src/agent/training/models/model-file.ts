@@ -5,6 +5,7 @@
  */
 import { stripTypeScriptTypes } from 'node:module';
 import { GradwireError, inputError } from '../../../shared/errors.ts';
+import { isModelFile } from '../../../shared/model-name.ts';
 import { asModel, modelFault, type ModelDefinition } from './definition.ts';
 import type { Model } from './model.ts';
 
@@ -12,6 +13,17 @@ export interface ModelSource {
   /** The file, as errors name it. */
   readonly name: string;
   readonly code: string;
+}
+
+/** The file of a workload; undefined where its model is one of ours. */
+export function ownSource({
+  model: name,
+  modelSource: code,
+}: {
+  readonly model: string;
+  readonly modelSource?: string | undefined;
+}): ModelSource | undefined {
+  return code === undefined || !isModelFile(name) ? undefined : { name, code };
 }
 
 /**
