@@ -57,27 +57,27 @@ async function untilIteration(least: number): Promise<void> {
     );
   } catch (cause) {
     const { stdout: stored } = await home.run(['runs', 'list']);
+    const [frame, body] = await Promise.all([
+      answered(page.evaluate(nextFrame), 'gets no frames'),
+      answered(page.innerText('body'), 'does not answer'),
+    ]);
     throw new Error(
-      `iteration ${least} was not shown. ${await frames()}. Stored:\n${stored}` +
-        `The page:\n${await page.innerText('body')}`,
+      `iteration ${least} was not shown. Stored:\n${stored}The page ${frame}:\n${body}`,
       { cause },
     );
   }
 }
 
-/** Whether the page is drawn at all. */
-const frames = (): Promise<string> =>
-  Promise.race([
-    page.evaluate(
-      () =>
-        new Promise<string>((resolve) =>
-          requestAnimationFrame(() => {
-            resolve('The page gets frames');
-          }),
-        ),
-    ),
-    pause(5000).then(() => 'The page gets no frames'),
-  ]);
+/** Runs in the page. */
+const nextFrame = (): Promise<string> =>
+  new Promise((resolve) =>
+    requestAnimationFrame(() => {
+      resolve('is drawn');
+    }),
+  );
+
+const answered = (value: Promise<string>, otherwise: string): Promise<string> =>
+  Promise.race([value, pause(5000).then(() => otherwise)]);
 
 /** While the workers rest: what is looked at stays as it is, and costs no training. */
 async function paused(look: () => Promise<void>): Promise<void> {
