@@ -256,7 +256,7 @@ export const startedRecordSchema = z.strictObject({
   why: z.string().optional(),
   /** Gradient elements. */
   parameters: count,
-  /** What the model is measured by beside its loss; absent: accuracy. */
+  /** What the model is measured by beside its loss; accuracy where it is missing. */
   metricKind: metricKindSchema.optional(),
   plan: planSchema,
   /** The network between the ranks, where it was emulated. */

@@ -57,7 +57,7 @@ export interface RunSummary {
   readonly methods: readonly string[];
   readonly loss?: number | undefined;
   readonly metric?: number | undefined;
-  /** What it is measured by; absent: accuracy. */
+  /** What it is measured by; accuracy where it is missing. */
   readonly metricKind?: MetricKind | undefined;
   readonly error?: ErrorData | undefined;
   /** While it waits for nodes of a cluster, to begin or to go on: what is known of that. */

@@ -14,7 +14,7 @@ import { datasets } from './datasets/registry.ts';
 import { trainShard } from './datasets/shard.ts';
 import { parameterCount, type Model, type ModelTensor } from './models/model.ts';
 import { models } from './models/registry.ts';
-import { checkOptimizer } from './optimizers/idle-options.ts';
+import { checkOptimizer } from './optimizers/check-optimizer.ts';
 import type { Optimizer } from './optimizers/optimizer.ts';
 import { optimizers } from './optimizers/registry.ts';
 

@@ -64,7 +64,7 @@ export type FromWorker =
       /** Why `auto` did not take a GPU, where that is so. */
       readonly why?: string | undefined;
       readonly parameters: number;
-      /** What the model is measured by beside its loss; absent: accuracy. */
+      /** What the model is measured by beside its loss; accuracy where it is missing. */
       readonly metricKind?: MetricKind | undefined;
     }
   | { readonly type: 'records'; readonly records: readonly RunRecord[] }

@@ -68,6 +68,20 @@ describe('a classifier', () => {
   });
 });
 
+test('a run goes on with its model after its supervisor was killed', async () => {
+  const run = train(twoLayer, [
+    ...['iterations=1000000', 'onFailure=restart', 'checkpointEvery=20'],
+  ]);
+  await run.record('checkpoint');
+  const [supervisor] = home.supervisors();
+  process.kill(supervisor!.pid, 'SIGKILL');
+  await run.record('restarted');
+  succeeded(await home.run(['runs', 'stop', 'last']));
+  succeeded(await run.finished);
+  const end = { reason: 'stopped', consistent: true };
+  expect(ofType(run.records, 'done')).toMatchObject([end]);
+});
+
 describe('a model with an objective of its own', () => {
   test('is measured by its own metric, wherever a value of it stands', async () => {
     const run = train(autoencoder, ['exchange.method=topk', 'exchange.ratio=0.1']);

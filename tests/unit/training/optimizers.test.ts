@@ -1,7 +1,7 @@
 /** Each optimiser over some steps, beside itself in plain TypeScript and f64. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { clipGradients } from '../../../src/agent/training/optimizers/clip-gradients.ts';
-import { checkOptimizer } from '../../../src/agent/training/optimizers/idle-options.ts';
+import { checkOptimizer } from '../../../src/agent/training/optimizers/check-optimizer.ts';
 import type { OptimizerSettings } from '../../../src/agent/training/optimizers/optimizer.ts';
 import { optimizers } from '../../../src/agent/training/optimizers/registry.ts';
 import {

@@ -22,7 +22,7 @@ export function rowLength({ shape }: Pick<BatchField, 'shape'>): number {
   return shape.reduce((product, size) => product * size, 1);
 }
 
-/** Arrays for so many samples. */
+/** Arrays with a row for each of a number of samples. */
 export function allocateBatch(fields: BatchFields, samples: number): BatchValues {
   return Object.fromEntries(
     Object.entries(fields).map(([name, field]) => {

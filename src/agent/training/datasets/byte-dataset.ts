@@ -3,7 +3,7 @@
  * each: the usual case, which needs no more than the bytes. Models see them as numbers in
  * 0…1 (`inputs`) and the class (`labels`).
  */
-import type { BatchValues } from '../batches/batch.ts';
+import { rowLength, type BatchValues } from '../batches/batch.ts';
 import type {
   Dataset,
   DatasetRequest,
@@ -44,7 +44,7 @@ export interface ByteDataset extends Dataset {
 export function sampleLength({
   sampleShape,
 }: Pick<ByteDatasetDefinition, 'sampleShape'>): number {
-  return sampleShape.reduce((product, size) => product * size, 1);
+  return rowLength({ shape: sampleShape });
 }
 
 export function byteDataset(definition: ByteDatasetDefinition): ByteDataset {
@@ -78,13 +78,14 @@ class Bytes implements Samples, ByteSamples {
   }
 
   read(rows: Uint32Array, { inputs, labels }: BatchValues): void {
+    const { values } = this;
     const length = this.#length;
     for (let row = 0; row < rows.length; row++) {
       const sample = rows[row]!;
       if (inputs !== undefined) {
         const from = sample * length;
         const to = row * length;
-        for (let i = 0; i < length; i++) inputs[to + i] = this.values[from + i]! / 255;
+        for (let i = 0; i < length; i++) inputs[to + i] = values[from + i]! / 255;
       }
       if (labels !== undefined) labels[row] = this.labels[sample]!;
     }

@@ -4,8 +4,7 @@
  * first is predicted once.
  */
 import { inputError } from '../../../shared/errors.ts';
-import type { BatchFields, BatchValues } from '../batches/batch.ts';
-import { rowLength } from '../batches/batch.ts';
+import { rowLength, type BatchFields, type BatchValues } from '../batches/batch.ts';
 import type { RankShard, Samples } from './dataset.ts';
 import { testShard, trainShard, type Shard } from './shard.ts';
 
@@ -27,12 +26,12 @@ export function windowLength({ tokens }: BatchFields): number {
   return Math.max(2, tokens === undefined ? 0 : rowLength(tokens));
 }
 
-/** Whole windows in so many tokens. */
+/** Whole windows in a text of this length. */
 export function windowsIn(tokens: number, window: number): number {
   return Math.max(0, Math.floor((tokens - 1) / (window - 1)));
 }
 
-/** Windows in each part of so many tokens. @throws GradwireError `DATA_TOO_FEW_SAMPLES` */
+/** Windows in each part of a text of this length. @throws GradwireError `DATA_TOO_FEW_SAMPLES` */
 export function windowCounts(
   tokens: number,
   window: number,

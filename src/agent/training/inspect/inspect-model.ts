@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { GradwireError, type ErrorData } from '../../../shared/errors.ts';
 import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
 import { bundledFile } from '../../bundle/bundled-file.ts';
-import { invalid, ownSource, type ModelSource } from '../models/model-file.ts';
+import { invalidModelFile, ownSource, type ModelSource } from '../models/model-file.ts';
 import type { ModelFacts } from '../workload.ts';
 
 export type Inspection = { readonly model: ModelFacts } | { readonly error: ErrorData };
@@ -65,7 +65,7 @@ async function inspectAnew(source: ModelSource): Promise<ModelFacts> {
         signal === 'SIGKILL'
           ? `it takes more than ${LIMIT_SECONDS} s to load and to trace`
           : `it ends its process${last === '' ? '' : `: ${last}`}`;
-      reject(invalid(source.name, why));
+      reject(invalidModelFile(source.name, why));
     });
     child.send(source, (error) => {
       // The close tells more.

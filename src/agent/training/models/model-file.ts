@@ -37,12 +37,13 @@ export async function loadModelFile({ name, code }: ModelSource): Promise<Model>
   try {
     exported = (await import(url)) as typeof exported;
   } catch (error) {
-    throw invalid(name, reasonOf(error, name));
+    throw invalidModelFile(name, reasonOf(error, name));
   }
   const definition = exported.default;
-  if (definition === undefined) throw invalid(name, 'it has no default export');
+  if (definition === undefined)
+    throw invalidModelFile(name, 'it has no default export');
   const fault = modelFault(definition);
-  if (fault !== undefined) throw invalid(name, fault);
+  if (fault !== undefined) throw invalidModelFile(name, fault);
   return guarded(asModel(definition as ModelDefinition), name);
 }
 
@@ -54,7 +55,7 @@ function guarded(model: Model, name: string): Model {
       try {
         return model.objective(jax, parameters, batch);
       } catch (error) {
-        throw invalid(name, reasonOf(error, name));
+        throw invalidModelFile(name, reasonOf(error, name));
       }
     },
   };
@@ -67,7 +68,7 @@ function plainJavaScript(name: string, code: string): string {
   try {
     return `${stripTypeScriptTypes(code)}\n//# sourceURL=${encodeURI(name)}`;
   } catch (error) {
-    throw invalid(name, reasonOf(error, name));
+    throw invalidModelFile(name, reasonOf(error, name));
   } finally {
     process.emitWarning = emitWarning;
   }
@@ -90,7 +91,7 @@ function reasonOf(error: unknown, name: string): string {
   return (line === undefined ? '' : `line ${line}: `) + message.split('\n')[0]!;
 }
 
-export function invalid(name: string, reason: string): GradwireError {
+export function invalidModelFile(name: string, reason: string): GradwireError {
   return inputError('MODEL_FILE_INVALID', `${name}: ${reason}`, {
     place: 'workload.model',
     next: 'Correct the file; docs/extending.md says what a model needs.',

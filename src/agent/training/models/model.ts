@@ -4,7 +4,7 @@
  * optimiser come from outside. A new model is one file with this interface and one line in
  * registry.ts. A softmax classifier needs less (classifier.ts).
  */
-import type { BatchFields } from '../batches/batch.ts';
+import { rowLength, type BatchFields } from '../batches/batch.ts';
 import type { Metric } from '../metrics/metric.ts';
 import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
 import type { RandomStream } from '../runtime/random-stream.ts';
@@ -57,7 +57,7 @@ export interface Model {
 
 /** Elements of a tensor. */
 export function tensorLength(tensor: Pick<ModelTensor, 'shape'>): number {
-  return tensor.shape.reduce((product, size) => product * size, 1);
+  return rowLength(tensor);
 }
 
 export function parameterCount(model: Pick<Model, 'tensors'>): number {

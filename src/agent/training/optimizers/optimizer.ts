@@ -11,8 +11,15 @@ type Given = ExperimentSpec['optimizer'];
 export type OptimizerSettings = Partial<Given> & Pick<Given, 'momentum'>;
 
 /** Settings that not every optimiser has. */
-export type OptimizerOption =
-  'beta1' | 'beta2' | 'epsilon' | 'nesterov' | 'trust' | 'weightDecay';
+export const OPTIMIZER_OPTIONS = [
+  'beta1',
+  'beta2',
+  'epsilon',
+  'nesterov',
+  'trust',
+  'weightDecay',
+] as const;
+export type OptimizerOption = (typeof OPTIMIZER_OPTIONS)[number];
 
 export interface TensorUpdate {
   readonly weight: JaxArray;

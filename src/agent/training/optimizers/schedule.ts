@@ -17,7 +17,7 @@ export type ScheduleSettings = Pick<ExperimentSpec['optimizer'], 'lr' | 'schedul
 export const DECAY_FACTOR = 0.1;
 export const POWER = 2;
 
-/** Of a run of so many iterations on so many ranks. */
+/** How long a run is, and on how many ranks. */
 export interface ScheduleLength {
   readonly iterations: number;
   readonly ranks: number;

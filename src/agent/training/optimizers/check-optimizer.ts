@@ -1,17 +1,13 @@
-/** Options of the optimiser that would do nothing: a slip that should not go unseen. */
+/** Settings of the optimiser that would do nothing, or that miss something. */
 import { inputError } from '../../../shared/errors.ts';
 import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
-import type { Optimizer, OptimizerOption } from './optimizer.ts';
+import { OPTIMIZER_OPTIONS, type Optimizer } from './optimizer.ts';
 
 type Given = Partial<ExperimentSpec['optimizer']>;
 
-const OPTIONS: readonly OptimizerOption[] = [
-  ...(['beta1', 'beta2', 'epsilon', 'nesterov', 'trust', 'weightDecay'] as const),
-];
-
 /** @throws GradwireError `OPTIMIZER_OPTION_IDLE`; `SCHEDULE_INCOMPLETE` */
 export function checkOptimizer({ id, options }: Optimizer, given: Given): void {
-  for (const option of OPTIONS) {
+  for (const option of OPTIMIZER_OPTIONS) {
     if (given[option] !== undefined && !options.includes(option)) {
       const takes = options.length === 0 ? 'none' : options.join(', ');
       throw idle(option, `${id} has no ${option}; it has: ${takes}`);
