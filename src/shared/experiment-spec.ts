@@ -71,9 +71,19 @@ export const experimentSpecSchema = z.strictObject({
         .max(1)
         .optional()
         .describe('Default: 0.01 for adamw, else 0'),
-      beta1: z.number().min(0).lt(1).optional().describe('Of adam; default: 0.9'),
-      beta2: z.number().min(0).lt(1).optional().describe('Of adam; default: 0.999'),
-      epsilon: positive.optional().describe('Of adam; default: 1e-8'),
+      beta1: z
+        .number()
+        .min(0)
+        .lt(1)
+        .optional()
+        .describe('Of adam and adamw; default: 0.9'),
+      beta2: z
+        .number()
+        .min(0)
+        .lt(1)
+        .optional()
+        .describe('Of adam and adamw; default: 0.999'),
+      epsilon: positive.optional().describe('Of adam and adamw; default: 1e-8'),
       trust: positive.optional().describe('Trust coefficient of lars; default: 0.001'),
       clipNorm: positive
         .optional()
@@ -99,7 +109,9 @@ export const experimentSpecSchema = z.strictObject({
         .array(z.int().min(1))
         .max(100)
         .optional()
-        .describe('Iterations at which the schedule step lowers the rate'),
+        .describe(
+          'Iterations at which the schedule step lowers the rate, as [1000, 2000]',
+        ),
       decayFactor: positive
         .lt(1)
         .optional()
