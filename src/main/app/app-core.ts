@@ -126,12 +126,19 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     inventory.remote(store.nodes.named(node)).shell(size, signal),
   );
   // Commands share the database: what they launch is found, and shown, as it happens.
+  let isExpecting = false;
   const discovery = setInterval(() => {
     try {
-      if (!store.changedElsewhere()) return;
-      showNodes();
-      linkDesk.look();
-      coordinator.discover().catch(report);
+      const changed = store.changedElsewhere();
+      if (changed) {
+        showNodes();
+        linkDesk.look();
+      }
+      if (!changed && !isExpecting) return;
+      isExpecting = false;
+      coordinator.discover().then((again) => {
+        isExpecting ||= again;
+      }, report);
     } catch (error) {
       report(error);
     }

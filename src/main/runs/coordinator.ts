@@ -400,9 +400,12 @@ export class RunCoordinator {
     await this.#recovery.recover();
   }
 
-  /** Follows runs that have appeared in the store since, launched by another process. */
-  async discover(): Promise<void> {
-    await this.#recovery.discover();
+  /**
+   * Follows runs that have appeared in the store since, launched by another process.
+   * @returns whether to look again soon: some are still being launched
+   */
+  discover(): Promise<boolean> {
+    return this.#recovery.discover();
   }
 
   /** Whether this computer's supervisor, where it is connected, has a run that goes on. */

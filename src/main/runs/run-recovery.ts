@@ -97,20 +97,49 @@ export class RunRecovery {
 
   /**
    * Follows runs that have appeared in the store since, launched by another process.
+   * @returns whether to look again: a process writes a run's row before a supervisor hears
+   * of it, and may write nothing after
    */
-  async discover(): Promise<void> {
+  async discover(): Promise<boolean> {
     const strange = this.#store.unended().filter(({ id }) => !this.#followers.has(id));
-    const ids = new Set(strange.map(({ id }) => id));
+    let again = false;
     for (const link of this.#linksTo(strange.flatMap(({ nodes }) => nodes))) {
+      const here = strange.filter(({ nodes }) => nodes.includes(link.name));
       try {
         await link.connect({ interactive: false });
-        const { runs } = await link.request('runs', {});
-        for (const run of runs) if (ids.has(run.run)) await this.takeIn(link, run);
+        again = (await this.#discoverOn(link, here)) || again;
       } catch (error) {
         // Of this node: what the others have is found.
         this.#options.linkTrouble(link, toErrorData(error));
+        // One that is connected anew is asked then.
+        again ||= link.connection !== undefined;
       }
     }
+    return again;
+  }
+
+  /** @returns whether one of them is still being launched */
+  async #discoverOn(link: NodeLink, strange: readonly UnendedRun[]): Promise<boolean> {
+    // Before the supervisor is asked: a launcher may end as soon as its run has begun.
+    const launching = new Set(strange.filter(isBeingLaunched).map(({ id }) => id));
+    const { runs } = await link.request('runs', {});
+    const known = new Map(runs.map((run) => [run.run, run]));
+    let again = false;
+    for (const { id } of strange) {
+      const run = known.get(id);
+      if (run !== undefined) await this.takeIn(link, run);
+      else if (launching.has(id)) again = true;
+      else if (this.#isOpenOn(link, id)) this.lose(id);
+    }
+    return again;
+  }
+
+  /** Whether a run has not ended, nor its journal on this node. */
+  #isOpenOn({ name }: NodeLink, id: string): boolean {
+    return (
+      !hasEnded(this.#store.summary(id).state) &&
+      this.#store.openJournals(id).open.includes(name)
+    );
   }
 
   /** Follows a run that a supervisor has, and gives it a row where it has none. */
@@ -165,8 +194,7 @@ export class RunRecovery {
     const known = new Set(runs.map(({ run }) => run));
     for (const run of this.#store.unended()) {
       const relevant =
-        (everything || followed.has(run.id)) &&
-        this.#store.openJournals(run.id).open.includes(link.name);
+        (everything || followed.has(run.id)) && this.#isOpenOn(link, run.id);
       // One that another process is about to start is not lost.
       if (relevant && !isBeingLaunched(run) && !known.has(run.id)) this.lose(run.id);
     }

@@ -5,9 +5,12 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { createAppCore, type AppCore } from '../../../src/main/app/app-core.ts';
 import { resolveHome } from '../../../src/main/home/home.ts';
+import { RunStore } from '../../../src/main/store/run-store.ts';
+import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
 import type { JournalEntry } from '../../../src/shared/records.ts';
 import type { RunSummary } from '../../../src/shared/rpc.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
+import { ScriptedSupervisor, type Script } from './scripted-supervisor.ts';
 
 function openCore(home: GradwireHome): Promise<AppCore> {
   return createAppCore({
@@ -140,4 +143,58 @@ test('a run that a command launches shows up in the app', async () => {
   expect(code).toBe(0);
   expect(await seen).toMatchObject({ state: 'completed', iterations: 150 });
   await core.close();
+});
+
+test('a run is found although its launcher writes nothing once it has begun', async () => {
+  await using home = new GradwireHome();
+  const { socket, database } = resolveHome({ GRADWIRE_HOME: home.directory });
+  let asked = Promise.withResolvers<null>();
+  const subscribed = Promise.withResolvers<unknown>();
+  const script: Script = {
+    runs: [],
+    answer: ({ method, body }) => {
+      if (method === 'runs') asked.resolve(null);
+      if (method !== 'subscribe') return undefined;
+      subscribed.resolve(body);
+      return { lastSequence: 0 };
+    },
+  };
+  const supervisor = await ScriptedSupervisor.listen(socket, script);
+  const core = await openCore(home);
+  await asked.promise; // what goes on already
+  asked = Promise.withResolvers();
+  const launcher = RunStore.open(database);
+  const launched = parseExperimentSpec(spec(10));
+  launcher.create({
+    ...{ id: 'r', spec: launched, switches: [], createdAt: 1 },
+    launcher: process.pid,
+  });
+  await asked.promise;
+  expect((await core.api.run('r')).state).toBe('starting');
+  script.runs = [
+    { run: 'r', phase: 'running', spec: launched, lastSequence: 0, createdAt: 1 },
+  ];
+  expect(await subscribed.promise).toMatchObject({ run: 'r', after: 0 });
+  launcher.close();
+  await core.close();
+  await supervisor.close();
+});
+
+test('a run whose launcher ended before it began has failed', async () => {
+  await using home = new GradwireHome();
+  const { socket, database } = resolveHome({ GRADWIRE_HOME: home.directory });
+  const supervisor = await ScriptedSupervisor.listen(socket, { runs: [] });
+  const core = await openCore(home);
+  const lost = summaryWhere(core, hasEnded);
+  const store = RunStore.open(database);
+  const ended = spawn(process.execPath, ['-e', '']);
+  await once(ended, 'close');
+  store.create({
+    ...{ id: 'r', spec: parseExperimentSpec(spec(10)), switches: [], createdAt: 1 },
+    launcher: ended.pid,
+  });
+  expect(await lost).toMatchObject({ state: 'failed', error: { code: 'RUN_LOST' } });
+  store.close();
+  await core.close();
+  await supervisor.close();
 });
