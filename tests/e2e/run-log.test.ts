@@ -107,8 +107,9 @@ test('is filtered by rank and text; a line leads the charts to its iteration', a
 test('what ranks print comes in while they train, and the newest stays in sight', async () => {
   const command = home.startQuickstart(['world.ranks=2', 'iterations=1000000']);
   await part('live-runs').getByRole('link').click();
-  await part('log').scrollIntoViewIfNeeded();
+  // The log of the run before may still be there.
   await line('lines left out').first().waitFor();
+  await part('log').scrollIntoViewIfNeeded();
   expect(await follows()).toBe('true');
   const newest = async (): Promise<number> => {
     const text = await line('flood').last().innerText();
