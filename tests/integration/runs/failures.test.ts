@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import type { FailedRecord, IterationRecord } from '../../../src/shared/records.ts';
 import type { RunSummary } from '../../../src/shared/rpc.ts';
-import { GradwireHome, type RunningCommand } from '../../harness/gradwire.ts';
+import { GradwireHome, succeeded, type RunningCommand } from '../../harness/gradwire.ts';
 import { effort } from '../../harness/effort.ts';
 import { until } from '../../harness/processes.ts';
 import { type OfType } from '../../harness/records.ts';
@@ -153,22 +153,19 @@ describe('a run that goes wrong', () => {
   });
 
   it('loses nothing when the command is killed: the run goes on and is found again', async () => {
-    const iterations = 12;
-    const command = home.startQuickstart([
-      ...[`iterations=${iterations}`, 'world.ranks=2', 'timeoutSeconds=600'],
-    ]);
+    const command = endless('world.ranks=2');
     const { processes } = await command.record('started');
-    const pids = processes.map(({ pid }) => pid);
-    // So that it cannot end while we look.
-    process.kill(pids[0]!, 'SIGSTOP');
+    await command.record('iteration');
     process.kill(command.child.pid!, 'SIGKILL');
     await command.finished;
+    const pids = processes.map(({ pid }) => pid);
     expect(workers().toSorted()).toEqual(pids.toSorted());
-    process.kill(pids[0]!, 'SIGCONT');
+    const { id } = await newest();
+    succeeded(await home.run(['runs', 'stop', id]));
     await everyProcessEnds();
-    const run = await newest();
-    expect(run).toMatchObject({ state: 'completed', iterations });
-    const records = await iterationsOf(run.id);
+    const { iterations, state } = await newest();
+    expect(state).toBe('stopped');
+    const records = await iterationsOf(id);
     expect(new Set(records.map(rankAndIteration)).size).toBe(2 * iterations);
     expect(records).toHaveLength(2 * iterations);
   });
