@@ -2,7 +2,11 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import type { FailedRecord, IterationRecord } from '../../../src/shared/records.ts';
 import type { RunSummary } from '../../../src/shared/rpc.ts';
-import { GradwireHome, succeeded, type RunningCommand } from '../../harness/gradwire.ts';
+import {
+  GradwireHome,
+  succeeded,
+  type RunningCommand,
+} from '../../harness/gradwire.ts';
 import { effort } from '../../harness/effort.ts';
 import { until } from '../../harness/processes.ts';
 import { type OfType } from '../../harness/records.ts';
