@@ -49,7 +49,8 @@ export interface ModelEntry {
   readonly id: string;
   readonly title: string;
   readonly summary: string;
-  readonly parameterCount: number;
+  /** Left out where the data decide. */
+  readonly parameterCount?: number | undefined;
 }
 
 export interface DatasetEntry {
@@ -58,6 +59,8 @@ export interface DatasetEntry {
   readonly summary: string;
   /** Whether it is read from a data directory (`workload.data`). */
   readonly needsData: boolean;
+  /** Whether samples are sparse: they have features, whose number a spec may set. */
+  readonly hasFeatures?: boolean | undefined;
 }
 
 export interface Catalogue {

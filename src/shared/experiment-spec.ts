@@ -31,6 +31,12 @@ export const experimentSpecSchema = z.strictObject({
       .optional()
       .describe('The text of that file; it is read when the spec is'),
     dataset: z.string().describe('What it is trained on'),
+    features: z
+      .int()
+      .min(1)
+      .max(2 ** 30)
+      .optional()
+      .describe('Features of sparse samples: weights of a linear model'),
     data: z.string().optional().describe('Directory that holds the dataset’s files'),
     batchPerRank: z.int().min(1).max(65_536).default(32).describe('Samples per rank'),
   }),

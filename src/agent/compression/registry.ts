@@ -17,6 +17,7 @@ import { gaussiank } from './gaussiank.ts';
 import type { MethodDefinition } from './method.ts';
 import { withChanges } from './nested-parameters.ts';
 import { none } from './none.ts';
+import { nonzero } from './nonzero.ts';
 import { onebit } from './onebit.ts';
 import { parameterEntries } from './parameter-entries.ts';
 import { powersgd } from './powersgd.ts';
@@ -32,6 +33,7 @@ const known = byId([
   topk,
   randomk,
   threshold,
+  nonzero,
   gaussiank,
   dct,
   dgc,

@@ -40,7 +40,7 @@ export function validateLaunch(
 ): Launch {
   const parsed = parseExperimentSpec(raw);
   checkPairs(parsed);
-  const { notice, tensors, iterationsPerEpoch, ownMomentum } = checkWorkload(
+  const { features, notice, tensors, iterationsPerEpoch, ownMomentum } = checkWorkload(
     parsed.workload,
     parsed.optimizer,
     parsed.world.ranks,
@@ -50,7 +50,13 @@ export function validateLaunch(
   const setting = { tensors, iterationsPerEpoch, momentum, ownMomentum };
   const plan = resolvePlan(parsed.exchange, undefined, setting);
   // The spec as it will run: every parameter of the method is written out.
-  const spec: ExperimentSpec = { ...parsed, exchange: planAsExchange(plan) };
+  const workload = features === undefined ? {} : { features };
+  const spec: ExperimentSpec = {
+    ...parsed,
+    // Ranks on other machines must not count other numbers.
+    workload: { ...parsed.workload, ...workload },
+    exchange: planAsExchange(plan),
+  };
   const switches = resolveSchedule(plan, requests, spec.iterations, setting);
   return { spec, plan, switches, setting, notice };
 }

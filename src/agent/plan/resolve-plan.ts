@@ -30,6 +30,7 @@ import { inIterations } from '../compression/policy/epochs.ts';
 import { withoutFences, withStarts } from '../compression/policy/starts.ts';
 import { fitsName } from '../compression/policy/name-pattern.ts';
 import { findMethod, validateParameters } from '../compression/registry.ts';
+import { loses } from './tensor-policy.ts';
 
 /** The run that a plan is for, in as far as it is known. */
 export interface PlanSetting {
@@ -119,7 +120,8 @@ function resolve(
   const collective = findCollective(resolved.collective);
   const chosenByUser = given.collective !== undefined;
   const { payload, reducible } = carriageOf(method, resolved.parameters);
-  if (reducible && collective.takes.includes(payload)) return resolved;
+  const loss = loses(method, collective);
+  if (reducible && !loss && collective.takes.includes(payload)) return resolved;
   // A collective that the last method used and this one cannot: not the user's choice.
   if (!chosenByUser) return { ...resolved, collective: 'auto' };
   if (!reducible) {
@@ -135,6 +137,12 @@ function resolve(
     );
   }
   assertFits(collective, payload, method.id);
+  if (loss) {
+    const message = `${collective.id} leaves entries out, and ${method.id} keeps no residual`;
+    throw inputError('COLLECTIVE_MISFIT', `${message} to send them later`, {
+      next: 'Use collective=auto.',
+    });
+  }
   return resolved;
 }
 
@@ -247,7 +255,10 @@ function someOf(names: readonly string[]): string {
 /** Ids of the collectives that can carry a method's payload. */
 export function collectivesOfMethod(id: string): readonly string[] {
   const method = findMethod(id);
-  return method.reducible ? collectivesFor(method.payload).map(({ id }) => id) : [];
+  const fitting = method.reducible ? collectivesFor(method.payload) : [];
+  return fitting
+    .filter((collective) => !loses(method, collective))
+    .map((collective) => collective.id);
 }
 
 function pickPlanKeys(base: ExchangePlan | undefined): Record<string, unknown> {

@@ -4,6 +4,7 @@
  */
 import { isAutomatic, type ExchangePlan } from '../../shared/exchange-plan.ts';
 import type { JsonObject } from '../../shared/json.ts';
+import type { CollectiveDefinition } from '../collectives/collective.ts';
 import { findCollective } from '../collectives/registry.ts';
 import {
   carriageOf,
@@ -46,7 +47,8 @@ export function planOf(plan: ExchangePlan, policy: TensorPolicy): ExchangePlan {
     ? undefined
     : findCollective(plan.collective);
   const { payload } = carriageOf(method, parameters);
-  const fits = named === undefined || named.takes.includes(payload);
+  const fits =
+    named === undefined || (named.takes.includes(payload) && !loses(method, named));
   return {
     ...plan,
     method: method.id,
@@ -54,6 +56,14 @@ export function planOf(plan: ExchangePlan, policy: TensorPolicy): ExchangePlan {
     layers: undefined,
     collective: fits ? plan.collective : 'auto',
   };
+}
+
+/** Whether what a collective leaves out is lost: the method has no residual to keep it. */
+export function loses(
+  { residual }: Pick<MethodDefinition, 'residual'>,
+  { partial }: Pick<CollectiveDefinition, 'partial'>,
+): boolean {
+  return partial === true && residual === 'none';
 }
 
 /** Names of the tensors whose momentum the method has within it. */

@@ -25,8 +25,8 @@ export {
 export async function createTrainer(options: TrainerOptions): Promise<Trainer> {
   const source = ownSource(options);
   const own = source && (await loadModelFile(source));
-  const { model, dataset, optimizer } = findWorkload(
-    { ...options, optimizer: options.optimizer.kind },
+  const { dataset, features, model, optimizer } = findWorkload(
+    { ...options, data: options.dataDirectory, optimizer: options.optimizer.kind },
     own,
   );
   const shard = await dataset.open({
@@ -34,6 +34,7 @@ export async function createTrainer(options: TrainerOptions): Promise<Trainer> {
     world: options.world,
     directory: options.dataDirectory,
     inputs: model.inputs,
+    features,
   });
   const runtime = await openJaxRuntime(options);
   return new JaxTrainer({ runtime, model, optimizer, shard, options });

@@ -13,7 +13,12 @@
  * jax-js counts references: an array passed to a function is used up, `.ref` keeps it.
  */
 import type { MetricKind } from '../../shared/metric.ts';
-import { allocateBatch, type BatchFields, type BatchValues } from './batches/batch.ts';
+import {
+  allocateBatch,
+  settledFields,
+  type BatchFields,
+  type BatchValues,
+} from './batches/batch.ts';
 import type { RankShard, Samples } from './datasets/dataset.ts';
 import { BatchSampler } from './batches/batch-sampler.ts';
 import { GpuGradient } from '../sites/gpu-gradient.ts';
@@ -22,9 +27,15 @@ import type { Jax, JaxArray, JaxRuntime } from './runtime/jax-runtime.ts';
 import { initialWeights } from './models/initial-weights.ts';
 import { tensorLength, type Model } from './models/model.ts';
 import { clipGradients } from './optimizers/clip-gradients.ts';
-import { meanLossOf, type JaxBatch } from './models/mean-loss.ts';
+import {
+  inOrder,
+  meanLossOf,
+  type JaxBatch,
+  type UsedWeights,
+} from './models/mean-loss.ts';
 import type { Optimizer } from './optimizers/optimizer.ts';
 import { scheduledRate } from './optimizers/schedule.ts';
+import { LookupTables } from './lookup-tables.ts';
 import type {
   EvaluationSums,
   GradientMemory,
@@ -62,10 +73,13 @@ export class JaxTrainer implements Trainer {
   readonly #test: BatchLoader;
   readonly #sampler: BatchSampler;
   readonly #functions: CompiledFunctions;
-  /** Tensors on the device; `#state` once per state vector of the optimiser. */
+  /** The tensors that are no tables. */
+  readonly #whole: readonly ParameterTensor[];
+  readonly #tables: LookupTables;
+  /** Whole tensors on the device; `#state` once per state vector of the optimiser. */
   #weights: JaxArray[];
   #state: JaxArray[][];
-  /** Whether a tensor takes plain steps, in their order. */
+  /** Whether a tensor takes plain steps, by its place. */
   #plain: readonly boolean[];
   #update: CompiledUpdate;
   readonly #updates = new Map<string, CompiledUpdate>();
@@ -91,12 +105,15 @@ export class JaxTrainer implements Trainer {
     this.length = this.tensors.reduce((sum, tensor) => sum + tensor.length, 0);
     const vectors = optimizer.stateVectors(options.optimizer);
     this.stateLength = vectors * this.length;
+    this.#whole = this.tensors.filter((_, i) => model.tensors[i]!.rowsOf === undefined);
+    this.#tables = new LookupTables(model, this.tensors, vectors);
 
     this.#model = model;
     this.#optimizer = optimizer;
     this.#rates = new Float32Array(this.#ratesOf(0).length + 1);
-    this.#train = new BatchLoader(shard.train, model.inputs, options.batchPerRank);
-    this.#test = new BatchLoader(shard.test, model.inputs, evaluationRows);
+    const fields = settledFields(model.inputs, shard.lengths);
+    this.#train = new BatchLoader(shard.train, fields, options.batchPerRank);
+    this.#test = new BatchLoader(shard.test, fields, evaluationRows);
     this.#sampler = new BatchSampler({
       count: shard.train.count,
       batch: options.batchPerRank,
@@ -106,14 +123,17 @@ export class JaxTrainer implements Trainer {
     this.#functions = compile(runtime.jax, model, optimizer, options);
     this.#plain = this.tensors.map(() => false);
     this.#update = this.#updateFor(this.#plain);
-    this.#weights = this.#upload(initialWeights(model, options.seed));
-    this.#state = Array.from({ length: vectors }, () =>
-      this.#upload(new Float32Array(this.length)),
-    );
+    const first = initialWeights(model, options.seed);
+    this.#tables.write(first);
+    this.#weights = this.#upload(first);
+    const zeros = new Float32Array(this.length);
+    this.#state = Array.from({ length: vectors }, () => this.#upload(zeros));
   }
 
   openGpuGradient(): GpuGradient | undefined {
-    if (this.backend !== 'webgpu') return undefined;
+    // Rows of tables are added up on the host.
+    const isWhole = this.#whole.length === this.tensors.length;
+    if (this.backend !== 'webgpu' || !isWhole) return undefined;
     const gradient = new GpuGradient(this.#jax.getWebGPUDevice(), this.length);
     const tensors = new GpuTensors(this.#jax, gradient, this.tensors);
     this.#onGpu?.tensors[Symbol.dispose]();
@@ -128,16 +148,16 @@ export class JaxTrainer implements Trainer {
 
   async computeGradient(gradient: GradientMemory): Promise<StepResult> {
     const [[loss, sums], gradients] = this.#functions.lossAndGradient(
-      this.#jax.tree.ref(this.#weights),
+      this.#used(this.#train),
       this.#train.upload(this.#jax),
     );
     let downloaded: Promise<void> | undefined;
     if (gradient instanceof Float32Array) {
       this.#checkLength(gradient, this.length);
-      downloaded = this.#download(gradients, gradient, 0);
+      downloaded = this.#downloadGradient(gradients, gradient);
     } else {
       // The loss is read behind it: when it is here, so is the gradient.
-      await this.#tensorsOf(gradient).gather(gradients);
+      await this.#tensorsOf(gradient).gather(gradients.whole);
     }
     const [lossValue, sumValues] = await Promise.all([
       numberOf(loss),
@@ -153,7 +173,8 @@ export class JaxTrainer implements Trainer {
         ? this.#upload(gradient)
         : await this.#tensorsOf(gradient).scatter();
     this.#rates.set(this.#ratesOf(iteration));
-    const plain = this.#plain;
+    if (gradient instanceof Float32Array) this.#stepTables(gradient, iteration);
+    const plain = this.#plainOfWhole();
     const state = this.#state.map((vector) => vector.filter((_, i) => !plain[i]));
     const [weights, next] = this.#update(
       this.#weights,
@@ -175,12 +196,15 @@ export class JaxTrainer implements Trainer {
     const changed = plain.map((now, i) => now !== this.#plain[i]);
     if (!changed.includes(true)) return;
     this.#plain = plain;
-    this.#update = this.#updateFor(plain);
+    this.#update = this.#updateFor(this.#plainOfWhole());
+    for (const i of changed.keys()) if (changed[i]) this.#tables.clearState(i);
+    const begun = new Set(this.tensors.filter((_, i) => changed[i]));
     this.#state = this.#state.map((vector) =>
       vector.map((velocity, i) => {
-        if (changed[i] !== true) return velocity;
+        const tensor = this.#whole[i]!;
+        if (!begun.has(tensor)) return velocity;
         velocity.dispose();
-        const { length, shape } = this.tensors[i]!;
+        const { length, shape } = tensor;
         return this.#jax.numpy.array(new Float32Array(length), { shape: [...shape] });
       }),
     );
@@ -208,7 +232,7 @@ export class JaxTrainer implements Trainer {
       }
       test.read(filled);
       const sums = this.#functions.score(
-        this.#jax.tree.ref(this.#weights),
+        this.#used(test),
         test.upload(this.#jax),
         this.#jax.numpy.array(test.counted),
       );
@@ -232,11 +256,13 @@ export class JaxTrainer implements Trainer {
 
   async readWeights(out: Float32Array): Promise<void> {
     this.#checkLength(out, this.length);
-    await this.#download(this.#jax.tree.ref(this.#weights), out, 0);
+    this.#tables.read(out);
+    await this.#download(this.#jax.tree.ref(this.#weights), out);
   }
 
   writeWeights(weights: Float32Array): Promise<void> {
     this.#checkLength(weights, this.length);
+    this.#tables.write(weights);
     this.#jax.tree.dispose(this.#weights);
     this.#weights = this.#upload(weights);
     return Promise.resolve();
@@ -245,16 +271,20 @@ export class JaxTrainer implements Trainer {
   async readState(out: Float32Array): Promise<void> {
     this.#checkLength(out, this.stateLength);
     for (const [index, vector] of this.#state.entries()) {
-      await this.#download(this.#jax.tree.ref(vector), out, index * this.length);
+      const flat = this.#vectorOf(out, index);
+      this.#tables.read(flat, index);
+      await this.#download(this.#jax.tree.ref(vector), flat);
     }
   }
 
   writeState(state: Float32Array): Promise<void> {
     this.#checkLength(state, this.stateLength);
     this.#jax.tree.dispose(this.#state);
-    this.#state = this.#state.map((_, index) =>
-      this.#upload(state.subarray(index * this.length, (index + 1) * this.length)),
-    );
+    this.#state = this.#state.map((_, index) => {
+      const flat = this.#vectorOf(state, index);
+      this.#tables.write(flat, index);
+      return this.#upload(flat);
+    });
     return Promise.resolve();
   }
 
@@ -283,10 +313,49 @@ export class JaxTrainer implements Trainer {
     return this.#onGpu.tensors;
   }
 
-  /** A flat vector as the model's tensors on the device. */
+  /** A state vector among all of them, flat. */
+  #vectorOf(state: Float32Array, index: number): Float32Array {
+    return state.subarray(index * this.length, (index + 1) * this.length);
+  }
+
+  #plainOfWhole(): readonly boolean[] {
+    const whole = new Set(this.#whole);
+    return this.#plain.filter((_, i) => whole.has(this.tensors[i]!));
+  }
+
+  /** The weights that a loaded batch uses. */
+  #used(loader: BatchLoader): UsedWeights {
+    const tables = this.#model.tensors.filter(({ rowsOf }) => rowsOf !== undefined);
+    const rows = this.#tables.gather(loader.values).map((values, which) => {
+      const { rowsOf, shape } = tables[which]!;
+      const ofBatch = [loader.rows.length, ...loader.fields[rowsOf!]!.shape];
+      return this.#jax.numpy.array(values, { shape: [...ofBatch, ...shape.slice(1)] });
+    });
+    return { whole: this.#jax.tree.ref(this.#weights), rows };
+  }
+
+  /** Gradients, used up, into the flat one. */
+  async #downloadGradient(
+    { whole, rows }: UsedWeights,
+    gradient: Float32Array,
+  ): Promise<void> {
+    const ofRows = Promise.all(rows.map((array) => array.data()));
+    await this.#download(whole, gradient);
+    const values = (await ofRows) as Float32Array[];
+    this.#tables.scatter(values, this.#train.values, gradient);
+  }
+
+  #stepTables(gradient: Float32Array, iteration: number): void {
+    const { tableRule } = this.#optimizer;
+    const { optimizer } = this.#options;
+    const rule = tableRule?.(optimizer, this.learningRate(iteration));
+    if (rule !== undefined) this.#tables.step(gradient, rule, this.#plain);
+  }
+
+  /** A flat vector as the whole tensors on the device. */
   #upload(flat: Float32Array): JaxArray[] {
     this.#checkLength(flat, this.length);
-    return this.tensors.map(({ start, length, shape }) =>
+    return this.#whole.map(({ start, length, shape }) =>
       this.#jax.numpy.array(
         // jax-js only copies the bytes out, which shared memory allows as well.
         flat.subarray(start, start + length) as Float32Array<ArrayBuffer>,
@@ -295,15 +364,11 @@ export class JaxTrainer implements Trainer {
     );
   }
 
-  /** Tensors of the device, used up, into a flat vector from out[offset] on. */
-  async #download(
-    arrays: readonly JaxArray[],
-    out: Float32Array,
-    offset: number,
-  ): Promise<void> {
+  /** Whole tensors of the device, used up, into a flat vector. */
+  async #download(arrays: readonly JaxArray[], out: Float32Array): Promise<void> {
     const values = await Promise.all(arrays.map((array) => array.data()));
-    for (const [index, tensor] of this.tensors.entries()) {
-      out.set(values[index]!, offset + tensor.start);
+    for (const [index, { start }] of this.#whole.entries()) {
+      out.set(values[index]!, start);
     }
   }
 
@@ -333,28 +398,28 @@ class BatchLoader {
   readonly rows: Uint32Array;
   /** 1 for rows that count, 0 for padding. */
   readonly counted: Float32Array<ArrayBuffer>;
-  readonly #fields: BatchFields;
-  readonly #values: BatchValues;
+  readonly fields: BatchFields;
+  readonly values: BatchValues;
 
   constructor(samples: Samples, fields: BatchFields, rows: number) {
     this.samples = samples;
     this.rows = new Uint32Array(rows);
     this.counted = new Float32Array(rows);
-    this.#fields = fields;
-    this.#values = allocateBatch(fields, rows);
+    this.fields = fields;
+    this.values = allocateBatch(fields, rows);
   }
 
   /** The first `counted` rows count. */
   read(counted: number): void {
-    this.samples.read(this.rows, this.#values);
+    this.samples.read(this.rows, this.values);
     this.counted.fill(1, 0, counted).fill(0, counted);
   }
 
   upload({ numpy }: Jax): JaxBatch {
     const rows = this.rows.length;
     return Object.fromEntries(
-      Object.entries(this.#values).map(([name, values]) => {
-        const shape = [rows, ...this.#fields[name]!.shape];
+      Object.entries(this.values).map(([name, values]) => {
+        const shape = [rows, ...this.fields[name]!.shape];
         return [name, numpy.array(values, { shape })];
       }),
     );
@@ -372,13 +437,13 @@ type CompiledUpdate = (
 interface CompiledFunctions {
   /** The mean loss of a prediction, and the sums that the metric takes. */
   lossAndGradient(
-    weights: JaxArray[],
+    used: UsedWeights,
     batch: JaxBatch,
-  ): [[loss: JaxArray, sums: JaxArray[]], gradients: JaxArray[]];
-  /** @param plain whether a tensor takes plain steps */
+  ): [[loss: JaxArray, sums: JaxArray[]], gradients: UsedWeights];
+  /** @param plain whether a whole tensor takes plain steps */
   update(plain: readonly boolean[]): CompiledUpdate;
   /** Sums over the rows that count: of the loss, then those that the metric takes. */
-  score(weights: JaxArray[], batch: JaxBatch, counted: JaxArray): JaxArray[];
+  score(used: UsedWeights, batch: JaxBatch, counted: JaxArray): JaxArray[];
 }
 
 function compile(
@@ -420,8 +485,8 @@ function compile(
         state.map((_, vector) => moved.map((tensor) => tensor.state[vector]!)),
       ];
     };
-  const score: CompiledFunctions['score'] = (weights, batch, counted) => {
-    const { losses, sums } = model.objective(jax, weights, batch);
+  const score: CompiledFunctions['score'] = (used, batch, counted) => {
+    const { losses, sums } = model.objective(jax, inOrder(model, used), batch);
     const totals = [losses, ...sums].map((each) => each.mul(counted.ref).sum());
     counted.dispose();
     return totals;

@@ -89,6 +89,8 @@ export interface TrainerOptions {
   /** The text of the model's file, where it is one of the user's own. */
   readonly modelSource?: string | undefined;
   readonly dataset: string;
+  /** Features of sparse samples; default: the data set is asked. */
+  readonly features?: number | undefined;
   readonly dataDirectory?: string | undefined;
   readonly batchPerRank: number;
   readonly rank: number;

@@ -8,11 +8,16 @@ import type { DatasetEntry, ModelEntry } from '../../shared/catalogue.ts';
 import { inputError, type GradwireError } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { nearest } from '../../shared/nearest.ts';
-import { rowLength } from './batches/batch.ts';
+import { rowLength, type ModelField } from './batches/batch.ts';
 import type { Dataset, DatasetField, DatasetSize } from './datasets/dataset.ts';
 import { datasets } from './datasets/registry.ts';
 import { trainShard } from './datasets/shard.ts';
-import { parameterCount, type Model, type ModelTensor } from './models/model.ts';
+import {
+  parameterCount,
+  type Model,
+  type ModelTensor,
+  type SizedModel,
+} from './models/model.ts';
 import { models } from './models/registry.ts';
 import { checkOptimizer } from './optimizers/check-optimizer.ts';
 import type { Optimizer } from './optimizers/optimizer.ts';
@@ -23,16 +28,14 @@ export function describeModels(): ModelEntry[] {
     id: model.id,
     title: model.title,
     summary: model.summary,
-    parameterCount: parameterCount(model),
+    ...(isSized(model) ? {} : { parameterCount: parameterCount(model) }),
   }));
 }
 
 export function describeDatasets(): DatasetEntry[] {
-  return [...datasets.values()].map(({ id, title, summary, needsData }) => ({
-    id,
-    title,
-    summary,
-    needsData,
+  return [...datasets.values()].map(({ id, title, summary, needsData, features }) => ({
+    ...{ id, title, summary, needsData },
+    ...(features === undefined ? {} : { hasFeatures: true }),
   }));
 }
 
@@ -44,31 +47,37 @@ export interface WorkloadNames {
   readonly model: string;
   readonly dataset: string;
   readonly optimizer: string;
+  /** Features of sparse samples; default: the data set is asked. */
+  readonly features?: number | undefined;
+  readonly data?: string | undefined;
 }
 
 /** What there is to know of a model before it is trained. */
 export type ModelFacts = Pick<Model, 'id' | 'inputs'> & {
-  readonly tensors: readonly Pick<ModelTensor, 'name' | 'shape'>[];
+  readonly tensors: readonly Pick<ModelTensor, 'name' | 'shape' | 'rowsOf'>[];
 };
 
 export interface WorkloadParts<M extends ModelFacts = Model> {
   readonly model: M | Model;
   readonly dataset: Dataset;
   readonly optimizer: Optimizer;
+  /** Features of a sample, where the data set has sparse ones. */
+  readonly features?: number | undefined;
 }
 
 /**
  * The parts that names stand for.
  * @param own the model, where it comes from a file
  * @throws GradwireError `MODEL_UNKNOWN`, `DATASET_UNKNOWN`, `OPTIMIZER_UNKNOWN` with
- * the nearest name; `MODEL_DATASET_MISMATCH` where samples do not fit the model.
+ * the nearest name; `MODEL_DATASET_MISMATCH` where samples do not fit the model;
+ * `FEATURES_IDLE`; `OPTIMIZER_TABLE_MISFIT`; what the data set says of its features.
  */
 export function findWorkload<M extends ModelFacts = Model>(
   names: WorkloadNames,
   own?: M,
 ): WorkloadParts<M> {
-  const model = own ?? models.get(names.model);
-  if (model === undefined) {
+  const known = own ?? models.get(names.model);
+  if (known === undefined) {
     throw unknown('MODEL', 'workload.model', names.model, models);
   }
   const dataset = datasets.get(names.dataset);
@@ -79,31 +88,95 @@ export function findWorkload<M extends ModelFacts = Model>(
   if (optimizer === undefined) {
     throw unknown('OPTIMIZER', 'optimizer.kind', names.optimizer, optimizers);
   }
-  const misfit = misfitOf(model, dataset);
-  if (misfit !== undefined) {
-    throw inputError('MODEL_DATASET_MISMATCH', misfit, {
-      ...{
-        place: 'workload',
-        next: 'Choose a model and a data set that fit together.',
-      },
-    });
-  }
-  return { model, dataset, optimizer };
+  const features = featuresOf(names, dataset);
+  const model = isSized(known) ? sized(known, features, dataset) : known;
+  const misfit = misfitOf(model, dataset, features);
+  if (misfit !== undefined) throw mismatch(misfit);
+  requireTableRule(model, optimizer);
+  return { model, dataset, optimizer, features };
+}
+
+/** @throws GradwireError `FEATURES_IDLE`; what the data set says */
+function featuresOf(
+  { features, data }: WorkloadNames,
+  dataset: Dataset,
+): number | undefined {
+  if (dataset.features !== undefined) return features ?? dataset.features(data);
+  if (features === undefined) return undefined;
+  throw inputError('FEATURES_IDLE', `${dataset.id} has no sparse samples`, {
+    ...{ place: 'workload.features', next: 'Leave it out.' },
+  });
+}
+
+const isSized = (model: object): model is SizedModel => 'ofFeatures' in model;
+
+function sized(
+  model: SizedModel,
+  features: number | undefined,
+  { id }: Dataset,
+): Model {
+  if (features !== undefined) return model.ofFeatures(features);
+  throw mismatch(`${model.id} takes sparse samples, and those of ${id} are not`);
+}
+
+const mismatch = (what: string): GradwireError =>
+  inputError('MODEL_DATASET_MISMATCH', what, {
+    ...{ place: 'workload', next: 'Choose a model and a data set that fit together.' },
+  });
+
+const tableOf = ({ tensors }: ModelFacts) =>
+  tensors.find(({ rowsOf }) => rowsOf !== undefined);
+
+/** @throws GradwireError `OPTIMIZER_TABLE_MISFIT` */
+function requireNoClipping(
+  model: ModelFacts,
+  { clipNorm }: ExperimentSpec['optimizer'],
+): void {
+  const table = tableOf(model);
+  if (table === undefined || clipNorm === undefined) return;
+  throw inputError(
+    'OPTIMIZER_TABLE_MISFIT',
+    `gradients of ${model.id} cannot be clipped: "${table.name}" is a table of which a ` +
+      'batch uses a few rows',
+    { place: 'optimizer.clipNorm', next: 'Leave it out.' },
+  );
+}
+
+/** @throws GradwireError `OPTIMIZER_TABLE_MISFIT` */
+function requireTableRule(model: ModelFacts, optimizer: Optimizer): void {
+  const { id } = model;
+  const table = tableOf(model);
+  if (table === undefined || optimizer.tableRule !== undefined) return;
+  const can = [...optimizers.values()].filter(({ tableRule }) => tableRule);
+  throw inputError(
+    'OPTIMIZER_TABLE_MISFIT',
+    `${optimizer.id} cannot train "${table.name}" of ${id}, a table of which a batch ` +
+      'uses a few rows',
+    {
+      place: 'optimizer.kind',
+      next: `Use ${can.map((each) => each.id).join(' or ')}.`,
+    },
+  );
 }
 
 /** Why a model cannot take a data set's samples; undefined where it can. */
-function misfitOf(model: ModelFacts, dataset: Dataset): string | undefined {
+function misfitOf(
+  model: ModelFacts,
+  dataset: Dataset,
+  features: number | undefined,
+): string | undefined {
   for (const [name, wanted] of Object.entries(model.inputs)) {
-    const field = dataset.fields[name];
+    const declared = dataset.fields[name];
+    const field =
+      declared && name === 'features' ? { ...declared, below: features } : declared;
     if (field === undefined) {
       const has = Object.keys(dataset.fields).join(', ');
       return `${model.id} takes "${name}", and a sample of ${dataset.id} has only: ${has}`;
     }
-    const length = rowLengthOf(field, rowLength(wanted));
-    if (field.type !== wanted.type || length !== rowLength(wanted)) {
+    if (field.type !== wanted.type || !fitTogether(wanted.shape, field.shape)) {
       return (
-        `"${name}": ${model.id} takes ${described(rowLength(wanted), wanted.type)}, ` +
-        `${dataset.id} has ${described(length, field.type)}`
+        `"${name}": ${model.id} takes ${described(wanted)}, ` +
+        `${dataset.id} has ${described(field)}`
       );
     }
     if (wanted.below !== undefined && (field.below ?? Infinity) > wanted.below) {
@@ -116,17 +189,25 @@ function misfitOf(model: ModelFacts, dataset: Dataset): string | undefined {
   return undefined;
 }
 
-/** Numbers in a row, where "any" is as many as are wanted. */
-const rowLengthOf = ({ shape }: DatasetField, wanted: number): number =>
-  shape.includes('any')
-    ? wanted
-    : rowLength({ shape: shape.filter((size) => size !== 'any') });
+/** Whether rows of one length can be those of the other. */
+function fitTogether(wanted: ModelField['shape'], had: DatasetField['shape']): boolean {
+  if (wanted.includes('any')) return !had.includes('any');
+  return had.includes('any') || lengthOf(wanted) === lengthOf(had);
+}
 
-const described = (length: number, type: string): string =>
-  `${length} ${type === 'f32' ? 'numbers' : 'whole numbers'}`;
+/** Numbers in a row; undefined where that is open. */
+function lengthOf(shape: DatasetField['shape']): number | undefined {
+  const sizes = shape.filter((size) => typeof size === 'number');
+  return sizes.length < shape.length ? undefined : rowLength({ shape: sizes });
+}
+
+const described = ({ shape, type }: DatasetField): string =>
+  `${lengthOf(shape) ?? 'a varying number of'} ${type === 'f32' ? 'numbers' : 'whole numbers'}`;
 
 /** What there is to know of a workload before it runs. */
 export interface CheckedWorkload extends DatasetSize {
+  /** Features of a sample, where the data set has sparse ones. */
+  readonly features?: number | undefined;
   /** The model's tensors, in the order of the flat gradient. */
   readonly tensors: readonly string[];
   /** The optimiser, where it cannot leave momentum to a method. */
@@ -149,24 +230,17 @@ export function checkWorkload(
   ranks = 1,
   own?: ModelFacts,
 ): CheckedWorkload {
-  const {
-    dataset,
-    model,
-    optimizer: rule,
-  } = findWorkload(
-    {
-      model: workload.model,
-      dataset: workload.dataset,
-      optimizer: optimizer.kind,
-    },
-    own,
-  );
+  const parts = findWorkload({ ...workload, optimizer: optimizer.kind }, own);
+  const { dataset, features, model, optimizer: rule } = parts;
   const { id, leavesMomentum } = rule;
   checkOptimizer(rule, optimizer);
-  const size = dataset.inspect({ inputs: model.inputs, directory: workload.data });
+  requireNoClipping(model, optimizer);
+  const { inputs } = model;
+  const size = dataset.inspect({ inputs, directory: workload.data, features });
   const { count } = trainShard(size.train, 0, ranks);
   return {
     ...size,
+    ...(features === undefined ? {} : { features }),
     tensors: model.tensors.map(({ name }) => name),
     iterationsPerEpoch: count / workload.batchPerRank,
     ...(leavesMomentum ? {} : { ownMomentum: id }),

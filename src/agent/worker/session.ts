@@ -127,6 +127,7 @@ export class WorkerSession {
       model: spec.workload.model,
       modelSource: spec.workload.modelSource,
       dataset: spec.workload.dataset,
+      features: spec.workload.features,
       dataDirectory: spec.workload.data,
       batchPerRank: spec.workload.batchPerRank,
       rank,

@@ -244,6 +244,10 @@ export function formSections(
         ...(dataset?.needsData === true || valueAt(draft, 'workload.data') !== undefined
           ? [field('workload.data', 'text', 'Data directory')]
           : []),
+        ...(dataset?.hasFeatures === true ||
+        valueAt(draft, 'workload.features') !== undefined
+          ? [field('workload.features', 'integer', 'Features')]
+          : []),
         field('workload.batchPerRank', 'integer', 'Batch per rank'),
       ],
     },

@@ -12,6 +12,7 @@ export const METHOD_CASES: readonly {
     exchange: { method: 'topk', ratio: 0.05 },
     collective: 'ssar-recursive-doubling',
   },
+  { exchange: { method: 'nonzero' }, collective: 'dsar-split-allgather' },
   { exchange: { method: 'topk', k: 3, bucket: 64, quantize: { bits: 3 } } },
   { exchange: { method: 'topk', ratio: 0.05, collective: 'ok-topk' } },
   {

@@ -13,6 +13,7 @@ import { SimulatedWorld } from './simulated-world.ts';
 const LENGTH = 600;
 
 describe.each<[string, JsonObject]>([
+  ['nonzero', {}],
   ['topk', { k: 7, bucket: 64 }],
   ['randomk', { ratio: 0.1 }],
   ['randomk', { ratio: 0.1, rampIterations: 3 }],

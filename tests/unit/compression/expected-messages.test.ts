@@ -36,6 +36,7 @@ interface Case {
 
 const CASES: readonly Case[] = [
   { method: 'none' },
+  { method: 'nonzero', within: 1.01 },
   { method: 'topk' },
   { method: 'topk', parameters: { ratio: 1 } },
   { method: 'topk', parameters: { k: 300 } },

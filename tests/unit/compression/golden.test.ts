@@ -135,6 +135,13 @@ const GOLDEN: readonly Golden[] = [
     oracle: errorFeedback((p) => reaching(p, 2)),
   },
   {
+    method: 'nonzero',
+    parameters: { minElements: 0 },
+    forms: ['dense', 'sparse', 'gathered'],
+    payload: u32(0, 1, 2, 3, 4, 5, 6, 7) + f32(...PINNED),
+    oracle: (P) => (gradients) => everyRank(P, average(gradients)),
+  },
+  {
     method: 'gaussiank',
     parameters: { ratio: 0.25 },
     forms: ['dense', 'sparse', 'gathered'],

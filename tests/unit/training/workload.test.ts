@@ -20,12 +20,17 @@ test('the catalogue lists what there is', () => {
   expect(describeModels()).toEqual([
     expect.objectContaining({ id: 'fnn3', parameterCount: 199_210 }),
     expect.objectContaining({ id: 'lstm-small', parameterCount: 124_160 }),
+    expect.objectContaining({ id: 'logistic-regression' }),
+    expect.objectContaining({ id: 'linear-svm' }),
   ]);
   expect(describeDatasets().map(({ id, needsData }) => [id, needsData])).toEqual([
     ['digits', false],
     ['mnist', true],
     ['sentences', false],
     ['text', true],
+    ['sparse', false],
+    ['svmlight', true],
+    ['trigrams', true],
   ]);
   expect(describeOptimizers()).toEqual(['sgd', 'adam', 'adamw', 'lars']);
 });
@@ -51,7 +56,7 @@ test.each([
     'DATASET_UNKNOWN',
     'workload.dataset',
     { dataset: 'imagenet' },
-    'There is: digits, mnist, sentences, text.',
+    'There is: digits, mnist, sentences, text, sparse, svmlight, trigrams.',
   ],
   [
     'DATA_DIRECTORY_MISSING',
@@ -106,5 +111,37 @@ test('a data directory is looked into', () => {
 test('more ranks than samples', () => {
   expect(() => check({}, 'sgd', 8001)).toThrow(
     expect.objectContaining({ code: 'DATA_TOO_FEW_SAMPLES' }),
+  );
+});
+
+const linear = { model: 'logistic-regression', dataset: 'sparse' };
+
+test('a linear model is as large as the samples of its data', () => {
+  expect(check(linear)).toMatchObject({ features: 65_536, train: 9000, test: 1000 });
+  expect(check({ ...linear, features: 7 })).toMatchObject({ features: 7 });
+  expect(check({})).not.toHaveProperty('features');
+});
+
+test.each([
+  ['FEATURES_IDLE', { features: 100 }, 'sgd'],
+  ['MODEL_DATASET_MISMATCH', { model: 'linear-svm' }, 'sgd'],
+  ['MODEL_DATASET_MISMATCH', { dataset: 'sparse' }, 'sgd'],
+  ['OPTIMIZER_TABLE_MISFIT', linear, 'adam'],
+  ['OPTIMIZER_TABLE_MISFIT', linear, 'lars'],
+])('%s: %j with %s', (code, workload, kind) => {
+  expect(() => check(workload, kind)).toThrow(
+    expect.objectContaining({ code, kind: 'input' }),
+  );
+});
+
+test('gradients are not clipped by a norm that leaves tables out', () => {
+  const spec = parseExperimentSpec({
+    workload: linear,
+    optimizer: { kind: 'sgd', clipNorm: 1 },
+  });
+  expect(() => checkWorkload(spec.workload, spec.optimizer, 2)).toThrow(
+    expect.objectContaining({
+      ...{ code: 'OPTIMIZER_TABLE_MISFIT', place: 'optimizer.clipNorm' },
+    }),
   );
 });

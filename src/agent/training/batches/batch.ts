@@ -13,6 +13,36 @@ export interface BatchField {
 
 export type BatchFields = Readonly<Record<string, BatchField>>;
 
+/** What a model takes: of a length that is `any`, as many as the data set has. */
+export interface ModelField extends Omit<BatchField, 'shape'> {
+  readonly shape: readonly (number | 'any')[];
+}
+
+export type ModelFields = Readonly<Record<string, ModelField>>;
+
+/** Fields of settled lengths. @param any what `any` is, by field */
+export function settledFields(
+  fields: ModelFields,
+  any: Readonly<Record<string, number>> = {},
+): BatchFields {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => [
+      name,
+      { ...field, shape: settledShape(field, any[name] ?? 1) },
+    ]),
+  );
+}
+
+/** A shape in which `any` is this length. */
+function settledShape({ shape }: ModelField, any: number): readonly number[] {
+  return shape.map((size) => (size === 'any' ? any : size));
+}
+
+/** Numbers in one sample's row where `any` is this length. */
+export function settledLength(field: ModelField, any: number): number {
+  return rowLength({ shape: settledShape(field, any) });
+}
+
 /** The rows of one field, one after the other. */
 export type FieldValues = Float32Array<ArrayBuffer> | Int32Array<ArrayBuffer>;
 export type BatchValues = Readonly<Record<string, FieldValues>>;

@@ -5,7 +5,7 @@
  * (byte-dataset.ts).
  */
 import type { DatasetEntry } from '../../../shared/catalogue.ts';
-import type { BatchField, BatchFields, BatchValues } from '../batches/batch.ts';
+import type { BatchField, BatchValues, ModelFields } from '../batches/batch.ts';
 
 export interface Samples {
   readonly count: number;
@@ -21,6 +21,8 @@ export interface RankShard<S extends Samples = Samples> {
   readonly train: S;
   /** Disjoint, together the whole test part; sizes differ by one at most. */
   readonly test: S;
+  /** Of fields whose length varies: the longest of this shard. */
+  readonly lengths?: Readonly<Record<string, number>> | undefined;
 }
 
 export interface DatasetSize {
@@ -32,7 +34,9 @@ export interface DatasetSize {
 
 export interface DatasetRequest {
   /** What the model takes, by which a data set may cut its samples. */
-  readonly inputs: BatchFields;
+  readonly inputs: ModelFields;
+  /** Features of a sample (`workload.features`), where the data set has `features`. */
+  readonly features?: number | undefined;
   /** Where the files are (`workload.data`); unused by embedded sets. */
   readonly directory?: string | undefined;
 }
@@ -42,13 +46,22 @@ export interface ShardRequest extends DatasetRequest {
   readonly world: number;
 }
 
-/** A field as a data set has it: `any` where it gives as many as the model takes. */
+/**
+ * A field as a data set has it. Of a length that is `any` it gives as many numbers as the
+ * model takes; one that `varies` is each sample's own, filled up with 0.
+ */
 export interface DatasetField extends Omit<BatchField, 'shape'> {
-  readonly shape: readonly (number | 'any')[];
+  readonly shape: readonly (number | 'any' | 'varies')[];
 }
 
 export interface Dataset extends DatasetEntry {
   readonly fields: Readonly<Record<string, DatasetField>>;
+  /**
+   * Of sparse samples, whose field `features` names features: how many there are, where the
+   * spec does not say.
+   * @throws GradwireError `DATA_*`; `FEATURES_MISSING` where it has to say
+   */
+  features?(directory: string | undefined): number;
   /**
    * Sizes, from headers alone, at once.
    * @throws GradwireError `DATA_*` where the directory does not hold the set.

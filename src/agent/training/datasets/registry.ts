@@ -12,10 +12,16 @@ import type { Dataset } from './dataset.ts';
 import { digits } from './digits.ts';
 import { mnist } from './mnist.ts';
 import { sentences } from './sentences.ts';
+import { sparse } from './sparse.ts';
+import { svmlight } from './svmlight.ts';
+import { trigrams } from './trigrams.ts';
 import { text } from './text.ts';
 
 const known = new Map<string, Dataset>(
-  [digits, mnist, sentences, text].map((dataset) => [dataset.id, dataset]),
+  [digits, mnist, sentences, text, sparse, svmlight, trigrams].map((dataset) => [
+    dataset.id,
+    dataset,
+  ]),
 );
 export const datasets: ReadonlyMap<string, Dataset> = known;
 

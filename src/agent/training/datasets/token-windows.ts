@@ -4,7 +4,7 @@
  * first is predicted once.
  */
 import { inputError } from '../../../shared/errors.ts';
-import { rowLength, type BatchFields, type BatchValues } from '../batches/batch.ts';
+import { settledLength, type BatchValues, type ModelFields } from '../batches/batch.ts';
 import type { RankShard, Samples } from './dataset.ts';
 import { testShard, trainShard, type Shard } from './shard.ts';
 
@@ -22,8 +22,8 @@ export function splitText(tokens: Uint8Array): TextParts {
 }
 
 /** Tokens in a window of a model; 2 where it takes none. */
-export function windowLength({ tokens }: BatchFields): number {
-  return Math.max(2, tokens === undefined ? 0 : rowLength(tokens));
+export function windowLength({ tokens }: ModelFields): number {
+  return Math.max(2, tokens === undefined ? 0 : settledLength(tokens, 1));
 }
 
 /** Whole windows in a text of this length. */

@@ -2,10 +2,10 @@
  * Tries a model without computing anything: its first values are made, and its objective
  * and the gradient of it are traced on arrays of the shapes that a batch will have.
  */
-import { allocateBatch } from '../batches/batch.ts';
+import { allocateBatch, settledFields } from '../batches/batch.ts';
 import { initialWeights } from '../models/initial-weights.ts';
 import { modelFailed } from '../models/model-failed.ts';
-import { meanLossOf } from '../models/mean-loss.ts';
+import { meanLossOf, type UsedWeights } from '../models/mean-loss.ts';
 import { tensorLength, type Model } from '../models/model.ts';
 import { openJaxRuntime } from '../runtime/jax-runtime.ts';
 
@@ -16,19 +16,27 @@ const ROWS = 2;
 export async function rehearseModel(model: Model): Promise<void> {
   const { jax } = await openJaxRuntime({ backend: 'wasm', threads: 1 });
   const flat = initialWeights(model, 0);
+  const fields = settledFields(model.inputs, {});
   let start = 0;
-  const weights = model.tensors.map((tensor) => {
+  const used: UsedWeights = { whole: [], rows: [] };
+  for (const tensor of model.tensors) {
     const end = start + tensorLength(tensor);
     const values = flat.subarray(start, end);
     start = end;
     if (!values.every(Number.isFinite)) {
       throw modelFailed(`first values of its tensor "${tensor.name}" are not finite`);
     }
-    return jax.numpy.array(values, { shape: [...tensor.shape] });
-  });
+    const { rowsOf, shape } = tensor;
+    if (rowsOf === undefined) {
+      used.whole.push(jax.numpy.array(values, { shape: [...shape] }));
+    } else {
+      const ofBatch = [ROWS, ...fields[rowsOf]!.shape];
+      used.rows.push(jax.numpy.zeros([...ofBatch, ...shape.slice(1)]));
+    }
+  }
   const batch = Object.fromEntries(
-    Object.entries(allocateBatch(model.inputs, ROWS)).map(([name, values]) => {
-      const shape = [ROWS, ...model.inputs[name]!.shape];
+    Object.entries(allocateBatch(fields, ROWS)).map(([name, values]) => {
+      const shape = [ROWS, ...fields[name]!.shape];
       return [name, jax.numpy.array(values, { shape })];
     }),
   );
@@ -37,5 +45,5 @@ export async function rehearseModel(model: Model): Promise<void> {
     hasAux: true,
   });
   const trace = jax.makeJaxpr(step as never) as (...given: unknown[]) => unknown;
-  trace(weights, batch);
+  trace(used, batch);
 }

@@ -41,6 +41,7 @@ const tensorSchema = z.strictObject({
     ],
     "not 'zeros', 'ones', { normal: deviation }, { uniform: bound } or a function",
   ),
+  rowsOf: z.string().optional(),
 });
 
 const common = {
@@ -59,7 +60,7 @@ const classifierSchema = z.strictObject({
 
 const fieldSchema = z.strictObject({
   type: z.enum(['f32', 'i32']),
-  shape: z.array(size).max(8),
+  shape: z.array(z.union([size, z.literal('any')])).max(8),
   below: size.optional(),
 });
 
@@ -88,8 +89,33 @@ export function modelFault(definition: unknown): string | undefined {
   const twice = names.find((name, i) => names.indexOf(name) !== i);
   if (twice !== undefined) return `two of its tensors have the name "${twice}"`;
   if (!Number.isSafeInteger(parameterCount({ tensors }))) return 'it is too large';
-  if ('inputs' in parsed.data && Object.keys(parsed.data.inputs).length === 0) {
-    return 'it takes nothing of a batch';
+  if (!('inputs' in parsed.data)) {
+    const table = tensors.find(({ rowsOf }) => rowsOf !== undefined);
+    return table && `its tensor "${table.name}" has rowsOf, which a classifier cannot`;
+  }
+  const { inputs } = parsed.data;
+  if (Object.keys(inputs).length === 0) return 'it takes nothing of a batch';
+  for (const tensor of tensors) {
+    const fault = tableFault(tensor, inputs);
+    if (fault !== undefined) return `its tensor "${tensor.name}" ${fault}`;
+  }
+  return undefined;
+}
+
+/** Why rows of a tensor cannot be named by a field. */
+function tableFault(
+  { rowsOf, shape }: z.infer<typeof tensorSchema>,
+  inputs: z.infer<typeof modelSchema>['inputs'],
+): string | undefined {
+  if (rowsOf === undefined) return undefined;
+  const field = inputs[rowsOf];
+  if (field === undefined) return `has rowsOf "${rowsOf}", which is no input`;
+  const rows = shape[0] ?? 0;
+  if (field.type !== 'i32' || field.below === undefined || field.below > rows) {
+    return (
+      `has ${rows} rows, so its input "${rowsOf}" must be of type 'i32' with a ` +
+      `"below" of ${rows} at most`
+    );
   }
   return undefined;
 }

@@ -1,14 +1,33 @@
 /** What is differentiated: the mean loss of a prediction, with the sums of the metric. */
 import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
-import type { Model } from './model.ts';
+import type { Model, ModelTensor } from './model.ts';
 
 /** A batch on the device, by field. */
 export type JaxBatch = Record<string, JaxArray>;
 
-export function meanLossOf(jax: Jax, model: Model, rows: number) {
-  const predictions = rows * model.predictions;
-  return (weights: JaxArray[], batch: JaxBatch): [loss: JaxArray, sums: JaxArray[]] => {
-    const { losses, sums } = model.objective(jax, weights, batch);
+/** Whole tensors, and of each table the rows that a batch uses. */
+export interface UsedWeights {
+  readonly whole: JaxArray[];
+  readonly rows: JaxArray[];
+}
+
+export function meanLossOf(jax: Jax, model: Model, samples: number) {
+  const predictions = samples * model.predictions;
+  return (used: UsedWeights, batch: JaxBatch): [loss: JaxArray, sums: JaxArray[]] => {
+    const { losses, sums } = model.objective(jax, inOrder(model, used), batch);
     return [losses.sum().mul(1 / predictions), sums.map((each) => each.sum())];
   };
+}
+
+/** What the objective gets for the model's tensors. */
+export function inOrder(
+  { tensors }: { readonly tensors: readonly Pick<ModelTensor, 'rowsOf'>[] },
+  { whole, rows }: UsedWeights,
+): JaxArray[] {
+  const wholes = whole.values();
+  const used = rows.values();
+  return tensors.map(({ rowsOf }) => {
+    const next = (rowsOf === undefined ? wholes : used).next();
+    return next.value!;
+  });
 }

@@ -4,7 +4,7 @@
  * optimiser come from outside. A new model is one file with this interface and one line in
  * registry.ts. A softmax classifier needs less (classifier.ts).
  */
-import { rowLength, type BatchFields } from '../batches/batch.ts';
+import { rowLength, type ModelFields } from '../batches/batch.ts';
 import type { Metric } from '../metrics/metric.ts';
 import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
 import type { RandomStream } from '../runtime/random-stream.ts';
@@ -13,6 +13,13 @@ export interface ModelTensor {
   readonly name: string;
   readonly shape: readonly number[];
   readonly initialize: Initializer;
+  /**
+   * Makes the tensor a table, of which a batch uses a few rows: those that this field of the
+   * batch names, whole numbers below the table's length. The objective gets these rows in the
+   * tensor's place, [batch, …the field's shape, …the rest of the tensor's], and the gradient
+   * is 0 in all others.
+   */
+  readonly rowsOf?: string | undefined;
 }
 
 /**
@@ -38,7 +45,7 @@ export interface Model {
   readonly title: string;
   readonly summary: string;
   /** The fields of a batch that it takes, by name. */
-  readonly inputs: BatchFields;
+  readonly inputs: ModelFields;
   /** How many predictions the loss of a sample sums up: 1, or the length of a sequence. */
   readonly predictions: number;
   readonly metric: Metric;
@@ -53,6 +60,11 @@ export interface Model {
     parameters: readonly JaxArray[],
     batch: Readonly<Record<string, JaxArray>>,
   ): Objective;
+}
+
+/** A model as large as the samples it is trained on: their number of features decides. */
+export interface SizedModel extends Pick<Model, 'id' | 'title' | 'summary'> {
+  ofFeatures(features: number): Model;
 }
 
 /** Elements of a tensor. */

@@ -6,12 +6,13 @@ import { invalidDefinition, register } from '../../../shared/registry.ts';
 import { asModel, modelFault, type ModelDefinition } from './definition.ts';
 import { fnn3 } from './fnn3.ts';
 import { lstmSmall } from './lstm-small.ts';
-import type { Model } from './model.ts';
+import { linearSvm, logisticRegression } from './linear.ts';
+import type { Model, SizedModel } from './model.ts';
 
-const known = new Map<string, Model>(
-  [fnn3, lstmSmall].map((model) => [model.id, model]),
+const known = new Map<string, Model | SizedModel>(
+  [fnn3, lstmSmall, logisticRegression, linearSvm].map((model) => [model.id, model]),
 );
-export const models: ReadonlyMap<string, Model> = known;
+export const models: ReadonlyMap<string, Model | SizedModel> = known;
 
 const KIND = { code: 'MODEL', noun: 'model' };
 

@@ -38,6 +38,13 @@ export interface TensorStep {
   readonly isVector: boolean;
 }
 
+/** One step of a table on the host: changes weights and state in place. */
+export type TableRule = (
+  weights: Float32Array,
+  gradient: Float32Array,
+  state: readonly Float32Array[],
+) => void;
+
 export interface Optimizer {
   readonly id: string;
   /** The options that mean something to it. */
@@ -53,4 +60,6 @@ export interface Optimizer {
   factors?(settings: OptimizerSettings, step: number): readonly number[];
   /** One step of one tensor; takes ownership of the step's arrays. */
   update(jax: Jax, settings: OptimizerSettings, step: TensorStep): TensorUpdate;
+  /** The same rule for a table (`rowsOf`). Left out: it cannot train one. */
+  tableRule?(settings: OptimizerSettings, learningRate: number): TableRule;
 }

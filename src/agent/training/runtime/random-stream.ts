@@ -12,6 +12,8 @@ export const purposes = {
   shuffle: 0x7403,
   weights: 0x7404,
   sentences: 0x7405,
+  sparseSample: 0x7406,
+  sparseWeight: 0x7407,
 } as const;
 
 const WORD = 2 ** -32;

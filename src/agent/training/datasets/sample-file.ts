@@ -1,0 +1,124 @@
+/** Files of one sample a line, plain or gzipped, read piece by piece. */
+import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { inputError, toErrorData, type GradwireError } from '../../../shared/errors.ts';
+
+const PIECE_BYTES = 1 << 20;
+const NEWLINE = 10;
+
+/** @throws GradwireError `DATA_DIRECTORY_MISSING` where it is not a file that can be read */
+export function requireFile(
+  file: string | undefined,
+  what: string,
+  instead: string,
+): string {
+  const next = `Set workload.data to ${what}. Or use the dataset "${instead}".`;
+  if (file === undefined) {
+    throw inputError('DATA_DIRECTORY_MISSING', `there is no ${what} to read`, {
+      ...{ place: 'workload.data', next },
+    });
+  }
+  try {
+    if (statSync(file).isFile()) return file;
+  } catch (error) {
+    const why = (error as NodeJS.ErrnoException).code;
+    const message =
+      why === 'ENOENT' ? `${file} does not exist` : `${file} may not be read (${why})`;
+    throw inputError('DATA_DIRECTORY_MISSING', message, {
+      ...{ place: 'workload.data', next },
+    });
+  }
+  throw inputError('DATA_DIRECTORY_MISSING', `${file} is not a file`, {
+    ...{ place: 'workload.data', next },
+  });
+}
+
+/**
+ * The lines of a file, without their ends; each is valid until the next is asked for.
+ * @throws GradwireError `DATA_FILE_UNREADABLE`
+ */
+export function* linesOf(file: string): Generator<Buffer> {
+  try {
+    yield* file.endsWith('.gz') ? zippedLines(file) : plainLines(file);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (typeof code !== 'string' || !(error instanceof Error) || 'kind' in error)
+      throw error;
+    throw inputError('DATA_FILE_UNREADABLE', toErrorData(error).message, {
+      ...{ place: file, next: 'Fetch the file again.' },
+    });
+  }
+}
+
+function* zippedLines(file: string): Generator<Buffer> {
+  yield* splitLines([gunzipSync(readFileSync(file))]);
+}
+
+function* plainLines(file: string): Generator<Buffer> {
+  const handle = openSync(file, 'r');
+  try {
+    yield* splitLines(piecesOf(handle));
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function* piecesOf(handle: number): Generator<Buffer> {
+  for (;;) {
+    const piece = Buffer.allocUnsafe(PIECE_BYTES);
+    const count = readSync(handle, piece);
+    if (count === 0) return;
+    yield piece.subarray(0, count);
+  }
+}
+
+function* splitLines(pieces: Iterable<Buffer>): Generator<Buffer> {
+  let rest: Buffer = Buffer.alloc(0);
+  for (const piece of pieces) {
+    let from = 0;
+    for (;;) {
+      const end = piece.indexOf(NEWLINE, from);
+      if (end < 0) break;
+      const line = piece.subarray(from, end);
+      yield withoutReturn(rest.length === 0 ? line : Buffer.concat([rest, line]));
+      rest = Buffer.alloc(0);
+      from = end + 1;
+    }
+    if (from < piece.length) rest = Buffer.concat([rest, piece.subarray(from)]);
+  }
+  if (rest.length > 0) yield withoutReturn(rest);
+}
+
+const RETURN = 13;
+const withoutReturn = (line: Buffer): Buffer =>
+  line.at(-1) === RETURN ? line.subarray(0, -1) : line;
+
+/** @param line from 1 on */
+export function malformed(file: string, line: number, what: string): GradwireError {
+  return inputError('DATA_MISMATCH', `${file}, line ${line}: ${what}`, {
+    ...{ place: `${file}:${line}`, next: 'Correct the line, or fetch the file again.' },
+  });
+}
+
+/** What was found of a file, as long as it stays as it is. */
+export class FileCache<Found> {
+  readonly #found = new Map<
+    string,
+    { readonly stamp: string; readonly value: Found }
+  >();
+  readonly #look: (file: string) => Found;
+
+  constructor(look: (file: string) => Found) {
+    this.#look = look;
+  }
+
+  of(file: string): Found {
+    const { ino, mtimeMs, size } = statSync(file);
+    const stamp = [ino, mtimeMs, size].join();
+    const known = this.#found.get(file);
+    if (known?.stamp === stamp) return known.value;
+    const value = this.#look(file);
+    this.#found.set(file, { stamp, value });
+    return value;
+  }
+}

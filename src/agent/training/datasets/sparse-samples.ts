@@ -1,0 +1,127 @@
+/**
+ * Samples in two classes with few features each, in compressed rows: which features a
+ * sample has and their values, one sample after the other. A batch has them side by side,
+ * filled up with feature 0 of value 0, which adds nothing to a score or a gradient.
+ */
+import type { BatchValues } from '../batches/batch.ts';
+import type { DatasetField, RankShard, Samples } from './dataset.ts';
+import { testShard, trainShard, type Shard } from './shard.ts';
+
+export const sparseFields: Readonly<Record<string, DatasetField>> = {
+  features: { type: 'i32', shape: ['varies'] },
+  values: { type: 'f32', shape: ['varies'] },
+  labels: { type: 'i32', shape: [], below: 2 },
+};
+
+/** One sample: its class, and as many values as features. */
+export interface SparseSample {
+  readonly label: 0 | 1;
+  readonly features: ArrayLike<number>;
+  readonly values: ArrayLike<number>;
+}
+
+export class SparseSamples implements Samples {
+  /** Features of the sample that has most, at least 1. */
+  longest = 1;
+  readonly #labels: number[] = [];
+  /** Where each sample begins; one more at the end. */
+  readonly #starts: number[] = [0];
+  #features = new Int32Array(1024);
+  #values = new Float32Array(1024);
+
+  get count(): number {
+    return this.#labels.length;
+  }
+
+  add({ label, features, values }: SparseSample): void {
+    const start = this.#starts.at(-1)!;
+    const end = start + features.length;
+    while (end > this.#features.length) this.#grow();
+    this.#features.set(features, start);
+    this.#values.set(values, start);
+    this.#starts.push(end);
+    this.#labels.push(label);
+    this.longest = Math.max(this.longest, features.length);
+  }
+
+  read(rows: Uint32Array, { features, values, labels }: BatchValues): void {
+    const width = (features ?? values ?? rows).length / rows.length;
+    for (let row = 0; row < rows.length; row++) {
+      const sample = rows[row]!;
+      const start = this.#starts[sample]!;
+      const end = this.#starts[sample + 1]!;
+      const to = row * width;
+      const rest = to + end - start;
+      features?.set(this.#features.subarray(start, end), to);
+      features?.fill(0, rest, to + width);
+      values?.set(this.#values.subarray(start, end), to);
+      values?.fill(0, rest, to + width);
+      if (labels !== undefined) labels[row] = this.#labels[sample]!;
+    }
+  }
+
+  #grow(): void {
+    const features = new Int32Array(2 * this.#features.length);
+    const values = new Float32Array(features.length);
+    features.set(this.#features);
+    values.set(this.#values);
+    this.#features = features;
+    this.#values = values;
+  }
+}
+
+/** Every tenth sample is for testing. */
+const TEST_EVERY = 10;
+
+export interface SplitSizes {
+  readonly train: number;
+  readonly test: number;
+}
+
+/** How many samples of one file are for training, and how many for testing. */
+export function splitSizes(samples: number): SplitSizes {
+  const test = Math.floor(samples / TEST_EVERY);
+  return { train: samples - test, test };
+}
+
+/** Takes the samples of the whole set in their order and keeps those of a rank. */
+export class ShardCollector {
+  readonly #train = new SparseSamples();
+  readonly #test = new SparseSamples();
+  readonly #trainShard: Shard;
+  readonly #testShard: Shard;
+
+  constructor(sizes: SplitSizes, rank: number, world: number) {
+    this.#trainShard = trainShard(sizes.train, rank, world);
+    this.#testShard = testShard(sizes.test, rank, world);
+  }
+
+  /**
+   * Where the n-th sample of a file that is split goes, if it is this rank's: asked before
+   * the sample is parsed.
+   */
+  ofSplit(n: number): SparseSamples | undefined {
+    const round = Math.floor(n / TEST_EVERY);
+    const place = n % TEST_EVERY;
+    return place === TEST_EVERY - 1
+      ? this.ofTest(round)
+      : this.ofTrain(round * (TEST_EVERY - 1) + place);
+  }
+
+  ofTrain(n: number): SparseSamples | undefined {
+    return this.#trainShard.placeOf(n) < 0 ? undefined : this.#train;
+  }
+
+  ofTest(n: number): SparseSamples | undefined {
+    return this.#testShard.placeOf(n) < 0 ? undefined : this.#test;
+  }
+
+  shard(): RankShard {
+    const longest = Math.max(this.#train.longest, this.#test.longest);
+    return {
+      train: this.#train,
+      test: this.#test,
+      lengths: { features: longest, values: longest },
+    };
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * Embedded sparse samples: 10,000 samples of 40 features each, written when they are needed,
+ * the same in every run and on every machine. As in text, a few features are in most samples
+ * and most are rare. Each feature has a weight that nobody is told; its sign decides, with
+ * that of the others of the sample, the class of nine samples in ten.
+ */
+import { purposes, RandomStream } from '../runtime/random-stream.ts';
+import type { Dataset } from './dataset.ts';
+import { ShardCollector, sparseFields, splitSizes } from './sparse-samples.ts';
+
+const SAMPLES = 10_000;
+const PER_SAMPLE = 40;
+const FEATURES = 2 ** 16;
+const WRONG_LABELS = 0.1;
+
+export const sparse: Dataset = {
+  id: 'sparse',
+  title: 'Sparse samples (embedded)',
+  summary: `${SAMPLES.toLocaleString('en')} samples of ${PER_SAMPLE} features in two classes, written on the spot`,
+  needsData: false,
+  fields: sparseFields,
+  features: () => FEATURES,
+  inspect: () => splitSizes(SAMPLES),
+  open: ({ features = FEATURES, rank, world }) => {
+    const collector = new ShardCollector(splitSizes(SAMPLES), rank, world);
+    const random = new RandomStream({ seed: 1, purpose: purposes.sparseSample });
+    const hidden = new RandomStream({ seed: 1, purpose: purposes.sparseWeight });
+    for (let n = 0; n < SAMPLES; n++) {
+      const samples = collector.ofSplit(n);
+      if (samples === undefined) continue;
+      random.rename({ seed: 1, iteration: n, purpose: purposes.sparseSample });
+      const of = new Set<number>();
+      // Feature f with a probability of about 1/f: log-uniform.
+      while (of.size < Math.min(PER_SAMPLE, features)) {
+        of.add(Math.floor((features + 1) ** random.uniform()) - 1);
+      }
+      let score = 0;
+      for (const feature of of) {
+        hidden.rename({ seed: 1, iteration: feature, purpose: purposes.sparseWeight });
+        score += hidden.bell();
+      }
+      const isWrong = random.uniform() < WRONG_LABELS;
+      const label = score > 0 === isWrong ? 0 : 1;
+      const used = [...of].sort((a, b) => a - b);
+      samples.add({ label, features: used, values: used.map(() => 1) });
+    }
+    return Promise.resolve(collector.shard());
+  },
+};
