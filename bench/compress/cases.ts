@@ -39,7 +39,7 @@ const chosen: readonly BenchCase[] = [
   sparse('gaussiank'),
   sparse('dct'),
   sparse('dgc'),
-  sparse('scalecom'),
+  sparse('scalecom', { selection: 'chunk' }),
   { name: 'powersgd rank 2', method: 'powersgd', parameters: { rank: 2 } },
   { name: 'qsgd 2 bit', method: 'qsgd', parameters: { bits: 2, minElements: 0 } },
   { name: 'qsgd 4 bit', method: 'qsgd', parameters: { bits: 4, minElements: 0 } },

@@ -3,7 +3,7 @@ import { backendText } from './backend-text.ts';
 import { capitalized } from './capitalized.ts';
 import { describeEmulated } from './emulated-network.ts';
 import { describePlan, describeSwitch } from './exchange-plan.ts';
-import { describeMetric } from './metric.ts';
+import { describeMetric, formatMetric } from './metric.ts';
 import {
   formatBytes,
   formatCount,
@@ -12,7 +12,13 @@ import {
   formatPercent,
   formatQuantity,
 } from './units.ts';
-import type { RunEvent, SimilarityRecord, StartedRecord } from './records.ts';
+import type {
+  DoneRecord,
+  EvaluationRecord,
+  RunEvent,
+  SimilarityRecord,
+  StartedRecord,
+} from './records.ts';
 import { describeAllocated, reasonText } from './queue-text.ts';
 import { describeState } from './switched-state.ts';
 import { describeThinned } from './thinned-text.ts';
@@ -60,7 +66,9 @@ export function eventText(
         tone: 'plain',
         title: 'Evaluation',
         iteration: event.iteration,
-        text: `${describeMetric(event.metric, event.metricKind)}, loss ${formatQuantity(event.loss)} on ${formatCount(event.samples)} samples in ${formatDuration(event.wall)}`,
+        text:
+          evaluationText(event) +
+          ` on ${formatCount(event.samples)} samples in ${formatDuration(event.wall)}`,
       };
     case 'divergence':
       return {
@@ -143,6 +151,7 @@ export function eventText(
           (event.metric === undefined
             ? ''
             : `, ${describeMetric(event.metric, event.metricKind)}`) +
+          replicaText(event) +
           (event.consistent
             ? ', all ranks ended with identical weights'
             : ', ranks ended with different weights'),
@@ -152,6 +161,19 @@ export function eventText(
     default:
       return event satisfies never;
   }
+}
+
+function evaluationText({ averaged, metricKind, ...own }: EvaluationRecord): string {
+  const text = ({ loss, metric }: NonNullable<EvaluationRecord['averaged']>): string =>
+    `${describeMetric(metric, metricKind)}, loss ${formatQuantity(loss)}`;
+  if (averaged === undefined) return text(own);
+  return `replicas: ${text(own)}; averaged model: ${text(averaged)};`;
+}
+
+/** What the replicas reached, where the final model is their average. */
+export function replicaText({ metricKind, replicaMetric }: DoneRecord): string {
+  if (replicaMetric === undefined) return '';
+  return ` (averaged model; replicas ${formatMetric(replicaMetric, metricKind)})`;
 }
 
 /** `4 ranks`, or where this node has only some of them `ranks 2, 3 of 4 on box`. */

@@ -69,8 +69,12 @@ export const evaluationRecordSchema = z.strictObject({
   at: z.number(),
   /** Absent where it is not finite, as `metric`: a notice says so. */
   loss: z.number().optional(),
-  /** Accuracy on the test set, 0…1. */
+  /** Accuracy on the test set, 0…1. Where replicas drift: of each on its share of the set. */
   metric: z.number().optional(),
+  /** Where replicas drift: of the model whose weights are their average. */
+  averaged: z
+    .strictObject({ loss: z.number().optional(), metric: z.number().optional() })
+    .optional(),
   /** As in the record of the start. */
   metricKind: metricKindSchema.optional(),
   samples: count,
@@ -344,8 +348,11 @@ export const doneRecordSchema = z.strictObject({
   reason: z.enum(['completed', 'stopped']),
   iterations: count,
   loss: z.number(),
+  /** Of the final model. */
   metric: z.number().optional(),
   metricKind: metricKindSchema.optional(),
+  /** Where replicas drifted: of each, before their weights were averaged into that model. */
+  replicaMetric: z.number().optional(),
   /** Whether all ranks ended with bit-identical weights. */
   consistent: z.boolean(),
   /** Hex digest of the weights of rank 0. */

@@ -21,9 +21,9 @@ type Case = readonly [method: string, parameters: JsonObject];
 
 /** Of several rounds. */
 const EXCHANGES: readonly Case[] = [
-  ['scalecom', { ratio: 0.02 }],
+  ['scalecom', { ratio: 0.02, selection: 'chunk' }],
   ['scalecom', { ratio: 0.3, selection: 'exact', beta: 1, warmupIterations: 1 }],
-  ['scalecom', { ratio: 0.02, chunk: 3000, beta: 0.3 }],
+  ['scalecom', { ratio: 0.02, selection: 'chunk', chunk: 3000, beta: 0.3 }],
   ['powersgd', {}],
   ['powersgd', { rank: 5, warmStart: false, warmupIterations: 1 }],
   ['a2sgd', { mode: 'allgather', granularity: 'tensor' }],

@@ -35,14 +35,17 @@ export class SlurmCluster implements AsyncDisposable {
   }
 
   static async start(): Promise<SlurmCluster> {
-    const cluster = new SlurmCluster();
-    try {
-      await cluster.#start();
-    } catch (error) {
-      await cluster[Symbol.asyncDispose]();
-      throw error;
+    for (let left = 2; ; left--) {
+      const cluster = new SlurmCluster();
+      try {
+        await cluster.#start();
+        return cluster;
+      } catch (error) {
+        await cluster[Symbol.asyncDispose]();
+        // A port that was free may be somebody's by the time a daemon listens at it.
+        if (left === 0) throw error;
+      }
     }
-    return cluster;
   }
 
   /** What a command of Slurm prints. */
@@ -94,7 +97,7 @@ export class SlurmCluster implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#children.length === 4) {
+    if (this.#children.length === 4 && !this.#someEnded) {
       for (const job of this.jobs().keys()) this.cancel(job);
       await until(
         () => [...this.jobs()],

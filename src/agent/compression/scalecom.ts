@@ -10,6 +10,10 @@
  * for every other method, and a switch of methods keeps or flushes it as it is. In r:
  * p = β·r + ∇; r ← (1−β)·r + p, less p at the indices.
  *
+ * The authors select from each chunk of the vector, for its speed on their GPUs. A chunk of
+ * consecutive entries sends its share also where nothing in it matters (a pixel that is
+ * always 0), and the entries that matter wait; so the bucket's largest are the default.
+ *
  * Source: ScaleCom (Chen et al., NeurIPS 2020), algorithm 1 and equation 5.
  */
 import { z } from 'zod';
@@ -50,7 +54,7 @@ const parameters = z.strictObject({
     .describe('Low-pass filter of the residual, β; 1: plain error feedback'),
   selection: z
     .enum(['exact', 'chunk'])
-    .default('chunk')
+    .default('exact')
     .describe('The leader’s largest entries of the bucket, or of each chunk'),
   chunk: z
     .int()

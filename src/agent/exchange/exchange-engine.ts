@@ -217,11 +217,16 @@ export class ExchangeEngine implements Disposable {
     };
   }
 
-  /** The average over ranks of a vector in the arena, in place, by a dense collective. */
-  async average(vector: Vector): Promise<ExchangeProfile> {
+  /**
+   * The average over ranks of a vector in the arena, in place, by a dense collective.
+   * @param measures whether it is there to be looked at, and no part of training: its bytes
+   * are not the next exchange's
+   */
+  async average(vector: Vector, measures = false): Promise<ExchangeProfile> {
     const { clock } = this.#options;
     clock.begin();
-    await this.#group.average(WEIGHTS_STREAM, vector);
+    const work = () => this.#group.average(WEIGHTS_STREAM, vector);
+    await (measures ? this.#aside(work) : work());
     return clock.end();
   }
 
@@ -234,7 +239,7 @@ export class ExchangeEngine implements Disposable {
     const mean = arena.allocateVector(weights.length);
     try {
       kernels.copy(mean, weights);
-      await this.#group.average(WEIGHTS_STREAM, mean);
+      await this.#aside(() => this.#group.average(WEIGHTS_STREAM, mean));
       const norm = Math.sqrt(kernels.squaredNorm(mean));
       const distance = Math.sqrt(kernels.squaredDistance(weights, mean));
       const [largest] = await this.summarize(
@@ -247,12 +252,23 @@ export class ExchangeEngine implements Disposable {
     }
   }
 
-  /** Elementwise sum, minimum or maximum of a few numbers over ranks. */
+  /** Elementwise sum, minimum or maximum of a few numbers over ranks: measures of the run. */
   summarize(
     values: readonly number[],
     operations: readonly SmallOperation[],
   ): Promise<readonly number[]> {
-    return this.#group.summarize(SUMMARY_STREAM, values, operations);
+    return this.#aside(() => this.#group.summarize(SUMMARY_STREAM, values, operations));
+  }
+
+  /** Between two exchanges. */
+  async #aside<T>(work: () => Promise<T>): Promise<T> {
+    const { transport } = this.#options;
+    const end = this.#ledger.setAside({ ...transport.counters });
+    try {
+      return await work();
+    } finally {
+      end(transport.counters);
+    }
   }
 
   /** Bytes by which the run's ledger is off; both 0 unless there is a bug. */

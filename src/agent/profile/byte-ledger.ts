@@ -2,7 +2,8 @@
  * The byte ledger: bytes that the codecs produced for the wire, bytes handed to the
  * transport and bytes counted at the sockets must be the same, framing aside. What is
  * sent balances in every exchange. What is received balances once all is consumed: a
- * faster peer's next message may already be in our socket.
+ * faster peer's next message may already be in our socket. What ranks say only to measure the
+ * run is set aside: it belongs to no exchange.
  */
 import type { WireCounters } from '../transport/transport.ts';
 
@@ -20,6 +21,8 @@ export class ByteLedger {
   #handedTotal = 0;
   #handed = 0;
   #consumedTotal = 0;
+  /** Since the last line. */
+  #aside = { sent: 0, framingSent: 0, consumed: 0 };
   readonly #first: WireCounters;
 
   constructor(counters: WireCounters) {
@@ -38,20 +41,36 @@ export class ByteLedger {
     this.#consumedTotal += bytes;
   }
 
+  /**
+   * What follows measures the run, until the function that this gives is called with the
+   * counters of then.
+   */
+  setAside({ sent, framingSent }: WireCounters): (counters: WireCounters) => void {
+    const [handed, consumed] = [this.#handed, this.#consumedTotal];
+    return (counters) => {
+      this.#aside.sent += counters.sent - sent;
+      this.#aside.framingSent += counters.framingSent - framingSent;
+      this.#aside.consumed += this.#consumedTotal - consumed;
+      this.#handed = handed;
+    };
+  }
+
   /** Close an exchange: what went over the wire since the last line. */
   close(counters: WireCounters): LedgerLine {
     const last = this.#last;
-    const wireSent = counters.sent - last.sent;
-    const framingSent = counters.framingSent - last.framingSent;
+    const aside = this.#aside;
+    const wireSent = counters.sent - last.sent - aside.sent;
+    const framingSent = counters.framingSent - last.framingSent - aside.framingSent;
     const line = {
       wireSent,
-      wireReceived: counters.received - last.received,
+      wireReceived: counters.received - last.received - aside.consumed,
       framingSent,
       framingReceived: counters.framingReceived - last.framingReceived,
       imbalance: wireSent - framingSent - this.#handed,
     };
     this.#last = { ...counters };
     this.#handed = 0;
+    this.#aside = { sent: 0, framingSent: 0, consumed: 0 };
     return line;
   }
 

@@ -154,8 +154,8 @@ export class EngineHost {
       const { offset } = this.#arena.allocateVector(length);
       return Promise.resolve({ vector: { offset, length } });
     },
-    average: async ({ vector }) => ({
-      profile: await this.#connected().average(vector),
+    average: async ({ vector, measures }) => ({
+      profile: await this.#connected().average(vector, measures),
     }),
     divergence: async ({ vector }) => ({
       value: await this.#connected().divergence(vector),

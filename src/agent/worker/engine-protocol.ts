@@ -72,7 +72,11 @@ export interface EngineCalls {
   /** Between two exchanges. Valid until the next. */
   save: { request: Record<string, never>; reply: { state: EngineState } };
   allocate: { request: { length: number }; reply: { vector: Vector } };
-  average: { request: { vector: Vector }; reply: { profile: ExchangeProfile } };
+  average: {
+    /** Whether to be looked at alone: default, it is part of training. */
+    request: { vector: Vector; measures?: boolean | undefined };
+    reply: { profile: ExchangeProfile };
+  };
   divergence: { request: { vector: Vector }; reply: { value: number } };
   summarize: {
     request: { values: readonly number[]; operations: readonly SmallOperation[] };

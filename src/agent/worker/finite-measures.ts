@@ -46,15 +46,15 @@ export class FiniteMeasures {
     this.#notices = notices;
   }
 
-  /** @param title the metric's */
+  /** @param of the metric's title, and which model this is, where it has to be said */
   evaluation(
     measured: StepResult,
     iteration: number,
-    title: string,
+    { title, whose }: { readonly title: string; readonly whose: string },
   ): Partial<Record<keyof StepResult, number>> {
     const names = { loss: 'loss', metric: title };
     return finiteOf(measured, 'EVALUATION_NOT_FINITE', this.#notices.ofAll, (key) => {
-      return `the ${names[key]} on the test set after iteration ${iteration}`;
+      return `the ${names[key]}${whose} on the test set after iteration ${iteration}`;
     });
   }
 

@@ -49,6 +49,14 @@ export interface LoopOptions {
   readonly resume?: RankCheckpoint | undefined;
 }
 
+/** Of a model on the test set; left out where not finite. */
+type Measures = Partial<Readonly<Record<keyof StepResult, number>>>;
+
+interface Evaluation extends Measures {
+  /** Of the average of replicas that drift. */
+  readonly averaged: Measures | undefined;
+}
+
 export class TrainingLoop {
   readonly #options: LoopOptions;
   readonly #finite = new FiniteMeasures({
@@ -240,31 +248,65 @@ export class TrainingLoop {
     if (resyncEvery > 0 && done % resyncEvery === 0) await this.#resynchronize();
   }
 
-  async #evaluate(iteration: number): Promise<void> {
-    const { trainer, engine, rank, report } = this.#options;
+  /**
+   * Reports the model on the test set. Replicas that drift are measured twice: each on its
+   * share of the set, and the model whose weights are their average.
+   */
+  async #evaluate(iteration: number): Promise<Evaluation> {
+    const { trainer, rank, report } = this.#options;
     const start = performance.now();
+    const { samples, ...finite } = await this.#measure(iteration, '');
+    const averaged = this.#drift.drifts
+      ? await this.#measureAverage(iteration)
+      : undefined;
+    this.#lastMetric = finite.metric;
+    if (rank === 0) {
+      report({
+        ...{ type: 'evaluation', at: Date.now(), iteration },
+        ...finite,
+        ...(averaged === undefined ? {} : { averaged }),
+        ...statedKind(trainer.metric),
+        samples,
+        wall: performance.now() - start,
+      });
+    }
+    return { ...finite, averaged };
+  }
+
+  /** The weights are the replica's own again when this resolves. */
+  async #measureAverage(iteration: number): Promise<Measures> {
+    const { trainer, engine, arena } = this.#options;
+    this.#weights ??= await this.#allocate(trainer.length);
+    const own = new Float32Array(trainer.length);
+    await trainer.readWeights(own);
+    const mean = arena.f32(this.#weights);
+    mean.set(own);
+    await engine.call('average', { vector: this.#weights, measures: true });
+    await trainer.writeWeights(mean);
+    const { loss, metric } = await this.#measure(iteration, ' of the averaged model');
+    await trainer.writeWeights(own);
+    return {
+      ...(loss === undefined ? {} : { loss }),
+      ...(metric === undefined ? {} : { metric }),
+    };
+  }
+
+  /** Over the test samples of all ranks. @param whose for a notice, where not finite */
+  async #measure(
+    iteration: number,
+    whose: string,
+  ): Promise<Measures & { readonly samples: number }> {
+    const { trainer, engine } = this.#options;
     const own = await trainer.evaluate();
     const { values } = await engine.call('summarize', {
       values: own,
       operations: own.map(() => 'sum'),
     });
     const sums = values as unknown as EvaluationSums;
-    const finite = this.#finite.evaluation(
-      trainer.measuresOf(sums),
-      iteration,
-      trainer.metric.title,
-    );
-    this.#lastMetric = finite.metric;
-    if (rank !== 0) return;
-    report({
-      type: 'evaluation',
-      at: Date.now(),
-      iteration,
-      ...finite,
-      ...statedKind(trainer.metric),
-      samples: sums[0],
-      wall: performance.now() - start,
-    });
+    const { title } = trainer.metric;
+    const measured = trainer.measuresOf(sums);
+    const finite = this.#finite.evaluation(measured, iteration, { title, whose });
+    return { ...finite, samples: sums[0] };
   }
 
   async #reportDivergence(iteration: number): Promise<number | undefined> {
@@ -302,12 +344,11 @@ export class TrainingLoop {
 
   async #finish(iteration: number, step: StepResult, stopped: boolean): Promise<void> {
     const { trainer, engine, rank, spec, report } = this.#options;
-    let divergence: number | undefined;
-    if (this.#drift.drifts) {
-      divergence = await this.#reportDivergence(iteration);
-      await this.#resynchronize();
-    }
-    await this.#evaluate(iteration);
+    const { drifts } = this.#drift;
+    const divergence = drifts ? await this.#reportDivergence(iteration) : undefined;
+    const { averaged, metric: own } = await this.#evaluate(iteration);
+    if (drifts) await this.#resynchronize();
+    const metric = drifts ? averaged?.metric : own;
     const weights = new Float32Array(trainer.length);
     await trainer.readWeights(weights);
     const digest = createHash('sha256').update(weights).digest();
@@ -326,7 +367,8 @@ export class TrainingLoop {
       reason: stopped && iteration + 1 < spec.iterations ? 'stopped' : 'completed',
       iterations: iteration + 1,
       loss: values[0]! / spec.world.ranks,
-      ...(this.#lastMetric === undefined ? {} : { metric: this.#lastMetric }),
+      ...(metric === undefined ? {} : { metric }),
+      ...(drifts && own !== undefined ? { replicaMetric: own } : {}),
       ...statedKind(trainer.metric),
       consistent,
       weights: digest.toString('hex'),

@@ -6,6 +6,7 @@
 import { backendText } from '../../shared/backend-text.ts';
 import { describeEmulated } from '../../shared/emulated-network.ts';
 import { describePlan, describeSwitch } from '../../shared/exchange-plan.ts';
+import { replicaText } from '../../shared/event-text.ts';
 import { describeMetric } from '../../shared/metric.ts';
 import { describeAllocated, describeQueued } from '../../shared/queue-text.ts';
 import {
@@ -121,8 +122,10 @@ export class HumanPrinter implements RunPrinter {
     const result = [`${summary.state} after ${iterations} iterations${took}`];
     if (last?.type === 'done') {
       result.push(`loss ${loss(last.loss)}`);
-      if (last.metric !== undefined)
-        result.push(describeMetric(last.metric, last.metricKind));
+      if (last.metric !== undefined) {
+        const metric = describeMetric(last.metric, last.metricKind);
+        result.push(metric + replicaText(last));
+      }
       if (last.divergence !== undefined) {
         const drift = last.divergence.toExponential(2);
         result.push(`replicas had drifted by ${drift} when they were averaged`);

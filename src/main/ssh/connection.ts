@@ -146,8 +146,11 @@ export class SshConnection implements RemoteConnection {
         client.forwardIn(LOOPBACK, 0, (error, port) => {
           const close = (): void => {
             this.#accepting.delete(port);
-            // Of a connection that is lost nothing listens any more.
-            if (this.isOpen) client.unforwardIn(LOOPBACK, port, () => undefined);
+            try {
+              client.unforwardIn(LOOPBACK, port, () => undefined);
+            } catch {
+              // Of a connection that is lost nothing listens any more.
+            }
           };
           if (error === undefined) this.#accepting.set(port, accept);
           done(error, { port, close, end: close });

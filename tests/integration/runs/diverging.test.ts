@@ -99,7 +99,11 @@ describe('a run that diverges', () => {
       optimizer: { lr: 1e39 },
       exchange: { method: 'a2sgd' },
     });
-    expect(warnings(records)).toEqual(['MEASURE_NOT_FINITE', 'EVALUATION_NOT_FINITE']);
+    expect(warnings(records)).toEqual([
+      'MEASURE_NOT_FINITE',
+      // Of the replicas, and of the averaged model.
+      ...['EVALUATION_NOT_FINITE', 'EVALUATION_NOT_FINITE'],
+    ]);
     expect(find(records, 'divergence')).toBeUndefined();
     expect(find(records, 'done')).not.toHaveProperty('divergence');
   });

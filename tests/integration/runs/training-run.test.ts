@@ -7,6 +7,7 @@ import { sumPhases } from '../../../src/shared/phases.ts';
 import type { SwitchRequest } from '../../../src/shared/protocol/supervisor.ts';
 import type {
   DoneRecord,
+  EvaluationRecord,
   IterationRecord,
   RunRecord,
   SwitchRecord,
@@ -33,6 +34,7 @@ interface Settings {
 interface Outcome {
   readonly iterations: readonly IterationRecord[];
   readonly switches: readonly SwitchRecord[];
+  readonly evaluations: readonly EvaluationRecord[];
   readonly done: DoneRecord;
   readonly records: readonly RunRecord[];
 }
@@ -81,7 +83,8 @@ async function train(
     const passed = switches.filter(({ fence }) => fence <= iteration).length;
     expect([rank, iteration, epoch]).toEqual([rank, iteration, passed]);
   }
-  return { records, iterations, switches, done };
+  const evaluations = records.filter((record) => record.type === 'evaluation');
+  return { records, iterations, evaluations, switches, done };
 }
 
 const median = (values: readonly number[]): number =>
@@ -176,6 +179,49 @@ describe('five ranks', () => {
       else expect(nnzLocal).toBeUndefined();
     }
     expect(done.divergence).toBeGreaterThan(0);
+  });
+});
+
+describe('replicas that drift', () => {
+  const drifting = {
+    ranks: 3,
+    iterations: 12,
+    optimizer: { lr: 0.2, momentum: 0.8 },
+    exchange: { method: 'a2sgd' },
+  };
+
+  it('are measured as they are and averaged, and train on as if nobody had looked', async () => {
+    const looked = await train({ ...drifting, evaluateEvery: 3 });
+    const left = await train({ ...drifting, evaluateEvery: 0 });
+    expect(looked.done).toMatchObject({ weights: left.done.weights });
+    expect(looked.done.metric).toBe(left.done.metric);
+    const { evaluations } = looked;
+    expect(evaluations.map(({ iteration }) => iteration)).toEqual([2, 5, 8, 11]);
+    for (const { averaged, loss, metric } of evaluations) {
+      expect(averaged!.loss).not.toBe(loss);
+      expect(averaged!.metric).toBeGreaterThan(0);
+      expect(metric).toBeGreaterThan(0);
+    }
+    // Looking costs no bytes of an exchange: two means of 8 bytes, and control.
+    for (const { bytes } of looked.iterations) {
+      expect(bytes.wireSent).toBeLessThan(1000);
+      expect(bytes.wireReceived).toBeLessThan(5000);
+    }
+    // The final model is the averaged one.
+    const { averaged, metric } = evaluations.at(-1)!;
+    expect(looked.done.metric).toBe(averaged!.metric);
+    expect(looked.done.replicaMetric).toBe(metric);
+  });
+
+  it('are measured once where they are the same', async () => {
+    const { done, evaluations } = await train({
+      ...drifting,
+      ...{ exchange: { method: 'none' }, evaluateEvery: 6 },
+    });
+    expect(evaluations).toHaveLength(2);
+    for (const { averaged } of evaluations) expect(averaged).toBeUndefined();
+    expect(done.metric).toBe(evaluations.at(-1)!.metric);
+    expect(done.replicaMetric).toBeUndefined();
   });
 });
 

@@ -210,6 +210,42 @@ describe('listen', () => {
 });
 
 describe('its end', () => {
+  it('lets a port be closed while it is under way', async () => {
+    const target = server.target();
+    let freeze = (): void => undefined;
+    const proxy = net.createServer({ allowHalfOpen: true }, (near) => {
+      const far = net.connect(target.port, target.host);
+      near.pipe(far).pipe(near);
+      for (const socket of [near, far]) socket.on('error', () => undefined);
+      // Says that it sends no more, and takes no more: no end comes of what we send.
+      freeze = () => {
+        near.unpipe(far).pause();
+        far.unpipe(near);
+        near.end();
+      };
+    });
+    proxy.listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    const { port } = proxy.address() as net.AddressInfo;
+    const ending = await SshConnection.open(
+      server.target({ port, strictHostKeyChecking: 'no', userKnownHosts: [] }),
+    );
+    const [listening] = await listenAs(ending, ['a']);
+    const stream = await ending.stream('cat >/dev/null');
+    stream.on('error', () => undefined);
+    freeze();
+    stream.write(Buffer.alloc(20_000_000));
+    let ended = false;
+    void ending.closed.then(() => (ended = true));
+    // Between the end of its socket and that of the connection nothing can be sent.
+    while (!ended) {
+      listening!.close();
+      await new Promise(setImmediate);
+    }
+    listening!.close();
+    proxy.close();
+  });
+
   it('is told when it was asked for', async () => {
     const second = await SshConnection.open(server.target());
     const running = second.run(TICKING);

@@ -74,7 +74,11 @@ const CASES: readonly Case[] = [
   { method: 'dgc', parameters: { ratio: 0.05, rampIterations: 100 } },
   { method: 'scalecom' },
   { method: 'scalecom', parameters: { ratio: 0.07, selection: 'exact' } },
-  { method: 'scalecom', parameters: { ratio: 0.1, chunk: 64, diagnosticsEvery: 1 } },
+  { method: 'scalecom', parameters: { selection: 'chunk' } },
+  {
+    method: 'scalecom',
+    parameters: { ratio: 0.1, selection: 'chunk', chunk: 64, diagnosticsEvery: 1 },
+  },
   { method: 'scalecom', parameters: { diagnosticsEvery: 1000 } },
   { method: 'powersgd' },
   { method: 'powersgd', parameters: { rank: 1 } },

@@ -14,7 +14,7 @@ export function requireFile(
 ): string {
   const next = `Set workload.data to ${what}. Or use the dataset "${instead}".`;
   if (file === undefined) {
-    throw inputError('DATA_DIRECTORY_MISSING', `there is no ${what} to read`, {
+    throw inputError('DATA_DIRECTORY_MISSING', `the data set needs ${what}`, {
       ...{ place: 'workload.data', next },
     });
   }
