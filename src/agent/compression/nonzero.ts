@@ -47,6 +47,7 @@ export const nonzero: MethodDefinition<typeof parameters> = {
 class NonZero implements Compressor {
   readonly #context: CompressorContext;
   readonly #region: Region;
+  #count = 0;
 
   constructor(context: CompressorContext) {
     this.#context = context;
@@ -59,6 +60,7 @@ class NonZero implements Compressor {
     const { sparsification } = kernels;
     const found = sparsification.appendAtLeast(gradient, SMALLEST, 0, room, 0, length);
     const { count, offset } = closeStream(arena, room, found);
+    this.#count = count;
     return {
       kind: 'sparse',
       length,
@@ -69,7 +71,7 @@ class NonZero implements Compressor {
 
   decode(combined: Combined, out: Vector): ExchangeStatistics {
     const { kernels, world } = this.#context;
-    return writeAverage(kernels, combined, out, world);
+    return { nnzLocal: this.#count, ...writeAverage(kernels, combined, out, world) };
   }
 
   parse(data: Region): Payload {

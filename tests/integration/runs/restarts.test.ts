@@ -109,10 +109,24 @@ const PLANS: readonly {
     name: 'random rounding of what is summed',
     settings: ['exchange.quantizeSums={bits: 4}', 'evaluateEvery=30'],
   },
+  {
+    name: 'a language model by Adam',
+    settings: [
+      ...['workload.model=lstm-small', 'workload.dataset=sentences'],
+      ...['optimizer={kind: adam, lr: 0.005}', 'exchange.method=topk'],
+    ],
+  },
+  {
+    name: 'a table, of which only what is not 0 is sent',
+    settings: [
+      ...['workload.model=linear-svm', 'workload.dataset=sparse'],
+      ...['exchange.method=nonzero', 'optimizer.weightDecay=0.001'],
+    ],
+  },
 ];
 
 describe('a rank that is killed', () => {
-  it.each(PLANS.slice(0, effort({ quick: 1, soak: 3 })))(
+  it.each(PLANS.slice(0, effort({ quick: 1, soak: PLANS.length })))(
     'costs nothing but time: $name',
     async ({ settings, switches = [] }) => {
       const common = [
