@@ -77,6 +77,13 @@ export function eventText(
         iteration: event.iteration,
         text: `farthest rank ${formatPercent(event.value)} from the mean weights`,
       };
+    case 'comparison':
+      return {
+        tone: 'plain',
+        title: 'Compared with uncompressed',
+        iteration: event.iteration,
+        text: `the applied gradient is ${formatPercent(event.error)} off, cosine ${formatQuantity(event.cosine)}`,
+      };
     case 'similarity':
       return {
         tone: 'plain',

@@ -130,6 +130,14 @@ export const experimentSpecSchema = z.strictObject({
     .prefault({}),
   exchange: exchangeSpecSchema.prefault({}),
   iterations: z.int().min(1).max(1_000_000_000).default(400),
+  compareEvery: z
+    .int()
+    .min(1)
+    .max(1_000_000_000)
+    .optional()
+    .describe(
+      'Iterations from one comparison of the applied gradient with the uncompressed one to the next',
+    ),
   evaluateEvery: z
     .int()
     .min(0)

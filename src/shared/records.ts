@@ -125,6 +125,17 @@ export const switchRecordSchema = z.strictObject({
 export type SwitchRecord = z.infer<typeof switchRecordSchema>;
 
 /** How far the replicas have drifted apart: max over ranks of ‖wᵢ − w̄‖/‖w̄‖. */
+/** Of what was applied in this iteration with what uncompressed ranks would have applied. */
+export const comparisonRecordSchema = z.strictObject({
+  type: z.literal('comparison'),
+  at: z.number(),
+  iteration: count,
+  /** ‖applied − uncompressed‖ / ‖uncompressed‖; absent where the latter is 0. */
+  error: z.number().optional(),
+  /** Absent where one of them is 0. */
+  cosine: z.number().optional(),
+});
+
 export const divergenceRecordSchema = z.strictObject({
   type: z.literal('divergence'),
   at: z.number(),
@@ -386,6 +397,7 @@ export const runRecordSchema = z.discriminatedUnion('type', [
   evaluationRecordSchema,
   switchRecordSchema,
   divergenceRecordSchema,
+  comparisonRecordSchema,
   similarityRecordSchema,
   noticeRecordSchema,
   logRecordSchema,

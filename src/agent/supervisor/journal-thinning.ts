@@ -182,6 +182,7 @@ function kindOf({ type }: SeenRecord): 'iteration' | 'printed' | 'minor' | 'esse
       return 'printed';
     case 'evaluation':
     case 'divergence':
+    case 'comparison':
     case 'similarity':
     case 'checkpoint':
     case 'notice':

@@ -20,9 +20,15 @@ interface LastTold {
   evaluation: number;
   divergence: number;
   similarity: number;
+  comparison: number;
 }
 
-const NONE: LastTold = { evaluation: -1, divergence: -1, similarity: -1 };
+const NONE: LastTold = {
+  evaluation: -1,
+  divergence: -1,
+  similarity: -1,
+  comparison: -1,
+};
 
 export class RecordAdmission {
   /** By rank: the first iteration that is not recorded. */
@@ -111,6 +117,7 @@ export class RecordAdmission {
     switch (record.type) {
       case 'evaluation':
       case 'divergence':
+      case 'comparison':
       case 'similarity': {
         const { iteration, type } = record;
         this.#told[type] = Math.max(this.#told[type], iteration);

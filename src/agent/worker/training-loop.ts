@@ -27,6 +27,7 @@ import type {
 import type { CheckpointKeeper } from './checkpoint-keeper.ts';
 import type { EngineClient } from './engine-client.ts';
 import { FiniteMeasures, requireFiniteStep } from './finite-measures.ts';
+import { GradientComparison } from './gradient-comparison.ts';
 import { makeIterationRecord } from './iteration-record.ts';
 
 export interface LoopOptions {
@@ -73,11 +74,14 @@ export class TrainingLoop {
   /** Tensors whose momentum the method in force has within it. */
   #replaced: ReadonlySet<string> = new Set();
   #replacementTold = false;
+  readonly #comparison: GradientComparison;
+  #comparisonRefused = false;
   /** Accuracy on the test set, as it was evaluated last. */
   #lastMetric: number | undefined;
 
   constructor(options: LoopOptions) {
     this.#options = options;
+    this.#comparison = new GradientComparison(options.engine, options.arena);
   }
 
   /** @param plan the plan before the first fence; where it goes on, the checkpoint's */
@@ -97,6 +101,8 @@ export class TrainingLoop {
       const loaded = performance.now();
       const step = await trainer.computeGradient(gradient);
       const computed = performance.now();
+      const compared = this.#comparedGradient(iteration);
+      if (compared !== undefined) await this.#comparison.keep(compared);
       const exchanging = await engine.call('exchange', { iteration });
       const exchanged = performance.now();
       // After the exchange, which says more: where a gradient is not finite, and on whom.
@@ -135,6 +141,7 @@ export class TrainingLoop {
           buckets: this.#finite.similarities(similarities, iteration),
         });
       }
+      if (compared !== undefined) await this.#reportComparison(compared, iteration);
       this.#reportImbalance(result.bytes.imbalance, iteration);
       for (const notice of result.notices) this.#noticeOfAll(notice);
       await this.#options.room();
@@ -150,6 +157,37 @@ export class TrainingLoop {
       await this.#keep(iteration + 1, result.pause);
       if (result.pause) return;
     }
+  }
+
+  /** The gradient, where it is to be compared in this iteration, and can be. */
+  #comparedGradient(iteration: number): Float32Array | undefined {
+    const { gradient, spec } = this.#options;
+    const { compareEvery } = spec;
+    if (compareEvery === undefined || (iteration + 1) % compareEvery !== 0) {
+      return undefined;
+    }
+    if (gradient instanceof Float32Array && this.#replaced.size === 0) return gradient;
+    if (!this.#comparisonRefused) {
+      this.#comparisonRefused = true;
+      this.#noticeOfAll({
+        level: 'warning',
+        code: 'COMPARISON_SKIPPED',
+        message:
+          this.#replaced.size > 0
+            ? 'what is applied has momentum in it: it is not compared with gradients'
+            : 'the gradient stays on the GPU, where it is not compared; engine: thread brings it back',
+      });
+    }
+    return undefined;
+  }
+
+  async #reportComparison(applied: Float32Array, iteration: number): Promise<void> {
+    const difference = await this.#comparison.difference(applied);
+    if (this.#options.rank !== 0) return;
+    this.#options.report({
+      ...{ type: 'comparison', at: Date.now(), iteration },
+      ...difference,
+    });
   }
 
   /** Keeps a checkpoint before this iteration, where one is due or wanted now. */

@@ -209,6 +209,7 @@ export class HumanPrinter implements RunPrinter {
         }
         return;
       case 'similarity':
+      case 'comparison':
         return; // for records: --json and exports have it
       default:
         record satisfies never;

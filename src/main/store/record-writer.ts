@@ -231,6 +231,7 @@ function applyEvent(statements: Statements, run: RunRow, record: RunEvent): void
       );
       return;
     case 'divergence':
+    case 'comparison':
     case 'similarity':
     case 'notice':
     case 'queued':

@@ -16,6 +16,7 @@ export interface FoldedEvent {
 const FOLDED: ReadonlySet<RunEvent['type']> = new Set([
   'evaluation',
   'divergence',
+  'comparison',
   'similarity',
   'checkpoint',
   'queued',

@@ -325,6 +325,7 @@ export function formSections(
       fields: [
         field('iterations', 'integer', 'Iterations'),
         field('evaluateEvery', 'integer', 'Evaluate every'),
+        field('compareEvery', 'integer', 'Compare with uncompressed every'),
         field('seed', 'integer', 'Seed'),
       ],
       more: [

@@ -225,6 +225,73 @@ describe('replicas that drift', () => {
   });
 });
 
+describe('what is applied, compared with uncompressed', () => {
+  const compared = async (ranks: number, exchange: Record<string, unknown>) => {
+    const outcome = await train({ ranks, iterations: 6, compareEvery: 2, exchange });
+    const comparisons = outcome.records.filter(
+      (record) => record.type === 'comparison',
+    );
+    expect(comparisons.map(({ iteration }) => iteration)).toEqual([1, 3, 5]);
+    return { ...outcome, comparisons };
+  };
+
+  it('is the same without compression', async () => {
+    const { comparisons } = await compared(3, { method: 'none' });
+    for (const { error, cosine } of comparisons) {
+      expect(error).toBeLessThan(1e-5);
+      expect(cosine).toBeCloseTo(1, 6);
+    }
+  });
+
+  it('is near it by many bits, and farther by few entries', async () => {
+    const fine = await compared(2, { method: 'qsgd', bits: 8, minElements: 0 });
+    const coarse = await compared(2, { method: 'topk', ratio: 0.01 });
+    for (const [i, { cosine, error }] of fine.comparisons.entries()) {
+      expect(error).toBeGreaterThan(0);
+      expect(error).toBeLessThan(0.2);
+      expect(cosine).toBeGreaterThan(0.98);
+      const few = coarse.comparisons[i]!;
+      expect(few.error).toBeGreaterThan(2 * error!);
+      expect(few.cosine).toBeLessThan(cosine!);
+      expect(few.cosine).toBeGreaterThan(0);
+    }
+  });
+
+  it('is a right triangle where one rank sends some of its entries', async () => {
+    const [first] = (
+      await node.train({
+        ...{ iterations: 1, compareEvery: 1, world: { ranks: 1 } },
+        exchange: { method: 'topk', ratio: 0.05 },
+      })
+    ).filter((record) => record.type === 'comparison');
+    // Nothing has been kept back before: what is sent is a projection of the gradient.
+    expect(first!.error! ** 2 + first!.cosine! ** 2).toBeCloseTo(1, 6);
+    expect(first!.cosine).toBeGreaterThan(0.3);
+  });
+
+  it('changes neither training nor bytes', async () => {
+    const exchange = { method: 'topk', ratio: 0.01, collective: 'sparse-allgather' };
+    const looked = await compared(3, exchange);
+    const left = await train({ ranks: 3, iterations: 6, exchange });
+    expect(looked.done.weights).toBe(left.done.weights);
+    const most = 3 * 8 * Math.ceil(0.01 * N);
+    for (const { bytes } of looked.iterations)
+      expect(bytes.wireSent).toBeLessThan(most);
+  });
+
+  it('is told to be no gradient where momentum is within it', async () => {
+    const records = await node.train({
+      ...{ iterations: 4, compareEvery: 2, world: { ranks: 2 } },
+      exchange: { method: 'dgc' },
+    });
+    expect(records.filter(({ type }) => type === 'comparison')).toEqual([]);
+    const told = records.filter(
+      (record) => record.type === 'notice' && record.code === 'COMPARISON_SKIPPED',
+    );
+    expect(told).toHaveLength(1);
+  });
+});
+
 describe('momentum within the compression', () => {
   it.each(effort({ quick: [2], soak: [1, 2] }))(
     'trains %i ranks as the optimiser’s does where all is sent, through a switch too',

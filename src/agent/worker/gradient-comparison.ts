@@ -1,0 +1,75 @@
+/**
+ * The price of compression, looked at every so often: how far the gradient that was applied
+ * is from the one that ranks would have got without compression in the same iteration. It
+ * costs a copy of the gradient, one dense reduction outside the iteration and two passes.
+ */
+import type { Arena, Vector } from '../memory/arena.ts';
+import type { EngineClient } from './engine-client.ts';
+
+export interface GradientDifference {
+  /** ‖applied − uncompressed‖ / ‖uncompressed‖, squares averaged over ranks. */
+  readonly error?: number;
+  /** Between the two, over all ranks; −1…1. */
+  readonly cosine?: number;
+}
+
+export class GradientComparison {
+  readonly #engine: EngineClient;
+  readonly #arena: Arena;
+  #own: Vector | undefined;
+
+  constructor(engine: EngineClient, arena: Arena) {
+    this.#engine = engine;
+    this.#arena = arena;
+  }
+
+  /** Keeps this rank's gradient before it is exchanged. */
+  async keep(gradient: Float32Array): Promise<void> {
+    this.#own ??= (
+      await this.#engine.call('allocate', { length: gradient.length })
+    ).vector;
+    this.#arena.f32(this.#own).set(gradient);
+  }
+
+  /**
+   * All ranks together; the same on each.
+   * @param applied what the exchange made of the gradient that was kept
+   */
+  async difference(applied: Float32Array): Promise<GradientDifference> {
+    const vector = this.#own;
+    if (vector === undefined) throw new Error('internal: no gradient was kept');
+    await this.#engine.call('average', { vector, measures: true });
+    const { values } = await this.#engine.call('summarize', {
+      values: sumsOf(applied, this.#arena.f32(vector)),
+      operations: ['sum', 'sum', 'sum', 'sum'],
+    });
+    const [apart, product, squares, reference] = values as [
+      ...[number, number, number, number],
+    ];
+    return {
+      ...finite('error', Math.sqrt(apart / reference)),
+      ...finite('cosine', product / Math.sqrt(squares * reference)),
+    };
+  }
+}
+
+/** Of x − y squared, x·y, x², y². */
+function sumsOf(x: Float32Array, y: Float32Array): readonly number[] {
+  let apart = 0;
+  let product = 0;
+  let squares = 0;
+  let reference = 0;
+  for (let i = 0; i < x.length; i++) {
+    const a = x[i]!;
+    const b = y[i]!;
+    apart += (a - b) ** 2;
+    product += a * b;
+    squares += a * a;
+    reference += b * b;
+  }
+  return [apart, product, squares, reference];
+}
+
+/** Left out where there is nothing to compare with: a gradient of zeros. */
+const finite = <K extends string>(key: K, value: number): Partial<Record<K, number>> =>
+  Number.isFinite(value) ? ({ [key]: value } as Record<K, number>) : {};
