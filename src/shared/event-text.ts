@@ -80,9 +80,9 @@ export function eventText(
     case 'comparison':
       return {
         tone: 'plain',
-        title: 'Compared with uncompressed',
+        title: 'Compression error',
         iteration: event.iteration,
-        text: `the applied gradient is ${formatPercent(event.error)} off, cosine ${formatQuantity(event.cosine)}`,
+        text: `${formatPercent(event.error)} of the uncompressed gradient, cosine ${formatQuantity(event.cosine)}`,
       };
     case 'similarity':
       return {
