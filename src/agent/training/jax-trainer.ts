@@ -4,7 +4,8 @@
  * a block of test samples. Weights and optimiser state stay on the device between
  * iterations; per iteration the batch and the averaged gradient go in, the gradient, the
  * loss and the hits come out. On a GPU the gradient may stay as well: then the batch goes
- * in, the loss and the hits come out.
+ * in, the loss and the hits come out. Tables lie on the host: of them the functions get the
+ * rows that the batch uses.
  *
  * Per iteration no more is allocated here than what jax-js needs for its arrays. On the
  * wasm backend the weights are the same bits on all ranks that start from the same seed
@@ -13,26 +14,21 @@
  * jax-js counts references: an array passed to a function is used up, `.ref` keeps it.
  */
 import type { MetricKind } from '../../shared/metric.ts';
-import {
-  allocateBatch,
-  settledFields,
-  type BatchFields,
-  type BatchValues,
-} from './batches/batch.ts';
-import type { RankShard, Samples } from './datasets/dataset.ts';
+import { settledFields } from './batches/batch.ts';
+import type { RankShard } from './datasets/dataset.ts';
 import { BatchSampler } from './batches/batch-sampler.ts';
+import { BatchLoader } from './batch-loader.ts';
+import {
+  compile,
+  type CompiledFunctions,
+  type CompiledUpdate,
+} from './compiled-functions.ts';
 import { GpuGradient } from '../sites/gpu-gradient.ts';
 import { GpuTensors } from './gpu-tensors.ts';
 import type { Jax, JaxArray, JaxRuntime } from './runtime/jax-runtime.ts';
 import { initialWeights } from './models/initial-weights.ts';
 import { tensorLength, type Model } from './models/model.ts';
-import { clipGradients } from './optimizers/clip-gradients.ts';
-import {
-  inOrder,
-  meanLossOf,
-  type JaxBatch,
-  type UsedWeights,
-} from './models/mean-loss.ts';
+import type { UsedWeights } from './models/mean-loss.ts';
 import type { Optimizer } from './optimizers/optimizer.ts';
 import { scheduledRate } from './optimizers/schedule.ts';
 import { LookupTables } from './lookup-tables.ts';
@@ -390,112 +386,3 @@ function layOut(model: Model): ParameterTensor[] {
 }
 
 const numberOf = async (scalar: JaxArray): Promise<number> => (await scalar.data())[0]!;
-
-/** Reads samples into the fixed-size arrays that the compiled functions take. */
-class BatchLoader {
-  readonly samples: Samples;
-  /** Which samples to read; set by the caller. */
-  readonly rows: Uint32Array;
-  /** 1 for rows that count, 0 for padding. */
-  readonly counted: Float32Array<ArrayBuffer>;
-  readonly fields: BatchFields;
-  readonly values: BatchValues;
-
-  constructor(samples: Samples, fields: BatchFields, rows: number) {
-    this.samples = samples;
-    this.rows = new Uint32Array(rows);
-    this.counted = new Float32Array(rows);
-    this.fields = fields;
-    this.values = allocateBatch(fields, rows);
-  }
-
-  /** The first `counted` rows count. */
-  read(counted: number): void {
-    this.samples.read(this.rows, this.values);
-    this.counted.fill(1, 0, counted).fill(0, counted);
-  }
-
-  upload({ numpy }: Jax): JaxBatch {
-    const rows = this.rows.length;
-    return Object.fromEntries(
-      Object.entries(this.values).map(([name, values]) => {
-        const shape = [rows, ...this.fields[name]!.shape];
-        return [name, numpy.array(values, { shape })];
-      }),
-    );
-  }
-}
-
-/** State vectors are of those tensors alone that take no plain steps. */
-type CompiledUpdate = (
-  weights: JaxArray[],
-  state: JaxArray[][],
-  gradients: JaxArray[],
-  rates: JaxArray,
-) => [weights: JaxArray[], state: JaxArray[][]];
-
-interface CompiledFunctions {
-  /** The mean loss of a prediction, and the sums that the metric takes. */
-  lossAndGradient(
-    used: UsedWeights,
-    batch: JaxBatch,
-  ): [[loss: JaxArray, sums: JaxArray[]], gradients: UsedWeights];
-  /** @param plain whether a whole tensor takes plain steps */
-  update(plain: readonly boolean[]): CompiledUpdate;
-  /** Sums over the rows that count: of the loss, then those that the metric takes. */
-  score(used: UsedWeights, batch: JaxBatch, counted: JaxArray): JaxArray[];
-}
-
-function compile(
-  jax: Jax,
-  model: Model,
-  optimizer: Optimizer,
-  options: TrainerOptions,
-): CompiledFunctions {
-  const withoutMomentum = { ...options.optimizer, momentum: 0 };
-  const meanLoss = meanLossOf(jax, model, options.batchPerRank);
-  const updateWith =
-    (plain: readonly boolean[]): CompiledUpdate =>
-    (weights, state, gradients, rates) => {
-      const learningRate = rates.ref.slice(0);
-      const count = optimizer.factors?.(options.optimizer, 1).length ?? 0;
-      const factors = Array.from({ length: count }, (_, i) => rates.ref.slice(i + 1));
-      rates.dispose();
-      const clipped = clipGradients(jax, gradients, options.optimizer.clipNorm);
-      let place = 0;
-      const updates = weights.map((weight, index) => {
-        const own = plain[index] === true ? undefined : place++;
-        return optimizer.update(
-          jax,
-          own === undefined ? withoutMomentum : options.optimizer,
-          {
-            weight,
-            gradient: clipped[index]!,
-            state: own === undefined ? [] : state.map((vector) => vector[own]!),
-            learningRate: learningRate.ref,
-            factors: factors.map((factor) => factor.ref),
-            isVector: weight.shape.length < 2,
-          },
-        );
-      });
-      for (const scalar of [learningRate, ...factors]) scalar.dispose();
-      const moved = updates.filter((_, index) => plain[index] !== true);
-      return [
-        updates.map((tensor) => tensor.weight),
-        state.map((_, vector) => moved.map((tensor) => tensor.state[vector]!)),
-      ];
-    };
-  const score: CompiledFunctions['score'] = (used, batch, counted) => {
-    const { losses, sums } = model.objective(jax, inOrder(model, used), batch);
-    const totals = [losses, ...sums].map((each) => each.mul(counted.ref).sum());
-    counted.dispose();
-    return totals;
-  };
-  return {
-    lossAndGradient: jax.jit(
-      jax.valueAndGrad(meanLoss, { argnums: 0, hasAux: true }),
-    ) as CompiledFunctions['lossAndGradient'],
-    update: (plain) => jax.jit(updateWith(plain)) as CompiledUpdate,
-    score: jax.jit(score) as CompiledFunctions['score'],
-  };
-}

@@ -1,0 +1,86 @@
+/** The three functions of a model replica that jax-js compiles, each once. */
+import {
+  inOrder,
+  meanLossOf,
+  type JaxBatch,
+  type UsedWeights,
+} from './models/mean-loss.ts';
+import type { Model } from './models/model.ts';
+import { clipGradients } from './optimizers/clip-gradients.ts';
+import type { Optimizer } from './optimizers/optimizer.ts';
+import type { Jax, JaxArray } from './runtime/jax-runtime.ts';
+import type { TrainerOptions } from './trainer.ts';
+
+/** State vectors are of those tensors alone that take no plain steps. */
+export type CompiledUpdate = (
+  weights: JaxArray[],
+  state: JaxArray[][],
+  gradients: JaxArray[],
+  rates: JaxArray,
+) => [weights: JaxArray[], state: JaxArray[][]];
+
+export interface CompiledFunctions {
+  /** The mean loss of a prediction, and the sums that the metric takes. */
+  lossAndGradient(
+    used: UsedWeights,
+    batch: JaxBatch,
+  ): [[loss: JaxArray, sums: JaxArray[]], gradients: UsedWeights];
+  /** @param plain whether a whole tensor takes plain steps */
+  update(plain: readonly boolean[]): CompiledUpdate;
+  /** Sums over the rows that count: of the loss, then those that the metric takes. */
+  score(used: UsedWeights, batch: JaxBatch, counted: JaxArray): JaxArray[];
+}
+
+export function compile(
+  jax: Jax,
+  model: Model,
+  optimizer: Optimizer,
+  options: TrainerOptions,
+): CompiledFunctions {
+  const withoutMomentum = { ...options.optimizer, momentum: 0 };
+  const meanLoss = meanLossOf(jax, model, options.batchPerRank);
+  const updateWith =
+    (plain: readonly boolean[]): CompiledUpdate =>
+    (weights, state, gradients, rates) => {
+      const learningRate = rates.ref.slice(0);
+      const count = optimizer.factors?.(options.optimizer, 1).length ?? 0;
+      const factors = Array.from({ length: count }, (_, i) => rates.ref.slice(i + 1));
+      rates.dispose();
+      const clipped = clipGradients(jax, gradients, options.optimizer.clipNorm);
+      let place = 0;
+      const updates = weights.map((weight, index) => {
+        const own = plain[index] === true ? undefined : place++;
+        return optimizer.update(
+          jax,
+          own === undefined ? withoutMomentum : options.optimizer,
+          {
+            weight,
+            gradient: clipped[index]!,
+            state: own === undefined ? [] : state.map((vector) => vector[own]!),
+            learningRate: learningRate.ref,
+            factors: factors.map((factor) => factor.ref),
+            isVector: weight.shape.length < 2,
+          },
+        );
+      });
+      for (const scalar of [learningRate, ...factors]) scalar.dispose();
+      const moved = updates.filter((_, index) => plain[index] !== true);
+      return [
+        updates.map((tensor) => tensor.weight),
+        state.map((_, vector) => moved.map((tensor) => tensor.state[vector]!)),
+      ];
+    };
+  const score: CompiledFunctions['score'] = (used, batch, counted) => {
+    const { losses, sums } = model.objective(jax, inOrder(model, used), batch);
+    const totals = [losses, ...sums].map((each) => each.mul(counted.ref).sum());
+    counted.dispose();
+    return totals;
+  };
+  return {
+    lossAndGradient: jax.jit(
+      jax.valueAndGrad(meanLoss, { argnums: 0, hasAux: true }),
+    ) as CompiledFunctions['lossAndGradient'],
+    update: (plain) => jax.jit(updateWith(plain)) as CompiledUpdate,
+    score: jax.jit(score) as CompiledFunctions['score'],
+  };
+}
