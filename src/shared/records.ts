@@ -124,7 +124,6 @@ export const switchRecordSchema = z.strictObject({
 });
 export type SwitchRecord = z.infer<typeof switchRecordSchema>;
 
-/** How far the replicas have drifted apart: max over ranks of ‖wᵢ − w̄‖/‖w̄‖. */
 /** Of what was applied in this iteration with what uncompressed ranks would have applied. */
 export const comparisonRecordSchema = z.strictObject({
   type: z.literal('comparison'),
@@ -136,6 +135,7 @@ export const comparisonRecordSchema = z.strictObject({
   cosine: z.number().optional(),
 });
 
+/** How far the replicas have drifted apart: max over ranks of ‖wᵢ − w̄‖/‖w̄‖. */
 export const divergenceRecordSchema = z.strictObject({
   type: z.literal('divergence'),
   at: z.number(),

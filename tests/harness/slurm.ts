@@ -28,6 +28,7 @@ export class SlurmCluster implements AsyncDisposable {
   readonly environment: Readonly<Record<string, string>>;
   readonly #children: ChildProcess[] = [];
   #log = '';
+  #isUp = false;
 
   private constructor() {
     this.directory = mkdtempSync(path.join(tmpdir(), 'gradwire-slurm-'));
@@ -97,7 +98,7 @@ export class SlurmCluster implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#children.length === 4 && !this.#someEnded) {
+    if (this.#isUp) {
       for (const job of this.jobs().keys()) this.cancel(job);
       await until(
         () => [...this.jobs()],
@@ -135,6 +136,7 @@ export class SlurmCluster implements AsyncDisposable {
       'both nodes to be idle',
     );
     if (idle === undefined) throw new Error(`Slurm does not start: ${this.#log}`);
+    this.#isUp = true;
   }
 
   get #someEnded(): boolean {

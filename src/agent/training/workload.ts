@@ -168,7 +168,9 @@ function misfitOf(
   for (const [name, wanted] of Object.entries(model.inputs)) {
     const declared = dataset.fields[name];
     const field =
-      declared && name === 'features' ? { ...declared, below: features } : declared;
+      declared && name === 'features' && features !== undefined
+        ? { ...declared, below: features }
+        : declared;
     if (field === undefined) {
       const has = Object.keys(dataset.fields).join(', ');
       return `${model.id} takes "${name}", and a sample of ${dataset.id} has only: ${has}`;

@@ -43,9 +43,7 @@ export class GradientComparison {
       values: sumsOf(applied, this.#arena.f32(vector)),
       operations: ['sum', 'sum', 'sum', 'sum'],
     });
-    const [apart, product, squares, reference] = values as [
-      ...[number, number, number, number],
-    ];
+    const [apart = 0, product = 0, squares = 0, reference = 0] = values;
     return {
       ...finite('error', Math.sqrt(apart / reference)),
       ...finite('cosine', product / Math.sqrt(squares * reference)),

@@ -136,7 +136,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
       }
       if (!changed && !isExpecting) return;
       isExpecting = false;
-      coordinator.discover().then((again) => {
+      coordinator.discover(!changed).then((again) => {
         isExpecting ||= again;
       }, report);
     } catch (error) {

@@ -402,10 +402,11 @@ export class RunCoordinator {
 
   /**
    * Follows runs that have appeared in the store since, launched by another process.
+   * @param isRepeated whether this looks again
    * @returns whether to look again soon: some are still being launched
    */
-  discover(): Promise<boolean> {
-    return this.#recovery.discover();
+  discover(isRepeated: boolean): Promise<boolean> {
+    return this.#recovery.discover(isRepeated);
   }
 
   /** Whether this computer's supervisor, where it is connected, has a run that goes on. */

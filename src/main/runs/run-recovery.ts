@@ -97,13 +97,18 @@ export class RunRecovery {
 
   /**
    * Follows runs that have appeared in the store since, launched by another process.
+   * @param isRepeated whether this looks again: machines that could not be reached are not
+   * tried once more
    * @returns whether to look again: a process writes a run's row before a supervisor hears
    * of it, and may write nothing after
    */
-  async discover(): Promise<boolean> {
+  async discover(isRepeated: boolean): Promise<boolean> {
     const strange = this.#store.unended().filter(({ id }) => !this.#followers.has(id));
     let again = false;
     for (const link of this.#linksTo(strange.flatMap(({ nodes }) => nodes))) {
+      if (isRepeated && link.connection === undefined && link !== this.#nodes.lead) {
+        continue;
+      }
       const here = strange.filter(({ nodes }) => nodes.includes(link.name));
       try {
         await link.connect({ interactive: false });
@@ -111,8 +116,8 @@ export class RunRecovery {
       } catch (error) {
         // Of this node: what the others have is found.
         this.#options.linkTrouble(link, toErrorData(error));
-        // One that is connected anew is asked then.
-        again ||= link.connection !== undefined;
+        // One that is connected anew is asked then; any other error would come again.
+        again ||= toErrorData(error).code === 'SUPERVISOR_TIMEOUT';
       }
     }
     return again;

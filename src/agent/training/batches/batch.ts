@@ -20,27 +20,27 @@ export interface ModelField extends Omit<BatchField, 'shape'> {
 
 export type ModelFields = Readonly<Record<string, ModelField>>;
 
-/** Fields of settled lengths. @param any what `any` is, by field */
+/** Fields of settled lengths. @param lengths what `any` is, by field; default: 1 */
 export function settledFields(
   fields: ModelFields,
-  any: Readonly<Record<string, number>> = {},
+  lengths: Readonly<Record<string, number>> = {},
 ): BatchFields {
   return Object.fromEntries(
     Object.entries(fields).map(([name, field]) => [
       name,
-      { ...field, shape: settledShape(field, any[name] ?? 1) },
+      { ...field, shape: settledShape(field, lengths[name] ?? 1) },
     ]),
   );
 }
 
 /** A shape in which `any` is this length. */
-function settledShape({ shape }: ModelField, any: number): readonly number[] {
-  return shape.map((size) => (size === 'any' ? any : size));
+function settledShape({ shape }: ModelField, length: number): readonly number[] {
+  return shape.map((size) => (size === 'any' ? length : size));
 }
 
 /** Numbers in one sample's row where `any` is this length. */
-export function settledLength(field: ModelField, any: number): number {
-  return rowLength({ shape: settledShape(field, any) });
+export function settledLength(field: ModelField, length: number): number {
+  return rowLength({ shape: settledShape(field, length) });
 }
 
 /** The rows of one field, one after the other. */
