@@ -13,7 +13,10 @@ const ITERATIONS = 6;
 /** After `topk`: one that rounds, one whose replicas drift, one that sends everything. */
 const SWITCHES = ['2:method=qsgd', '3:method=a2sgd', '5:method=none'];
 
-async function run(settings: readonly string[]): Promise<readonly RunRecord[]> {
+async function run(
+  settings: readonly string[],
+  switches: readonly string[] = SWITCHES,
+): Promise<readonly RunRecord[]> {
   await using home = new GradwireHome();
   const exports = Object.entries(webGpuEnvironment)
     .map(([key, value]) => `export ${key}=${value}`)
@@ -32,7 +35,7 @@ async function run(settings: readonly string[]): Promise<readonly RunRecord[]> {
   const command = home.start(
     [
       ...['run', 'quickstart', '--json'],
-      ...SWITCHES.flatMap((change) => ['--switch', change]),
+      ...switches.flatMap((change) => ['--switch', change]),
       ...set.flatMap((setting) => ['--set', setting]),
     ],
     { shell: exports === '' ? 'true' : exports },
@@ -107,5 +110,41 @@ describe.skipIf(!canRunWebGpu)('a run on webgpu', () => {
       const sum = Object.values(phases).reduce((total, time) => total + time, 0);
       expect(sum).toBeCloseTo(wall, 3);
     }
+  });
+});
+
+describe.skipIf(!canRunWebGpu)('a model with a table on webgpu', () => {
+  const sparse = [
+    ...['workload.model=logistic-regression', 'workload.dataset=sparse'],
+    ...['optimizer.momentum=0', 'exchange={method: nonzero}', 'compareEvery=3'],
+  ];
+
+  it('trains as on the CPU, its gradient added up on the host', async () => {
+    const records = await run(sparse, []);
+    const onCpu = await run([...sparse, 'backend=wasm'], []);
+    const losses = (of: readonly RunRecord[]): number[] =>
+      iterationsOf(of, 0).map(({ loss }) => loss);
+    expect(losses(records)).toHaveLength(ITERATIONS);
+    losses(onCpu).forEach((loss, i) => {
+      // exp and log of a GPU have fewer right bits.
+      expect(losses(records)[i]).toBeCloseTo(loss, 4);
+    });
+    expect(records.find(({ type }) => type === 'done')).toMatchObject({
+      consistent: true,
+    });
+    const compared = records.filter((record) => record.type === 'comparison');
+    expect(compared.map(({ iteration }) => iteration)).toEqual([2, 5]);
+    for (const { error } of compared) expect(error).toBeLessThan(1e-5);
+  });
+
+  it('is not compared where the gradient stays on the GPU, and says so', async () => {
+    const records = await run(['exchange={method: nonzero}', 'compareEvery=3'], []);
+    const codes = records
+      .filter((record) => record.type === 'notice')
+      .map(({ code }) => code);
+    expect(codes).toContain('COMPARISON_SKIPPED');
+    // There is no `nonzero` for the device.
+    expect(codes).toContain('METHOD_NOT_ON_GPU');
+    expect(records.some(({ type }) => type === 'comparison')).toBe(false);
   });
 });
