@@ -1,5 +1,5 @@
 /** Where on this machine a text, or bytes, can be found that must be found nowhere. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 type Wanted = string | Buffer;
@@ -12,12 +12,19 @@ export function processesWith(wanted: Wanted): readonly string[] {
     .filter((file) => contains(file, wanted));
 }
 
-/** Files in a directory and all below it. */
+/** Files in a directory and all below it, of a process that may delete some meanwhile. */
 export function filesWith(directory: string, wanted: Wanted): readonly string[] {
-  return readdirSync(directory, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => path.join(entry.parentPath, entry.name))
-    .filter((file) => contains(file, wanted));
+  return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
+    const file = path.join(directory, entry.name);
+    if (entry.isFile()) return contains(file, wanted) ? [file] : [];
+    if (!entry.isDirectory()) return [];
+    try {
+      return filesWith(file, wanted);
+    } catch (error) {
+      if (!existsSync(file)) return [];
+      throw error;
+    }
+  });
 }
 
 function contains(file: string, wanted: Wanted): boolean {
