@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
+import { jaxReadyOutputs } from './scripts/jax-ready-outputs.ts';
 
 type Test = NonNullable<ViteUserConfig['test']>;
 
@@ -28,7 +29,7 @@ const compileCache = path.join(import.meta.dirname, 'test-results/compile-cache'
 /** What suites have of their own. Unit tests share processes: to start one takes longer than most. */
 const own: Readonly<Record<string, Test>> = {
   integration: { env: { NODE_COMPILE_CACHE: compileCache } },
-  unit: { isolate: false },
+  unit: { isolate: false, server: { deps: { inline: ['@jax-js/jax'] } } },
 };
 
 /**
@@ -40,6 +41,8 @@ export default defineConfig({
   test: {
     reporters: ['default'],
     projects: ['e2e', 'gpu', 'integration', 'unit'].map((name) => ({
+      // As in our bundles.
+      plugins: [jaxReadyOutputs()],
       test: {
         ...sideBySide,
         name,

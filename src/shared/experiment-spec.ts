@@ -151,6 +151,18 @@ export const experimentSpecSchema = z.strictObject({
     .describe(
       'Whether the exchange has a thread of its own; auto: if cores suffice and no GPU computes',
     ),
+  overlap: z
+    .boolean()
+    .optional()
+    .describe(
+      'Exchange the gradients of the last layers while those of the first are being computed',
+    ),
+  doubleBuffer: z
+    .boolean()
+    .optional()
+    .describe(
+      'Exchange a gradient while the next is being computed: each is applied one iteration late',
+    ),
   transport: z
     .enum(['auto', 'tcp', 'native'])
     .default('auto')

@@ -31,8 +31,14 @@ export const iterationRecordSchema = z.strictObject({
   phases: phasesSchema,
   /** The part of `wait` spent on each awaited rank, by rank. */
   waitedFor: z.record(z.string(), time).optional(),
-  /** Communication hidden under computation: beside the phases, not inside them. */
+  /**
+   * Communication hidden under computation: compressing and summing while bytes were in
+   * flight, and all of an exchange that passed while the trainer computed (`overlap`,
+   * `doubleBuffer`), which is in no phase.
+   */
   overlapped: time,
+  /** Iterations by which what was applied is older than the weights; default: 0. */
+  staleness: count.optional(),
   bytes: z.strictObject({
     /** 4·n: what uncompressed f32 would have been. */
     dense: count,

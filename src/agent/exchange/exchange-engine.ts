@@ -25,6 +25,7 @@ import type { ExchangeSummary } from './exchange-statistics.ts';
 import type { GradientSite } from '../sites/gradient-site.ts';
 import { NetworkKnowledge } from '../auto/network-knowledge.ts';
 import { PlanExecution } from './plan-execution.ts';
+import { Readiness } from './readiness.ts';
 import { PlanSchedule } from '../plan/plan-schedule.ts';
 import { transitionOf, type Transition } from '../plan/residual-transition.ts';
 import {
@@ -77,6 +78,9 @@ export interface ExchangeResult {
   readonly notices: readonly Notice[];
 }
 
+/** What the trainer computes while an exchange is under way: its gradient, or the next. */
+export type Beside = 'backward' | 'next';
+
 export interface Fence {
   readonly planSwitch: PlanSwitch;
   readonly from: ExchangePlan;
@@ -96,6 +100,8 @@ export class ExchangeEngine implements Disposable {
   readonly #knowledge: NetworkKnowledge;
   #execution: PlanExecution;
   #request = GO_ON;
+  /** Of the exchange under way, where something else goes on beside it. */
+  #beside: { iteration: number; readiness: Readiness; isExposed: boolean } | undefined;
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -176,15 +182,45 @@ export class ExchangeEngine implements Disposable {
   }
 
   /**
+   * What is ready of the gradient of an exchange that began before it was computed: all
+   * elements from this one on.
+   */
+  advance(iteration: number, from: number): void {
+    if (this.#beside?.iteration === iteration) this.#beside.readiness.advance(from);
+  }
+
+  /** What the trainer did beside this exchange is done: from now on it waits. */
+  exposed(iteration: number): void {
+    if (this.#beside?.iteration !== iteration) return;
+    this.#beside.isExposed = true;
+    this.#options.clock.hideUntilNow();
+  }
+
+  /**
    * Average the gradient over the ranks, in place.
+   * @param beside what the trainer does meanwhile: compute this gradient, of which `advance`
+   * says what is there, or the next one; either way it ends with `exposed`
    * @throws GradwireError `GRADIENT_NOT_FINITE`, the transport's errors
    */
-  async exchange(iteration: number): Promise<ExchangeResult> {
+  async exchange(iteration: number, beside?: Beside): Promise<ExchangeResult> {
+    const readiness = new Readiness();
+    this.#beside = beside && { iteration, readiness, isExposed: false };
+    if (beside !== 'backward') readiness.advance(0);
+    // Before there is anything to send, waiting is no communication.
+    await readiness.reached(this.#execution.firstElement);
+    try {
+      return await this.#exchange(iteration, readiness);
+    } finally {
+      this.#beside = undefined;
+    }
+  }
+
+  async #exchange(iteration: number, readiness: Readiness): Promise<ExchangeResult> {
     const { clock, site, transport } = this.#options;
     clock.begin();
     const control = this.#agree();
     control.catch(awaitedLater);
-    const statistics = await this.#execution.run(iteration);
+    const statistics = await this.#execution.run(iteration, readiness);
     await site.residual.flush((leftover) =>
       this.#group.average(RESIDUAL_STREAM, leftover),
     );
@@ -195,6 +231,8 @@ export class ExchangeEngine implements Disposable {
         ? await clock.follow('compress', () => site.residual.norm())
         : undefined;
     await clock.follow('decompress', () => site.settled());
+    // Done before the trainer was.
+    if (this.#beside?.isExposed === false) clock.hideUntilNow();
     const profile = clock.end();
     const collective = this.#execution.largestCollective;
     // What is decided now is for the next exchange.

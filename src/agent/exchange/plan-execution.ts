@@ -44,6 +44,7 @@ import type {
 } from '../sites/gradient-site.ts';
 import type { NetworkKnowledge } from '../auto/network-knowledge.ts';
 import { notFiniteError } from './not-finite.ts';
+import type { Readiness } from './readiness.ts';
 import { bucketStream } from './streams.ts';
 
 export interface ExecutionOptions {
@@ -149,6 +150,11 @@ export class PlanExecution implements Disposable {
     this.watch.restore(watch);
   }
 
+  /** The first element of the bucket that is exchanged first. */
+  get firstElement(): number {
+    return this.#exchanges[0]!.bucket.runs[0]!.flat;
+  }
+
   /** Payload bytes of this rank in the last exchange. */
   get payloadBytes(): number {
     return this.#payloadBytes;
@@ -162,15 +168,17 @@ export class PlanExecution implements Disposable {
 
   /**
    * Every bucket of the gradient becomes its average over the ranks.
+   * @param readiness how much of the gradient is there; default: all of it
    * @throws GradwireError `GRADIENT_NOT_FINITE`, the transport's errors
    */
-  async run(iteration: number): Promise<ExchangeSummary> {
+  async run(iteration: number, readiness?: Readiness): Promise<ExchangeSummary> {
     this.#payloadBytes = 0;
     this.#carried = [];
     const running: Promise<ExchangeStatistics>[] = [];
     for (const [index, exchange] of this.#exchanges.entries()) {
       // Let sockets make progress between the compression of one bucket and the next.
       if (index > 0) await new Promise(setImmediate);
+      await readiness?.reached(exchange.bucket.runs[0]!.flat);
       const exchanged = this.#exchangeBucket(exchange, iteration);
       exchanged.catch(awaitedLater);
       running.push(exchanged);

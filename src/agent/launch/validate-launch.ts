@@ -14,6 +14,7 @@ import {
   type ExperimentSpec,
 } from '../../shared/experiment-spec.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
+import { checkOverlap } from './check-overlap.ts';
 import { resolvePlan, type PlanSetting } from '../plan/resolve-plan.ts';
 import { checkWorkload } from '../training/create-trainer.ts';
 import type { ModelFacts } from '../training/workload.ts';
@@ -40,6 +41,7 @@ export function validateLaunch(
 ): Launch {
   const parsed = parseExperimentSpec(raw);
   checkPairs(parsed);
+  checkOverlap(parsed);
   const { features, notice, tensors, iterationsPerEpoch, ownMomentum } = checkWorkload(
     parsed.workload,
     parsed.optimizer,

@@ -9,12 +9,17 @@
 import { zeroPhases, type Phase } from '../../shared/phases.ts';
 import type { TransportObserver } from '../transport/transport.ts';
 
-export interface ExchangeProfile {
-  /** Milliseconds. */
+/** Times of an exchange, ms. */
+export interface PhaseTimes {
   readonly phases: Record<Phase, number>;
-  /** The part of `wait` spent on each awaited rank, ms. */
+  /** The part of `wait` spent on each awaited rank. */
   readonly waitedFor: Record<number, number>;
-  /** Time of compress, reduce and decompress while bytes were in flight, ms. */
+}
+
+export interface ExchangeProfile extends PhaseTimes {
+  /** What of these passed before `hideUntilNow`, while the trainer computed. */
+  readonly hidden?: PhaseTimes | undefined;
+  /** Time of compress, reduce and decompress, not hidden, while bytes were in flight, ms. */
   readonly overlapped: number;
   readonly wall: number;
 }
@@ -26,6 +31,7 @@ export class PhaseClock implements TransportObserver {
   #phases = zeroPhases();
   #waitedFor: Record<number, number> = {};
   #overlapped = 0;
+  #hidden: PhaseTimes | undefined;
   #startedAt = 0;
   #since = 0;
   #running = false;
@@ -44,8 +50,17 @@ export class PhaseClock implements TransportObserver {
     this.#phases = zeroPhases();
     this.#waitedFor = {};
     this.#overlapped = 0;
+    this.#hidden = undefined;
     this.#startedAt = this.#since = this.#now();
     this.#running = true;
+  }
+
+  /** All that has passed since the beginning was hidden under the trainer's work. */
+  hideUntilNow(): void {
+    if (!this.#running) return;
+    this.#settle();
+    this.#hidden = { phases: { ...this.#phases }, waitedFor: { ...this.#waitedFor } };
+    this.#overlapped = 0;
   }
 
   end(): ExchangeProfile {
@@ -54,6 +69,7 @@ export class PhaseClock implements TransportObserver {
     return {
       phases: this.#phases,
       waitedFor: this.#waitedFor,
+      ...(this.#hidden === undefined ? {} : { hidden: this.#hidden }),
       overlapped: this.#overlapped,
       wall: this.#since - this.#startedAt,
     };

@@ -142,7 +142,10 @@ export class JaxTrainer implements Trainer {
     this.#train.read(this.#train.rows.length);
   }
 
-  async computeGradient(gradient: GradientMemory): Promise<StepResult> {
+  async computeGradient(
+    gradient: GradientMemory,
+    ready?: (from: number) => void,
+  ): Promise<StepResult> {
     const [[loss, sums], gradients] = this.#functions.lossAndGradient(
       this.#used(this.#train),
       this.#train.upload(this.#jax),
@@ -150,7 +153,9 @@ export class JaxTrainer implements Trainer {
     let downloaded: Promise<void> | undefined;
     if (gradient instanceof Float32Array) {
       this.#checkLength(gradient, this.length);
-      downloaded = this.#downloadGradient(gradients, gradient);
+      downloaded = this.#downloadGradient(gradients, gradient, ready);
+      // To read more would compute more.
+      if (ready !== undefined) await downloaded;
     } else {
       // The loss is read behind it: when it is here, so is the gradient.
       await this.#tensorsOf(gradient).gather(gradients.whole);
@@ -330,15 +335,34 @@ export class JaxTrainer implements Trainer {
     return { whole: this.#jax.tree.ref(this.#weights), rows };
   }
 
-  /** Gradients, used up, into the flat one. */
+  /** Gradients, used up, into the flat one; in backward order where it matters to somebody. */
   async #downloadGradient(
     { whole, rows }: UsedWeights,
     gradient: Float32Array,
+    ready?: (from: number) => void,
   ): Promise<void> {
-    const ofRows = Promise.all(rows.map((array) => array.data()));
-    await this.#download(whole, gradient);
-    const values = (await ofRows) as Float32Array[];
-    this.#tables.scatter(values, this.#train.values, gradient);
+    if (ready === undefined) {
+      const ofRows = Promise.all(rows.map((array) => array.data()));
+      await this.#download(whole, gradient);
+      this.#scatterRows(await ofRows, gradient);
+      return;
+    }
+    // What is asked for first is computed first, and no more than that.
+    let place = this.tensors.length;
+    for (const [index, { start }] of [...this.#whole.entries()].toReversed()) {
+      gradient.set(await whole[index]!.data(), start);
+      const isNext = this.tensors[place - 1] === this.#whole[index];
+      if (isNext) ready(this.tensors[--place]!.start);
+    }
+    const values: Float32Array[] = [];
+    for (const array of rows.toReversed())
+      values.unshift((await array.data()) as Float32Array);
+    this.#scatterRows(values, gradient);
+    ready(0);
+  }
+
+  #scatterRows(rows: readonly ArrayBufferView[], gradient: Float32Array): void {
+    this.#tables.scatter(rows as Float32Array[], this.#train.values, gradient);
   }
 
   #stepTables(gradient: Float32Array, iteration: number): void {

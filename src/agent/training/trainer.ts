@@ -58,8 +58,12 @@ export interface Trainer {
   /**
    * Loss and gradient of the loaded batch; the gradient is written to `gradient`, and all is
    * computed when this resolves.
+   * @param ready called as the backward pass goes on: all elements from this one on are there
    */
-  computeGradient(gradient: GradientMemory): Promise<StepResult>;
+  computeGradient(
+    gradient: GradientMemory,
+    ready?: (from: number) => void,
+  ): Promise<StepResult>;
   /** One optimiser step with the averaged gradient, done when this resolves. */
   applyGradient(gradient: GradientMemory, iteration: number): Promise<void>;
   /**

@@ -52,6 +52,16 @@ export class EngineClient {
     this.#link.post({ type: 'learn', planSwitch });
   }
 
+  /** Of the gradient of this iteration all elements from this one on are there. */
+  advance(iteration: number, from: number): void {
+    this.#link.post({ type: 'advance', iteration, from });
+  }
+
+  /** What was done beside the exchange of this iteration is done. */
+  exposed(iteration: number): void {
+    this.#link.post({ type: 'exposed', iteration });
+  }
+
   requestStop(): void {
     this.#link.post({ type: 'stop' });
   }

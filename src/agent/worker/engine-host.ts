@@ -64,6 +64,12 @@ export class EngineHost {
       case 'learn':
         this.#connected().learn(message.planSwitch);
         return;
+      case 'advance':
+        this.#connected().advance(message.iteration, message.from);
+        return;
+      case 'exposed':
+        this.#connected().exposed(message.iteration);
+        return;
       case 'stop':
         this.#connected().requestStop();
         return;
@@ -143,9 +149,9 @@ export class EngineHost {
       }
       return { gradient, fences, notices };
     },
-    exchange: async ({ iteration }) => {
+    exchange: async ({ iteration, beside }) => {
       const engine = this.#connected();
-      const result = await engine.exchange(iteration);
+      const result = await engine.exchange(iteration, beside);
       const fences = await engine.fence(iteration + 1);
       return { result, fences, notices: engine.takeNotices() };
     },

@@ -1,5 +1,6 @@
 /**
- * Where a rank's engine runs. What the spec says holds. Else an engine whose trainer
+ * Where a rank's engine runs. What the spec says holds. An exchange that goes on while the
+ * trainer computes needs a thread of its own. Else an engine whose trainer
  * computes on a GPU is beside it, so that gradients stay on the device, and any other has
  * a thread of its own if the node has the cores. Where the backend is `auto` and there may
  * be a GPU, only the trainer knows.
@@ -9,7 +10,10 @@ import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 export type EnginePlace = 'thread' | 'inline';
 
 export interface PlaceQuestion {
-  readonly spec: Pick<ExperimentSpec, 'engine' | 'backend'>;
+  readonly spec: Pick<
+    ExperimentSpec,
+    'engine' | 'backend' | 'overlap' | 'doubleBuffer'
+  >;
   /** What the node's cores suggest. */
   readonly byCores: EnginePlace;
   readonly mayHaveGpu: () => boolean;
@@ -19,6 +23,7 @@ export interface PlaceQuestion {
 export function enginePlace(question: PlaceQuestion): EnginePlace | undefined {
   const { byCores, mayHaveGpu, spec } = question;
   if (spec.engine !== 'auto') return spec.engine;
+  if (spec.overlap === true || spec.doubleBuffer === true) return 'thread';
   if (spec.backend === 'webgpu') return 'inline';
   const known = spec.backend === 'wasm' || byCores === 'inline' || !mayHaveGpu();
   return known ? byCores : undefined;

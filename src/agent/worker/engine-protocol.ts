@@ -14,7 +14,7 @@ import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type { SmallOperation } from '../collectives/small-allreduce.ts';
 import type { FlatTensor } from '../plan/buckets.ts';
 import type { EngineState } from '../exchange/engine-state.ts';
-import type { ExchangeResult, Fence } from '../exchange/exchange-engine.ts';
+import type { Beside, ExchangeResult, Fence } from '../exchange/exchange-engine.ts';
 import type { Vector } from '../memory/arena.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
 
@@ -60,9 +60,12 @@ export interface EngineCalls {
       notices: readonly Notice[];
     };
   };
-  /** Average the gradient; the fences before the next iteration. */
+  /**
+   * Average the gradient; the fences before the next iteration. Where the trainer computes
+   * beside it, `advance` and `exposed` follow.
+   */
   exchange: {
-    request: { iteration: number };
+    request: { iteration: number; beside?: Beside | undefined };
     reply: {
       result: ExchangeResult;
       fences: readonly Fence[];
@@ -102,6 +105,10 @@ export type ToEngine =
       };
     }[EngineCall]
   | { readonly type: 'learn'; readonly planSwitch: PlanSwitch }
+  /** Of the gradient of this iteration all elements from this one on are there. */
+  | { readonly type: 'advance'; readonly iteration: number; readonly from: number }
+  /** What the trainer did beside this exchange is done. */
+  | { readonly type: 'exposed'; readonly iteration: number }
   | { readonly type: 'stop' }
   | { readonly type: 'pause' }
   | { readonly type: 'abort'; readonly error: ErrorData };

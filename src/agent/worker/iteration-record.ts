@@ -19,6 +19,16 @@ export interface TrainerMarks {
   readonly apply: number;
 }
 
+const EXCHANGE_PHASES = [
+  'compress',
+  'send',
+  'receive',
+  'wait',
+  'reduce',
+  'decompress',
+  'apply',
+] as const;
+
 export interface IterationFacts {
   readonly rank: number;
   readonly iteration: number;
@@ -28,6 +38,8 @@ export interface IterationFacts {
   readonly marks: TrainerMarks;
   readonly step: StepResult;
   readonly exchange: ExchangeResult;
+  /** Iterations by which the gradient is older than the weights that it moved. */
+  readonly staleness: number;
   /** Profiles of averages at the fence before this iteration. */
   readonly averages: readonly ExchangeProfile[];
 }
@@ -38,13 +50,15 @@ export function makeIterationRecord(facts: IterationFacts): IterationRecord {
   const waitedFor: Record<string, number> = {};
   let overlapped = 0;
   for (const profile of [exchange.profile, ...facts.averages]) {
-    for (const phase of ['compress', 'send', 'receive', 'wait', 'reduce'] as const) {
-      phases[phase] += profile.phases[phase];
+    const { hidden } = profile;
+    for (const phase of EXCHANGE_PHASES) {
+      const passed = hidden?.phases[phase] ?? 0;
+      phases[phase] += profile.phases[phase] - passed;
+      overlapped += passed;
     }
-    phases.decompress += profile.phases.decompress;
-    phases.apply += profile.phases.apply;
     for (const [rank, time] of Object.entries(profile.waitedFor)) {
-      waitedFor[rank] = (waitedFor[rank] ?? 0) + time;
+      const exposed = time - (hidden?.waitedFor[Number(rank)] ?? 0);
+      if (exposed > 0) waitedFor[rank] = (waitedFor[rank] ?? 0) + exposed;
     }
     overlapped += profile.overlapped;
   }
@@ -64,6 +78,7 @@ export function makeIterationRecord(facts: IterationFacts): IterationRecord {
     phases,
     ...(Object.keys(waitedFor).length === 0 ? {} : { waitedFor }),
     overlapped,
+    ...(facts.staleness === 0 ? {} : { staleness: facts.staleness }),
     bytes: {
       dense: 4 * length,
       payload: bytes.payload,

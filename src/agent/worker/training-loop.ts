@@ -3,12 +3,12 @@
  * evaluations and re-synchronisation in between. Every rank runs the same steps in the
  * same order; whatever decides a branch is agreed on by all ranks first.
  */
-import { createHash } from 'node:crypto';
 import type { ExchangePlan } from '../../shared/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { statedKind } from '../../shared/metric.ts';
 import type { Notice, RunRecord } from '../../shared/records.ts';
 import type { Fence } from '../exchange/exchange-engine.ts';
+import { planBuckets } from '../plan/buckets.ts';
 import {
   driftOf,
   STILL,
@@ -16,19 +16,16 @@ import {
   type Drift,
 } from '../plan/tensor-policy.ts';
 import type { RankCheckpoint } from '../checkpoint/rank-checkpoint.ts';
-import type { Arena, Vector } from '../memory/arena.ts';
+import type { Arena } from '../memory/arena.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
-import type {
-  EvaluationSums,
-  GradientMemory,
-  StepResult,
-  Trainer,
-} from '../training/trainer.ts';
+import type { GradientMemory, StepResult, Trainer } from '../training/trainer.ts';
 import type { CheckpointKeeper } from './checkpoint-keeper.ts';
 import type { EngineClient } from './engine-client.ts';
 import { FiniteMeasures, requireFiniteStep } from './finite-measures.ts';
 import { GradientComparison } from './gradient-comparison.ts';
+import { GradientSteps } from './gradient-steps.ts';
 import { makeIterationRecord } from './iteration-record.ts';
+import { Replicas, type Evaluation } from './replicas.ts';
 
 export interface LoopOptions {
   readonly rank: number;
@@ -50,14 +47,6 @@ export interface LoopOptions {
   readonly resume?: RankCheckpoint | undefined;
 }
 
-/** Of a model on the test set; left out where not finite. */
-type Measures = Partial<Readonly<Record<keyof StepResult, number>>>;
-
-interface Evaluation extends Measures {
-  /** Of the average of replicas that drift. */
-  readonly averaged: Measures | undefined;
-}
-
 export class TrainingLoop {
   readonly #options: LoopOptions;
   readonly #finite = new FiniteMeasures({
@@ -68,46 +57,43 @@ export class TrainingLoop {
       this.#noticeOfAll(notice);
     },
   });
-  #weights: Vector | undefined;
-  #state: Vector | undefined;
+  readonly #replicas: Replicas;
   #drift: Drift = STILL;
   /** Tensors whose momentum the method in force has within it. */
   #replaced: ReadonlySet<string> = new Set();
   #replacementTold = false;
   readonly #comparison: GradientComparison;
+  readonly #steps: GradientSteps;
   #comparisonRefused = false;
   /** Accuracy on the test set, as it was evaluated last. */
   #lastMetric: number | undefined;
 
   constructor(options: LoopOptions) {
     this.#options = options;
+    this.#replicas = new Replicas({ ...options, finite: this.#finite });
     this.#comparison = new GradientComparison(options.engine, options.arena);
+    this.#steps = new GradientSteps({ ...options, comparison: this.#comparison });
   }
 
   /** @param plan the plan before the first fence; where it goes on, the checkpoint's */
   async run(plan: ExchangePlan): Promise<void> {
-    const { spec, trainer, engine, gradient, rank, resume } = this.#options;
+    const { spec, trainer, gradient, rank, resume } = this.#options;
     this.#drift = driftOf(plan, trainer.tensors);
     this.#replaceMomentum(plan);
     if (resume !== undefined) await this.#restore(resume);
+    this.#noticeHiding(plan);
     let { fences, notices } = this.#options;
     for (let iteration = resume?.iteration ?? 0; ; iteration++) {
-      const at = Date.now();
       const start = performance.now();
       for (const notice of notices) this.#notice(notice);
       const averages = await this.#passFences(fences, iteration);
-      const afterFence = performance.now();
-      trainer.loadBatch(iteration);
-      const loaded = performance.now();
-      const step = await trainer.computeGradient(gradient);
-      const computed = performance.now();
       const compared = this.#comparedGradient(iteration);
-      if (compared !== undefined) await this.#comparison.keep(compared);
-      const exchanging = await engine.call('exchange', { iteration });
+      const taken = await this.#steps.take(iteration, compared);
       const exchanged = performance.now();
+      const { at, step } = taken;
       // After the exchange, which says more: where a gradient is not finite, and on whom.
       requireFiniteStep(step, { rank, iteration, title: trainer.metric.title });
-      const { result } = exchanging;
+      const { result } = taken.exchange;
       await trainer.applyGradient(gradient, iteration);
       trainer.takePlainSteps(this.#replaced);
       const end = performance.now();
@@ -119,9 +105,9 @@ export class TrainingLoop {
           lr: trainer.learningRate(iteration),
           marks: {
             at,
-            wall: end - start,
-            data: loaded - afterFence,
-            compute: computed - loaded,
+            wall: end - start + taken.elsewhere,
+            data: taken.data,
+            compute: taken.compute,
             apply: end - exchanged,
           },
           step,
@@ -129,6 +115,7 @@ export class TrainingLoop {
             ...result,
             residualNorm: this.#finite.residualNorm(result.residualNorm, iteration),
           },
+          staleness: taken.staleness,
           averages,
         }),
       );
@@ -147,7 +134,7 @@ export class TrainingLoop {
       await this.#options.room();
       const last = result.stop || iteration + 1 === spec.iterations;
       if (!last) await this.#maintain(iteration);
-      ({ fences, notices } = exchanging);
+      ({ fences, notices } = taken.exchange);
       if (last) {
         await this.#finish(iteration, step, result.stop);
         return;
@@ -228,8 +215,8 @@ export class TrainingLoop {
     const plain = new Set(this.#replaced);
     for (const { planSwitch, from, transition, state } of fences) {
       if (transition.resynchronize) {
-        await this.#reportDivergence(iteration);
-        averages.push(...(await this.#resynchronize()));
+        await this.#replicas.divergence(iteration);
+        averages.push(...(await this.#replicas.resynchronize()));
       }
       const { plan } = planSwitch;
       this.#replaceMomentum(plan);
@@ -272,6 +259,29 @@ export class TrainingLoop {
     });
   }
 
+  /** What the options that hide an exchange do, or do not. */
+  #noticeHiding(plan: ExchangePlan): void {
+    const { spec, trainer } = this.#options;
+    const { doubleBuffer, iterations, overlap } = spec;
+    if (overlap === true && planBuckets(trainer.tensors, plan).length === 1) {
+      this.#noticeOfAll({
+        level: 'warning',
+        code: 'OVERLAP_IDLE',
+        message:
+          'nothing overlaps: all tensors are in one bucket, which is ready when the backward ' +
+          `pass ends; lower exchange.bucketBytes (${plan.bucketBytes})`,
+      });
+    }
+    if (doubleBuffer !== true || iterations === 1) return;
+    this.#noticeOfAll({
+      level: 'info',
+      code: 'GRADIENTS_STALE',
+      message:
+        'doubleBuffer: each gradient is applied one iteration late, to weights that have ' +
+        'moved since',
+    });
+  }
+
   /** What happens between iterations, outside their wall time. */
   async #maintain(iteration: number): Promise<void> {
     const { evaluateEvery } = this.#options.spec;
@@ -281,116 +291,26 @@ export class TrainingLoop {
     const { drifts, measureEvery, resyncEvery } = this.#drift;
     if (!drifts) return;
     if (measureEvery > 0 && done % measureEvery === 0) {
-      await this.#reportDivergence(iteration);
+      await this.#replicas.divergence(iteration);
     }
-    if (resyncEvery > 0 && done % resyncEvery === 0) await this.#resynchronize();
+    if (resyncEvery > 0 && done % resyncEvery === 0)
+      await this.#replicas.resynchronize();
   }
 
-  /**
-   * Reports the model on the test set. Replicas that drift are measured twice: each on its
-   * share of the set, and the model whose weights are their average.
-   */
   async #evaluate(iteration: number): Promise<Evaluation> {
-    const { trainer, rank, report } = this.#options;
-    const start = performance.now();
-    const { samples, ...finite } = await this.#measure(iteration, '');
-    const averaged = this.#drift.drifts
-      ? await this.#measureAverage(iteration)
-      : undefined;
-    this.#lastMetric = finite.metric;
-    if (rank === 0) {
-      report({
-        ...{ type: 'evaluation', at: Date.now(), iteration },
-        ...finite,
-        ...(averaged === undefined ? {} : { averaged }),
-        ...statedKind(trainer.metric),
-        samples,
-        wall: performance.now() - start,
-      });
-    }
-    return { ...finite, averaged };
-  }
-
-  /** The weights are the replica's own again when this resolves. */
-  async #measureAverage(iteration: number): Promise<Measures> {
-    const { trainer, engine, arena } = this.#options;
-    this.#weights ??= await this.#allocate(trainer.length);
-    const own = new Float32Array(trainer.length);
-    await trainer.readWeights(own);
-    const mean = arena.f32(this.#weights);
-    mean.set(own);
-    await engine.call('average', { vector: this.#weights, measures: true });
-    await trainer.writeWeights(mean);
-    const { loss, metric } = await this.#measure(iteration, ' of the averaged model');
-    await trainer.writeWeights(own);
-    return {
-      ...(loss === undefined ? {} : { loss }),
-      ...(metric === undefined ? {} : { metric }),
-    };
-  }
-
-  /** Over the test samples of all ranks. @param whose for a notice, where not finite */
-  async #measure(
-    iteration: number,
-    whose: string,
-  ): Promise<Measures & { readonly samples: number }> {
-    const { trainer, engine } = this.#options;
-    const own = await trainer.evaluate();
-    const { values } = await engine.call('summarize', {
-      values: own,
-      operations: own.map(() => 'sum'),
-    });
-    const sums = values as unknown as EvaluationSums;
-    const { title } = trainer.metric;
-    const measured = trainer.measuresOf(sums);
-    const finite = this.#finite.evaluation(measured, iteration, { title, whose });
-    return { ...finite, samples: sums[0] };
-  }
-
-  async #reportDivergence(iteration: number): Promise<number | undefined> {
-    const { trainer, engine, arena, rank, report } = this.#options;
-    this.#weights ??= await this.#allocate(trainer.length);
-    await trainer.readWeights(arena.f32(this.#weights));
-    const measured = await engine.call('divergence', { vector: this.#weights });
-    const value = this.#finite.divergence(measured.value, iteration);
-    if (rank === 0 && value !== undefined) {
-      report({ type: 'divergence', at: Date.now(), iteration, value });
-    }
-    return value;
-  }
-
-  /**
-   * Replace weights and optimiser state by their averages over ranks. The state too:
-   * equal weights with unequal velocities would drift apart again at the next step.
-   */
-  async #resynchronize(): Promise<readonly ExchangeProfile[]> {
-    const { trainer, engine, arena } = this.#options;
-    this.#weights ??= await this.#allocate(trainer.length);
-    const weights = arena.f32(this.#weights);
-    await trainer.readWeights(weights);
-    const profiles = [await engine.call('average', { vector: this.#weights })];
-    await trainer.writeWeights(weights);
-    if (trainer.stateLength > 0) {
-      this.#state ??= await this.#allocate(trainer.stateLength);
-      const state = arena.f32(this.#state);
-      await trainer.readState(state);
-      profiles.push(await engine.call('average', { vector: this.#state }));
-      await trainer.writeState(state);
-    }
-    return profiles.map(({ profile }) => profile);
+    const evaluation = await this.#replicas.evaluate(iteration, this.#drift.drifts);
+    this.#lastMetric = evaluation.metric;
+    return evaluation;
   }
 
   async #finish(iteration: number, step: StepResult, stopped: boolean): Promise<void> {
     const { trainer, engine, rank, spec, report } = this.#options;
     const { drifts } = this.#drift;
-    const divergence = drifts ? await this.#reportDivergence(iteration) : undefined;
+    const divergence = drifts ? await this.#replicas.divergence(iteration) : undefined;
     const { averaged, metric: own } = await this.#evaluate(iteration);
-    if (drifts) await this.#resynchronize();
+    if (drifts) await this.#replicas.resynchronize();
     const metric = drifts ? averaged?.metric : own;
-    const weights = new Float32Array(trainer.length);
-    await trainer.readWeights(weights);
-    const digest = createHash('sha256').update(weights).digest();
-    const consistent = await this.#agreeOnDigest(digest);
+    const { consistent, weights } = await this.#replicas.digest();
     const { values } = await engine.call('summarize', {
       values: [step.loss],
       operations: ['sum'],
@@ -409,28 +329,9 @@ export class TrainingLoop {
       ...(drifts && own !== undefined ? { replicaMetric: own } : {}),
       ...statedKind(trainer.metric),
       consistent,
-      weights: digest.toString('hex'),
+      weights,
       ...(divergence === undefined ? {} : { divergence }),
     });
-  }
-
-  /** Whether all ranks have the same digest: then minimum and maximum are equal. */
-  async #agreeOnDigest(digest: Buffer): Promise<boolean> {
-    const words = Array.from({ length: digest.length / 4 }, (_, i) =>
-      digest.readUInt32LE(4 * i),
-    );
-    const { values } = await this.#options.engine.call('summarize', {
-      values: [...words, ...words],
-      operations: [
-        ...words.map(() => 'min' as const),
-        ...words.map(() => 'max' as const),
-      ],
-    });
-    return words.every((_, i) => values[i] === values[words.length + i]);
-  }
-
-  async #allocate(length: number): Promise<Vector> {
-    return (await this.#options.engine.call('allocate', { length })).vector;
   }
 
   #reportImbalance(bytes: number, iteration: number): void {

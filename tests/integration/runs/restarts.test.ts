@@ -61,8 +61,29 @@ function trajectory(records: readonly RunRecord[]) {
   );
   return {
     iterations: iterations.map(
-      ({ rank, iteration, loss, metric, lr, epoch, method, bytes, residualNorm }) => ({
-        ...{ rank, iteration, loss, metric, lr, epoch, method, residualNorm },
+      ({
+        rank,
+        iteration,
+        loss,
+        metric,
+        lr,
+        epoch,
+        method,
+        bytes,
+        residualNorm,
+        staleness,
+      }) => ({
+        ...{
+          rank,
+          iteration,
+          loss,
+          metric,
+          lr,
+          epoch,
+          method,
+          residualNorm,
+          staleness,
+        },
         payload: bytes.payload,
       }),
     ),
@@ -115,6 +136,10 @@ const PLANS: readonly {
       ...['workload.model=lstm-small', 'workload.dataset=sentences'],
       ...['optimizer={kind: adam, lr: 0.005}', 'exchange.method=topk'],
     ],
+  },
+  {
+    name: 'gradients that are applied one iteration late',
+    settings: ['exchange.method=topk', 'doubleBuffer=true', 'evaluateEvery=20'],
   },
   {
     name: 'a table, of which only what is not 0 is sent',

@@ -35,6 +35,34 @@ describe('the phase clock', () => {
     });
   });
 
+  it('tells what was hidden from what was not', () => {
+    const { time, clock } = begun();
+    clock.measure('compress', () => {
+      time.advance(3);
+    });
+    clock.waiting({ kind: 'first', rank: 1 });
+    time.advance(5);
+    clock.hideUntilNow();
+    time.advance(7);
+    clock.waiting({ kind: 'rest', rank: 1 });
+    clock.measure('reduce', () => {
+      time.advance(11);
+    });
+    const { hidden, overlapped, phases, waitedFor } = clock.end();
+    expect(hidden).toEqual({
+      phases: { ...zeroPhases(), compress: 3, wait: 5 },
+      waitedFor: { 1: 5 },
+    });
+    expect(phases).toMatchObject({ compress: 3, wait: 12, reduce: 11 });
+    expect(waitedFor).toEqual({ 1: 12 });
+    expect(overlapped).toBe(11);
+    clock.begin();
+    expect(clock.end().hidden).toBeUndefined();
+    clock.hideUntilNow();
+    clock.begin();
+    expect(clock.end().hidden).toBeUndefined();
+  });
+
   it('lets nested work interrupt the outer one', () => {
     const { time, clock } = begun();
     clock.measure('decompress', () => {

@@ -1,0 +1,25 @@
+/**
+ * How much of a gradient is there while its backward pass goes on: that comes from the last
+ * element to the first, as the layers of a network do.
+ */
+export class Readiness {
+  #from = Infinity;
+  #waiting: { readonly start: number; readonly resolve: () => void }[] = [];
+
+  /** All elements from this one on are there. */
+  advance(from: number): void {
+    if (from >= this.#from) return;
+    this.#from = from;
+    const reached = this.#waiting.filter(({ start }) => start >= from);
+    this.#waiting = this.#waiting.filter(({ start }) => start < from);
+    for (const { resolve } of reached) resolve();
+  }
+
+  /** Resolves when all elements from this one on are there; undefined: they are. */
+  reached(start: number): Promise<void> | undefined {
+    if (start >= this.#from) return undefined;
+    return new Promise((resolve) => {
+      this.#waiting.push({ start, resolve });
+    });
+  }
+}

@@ -1,0 +1,28 @@
+/** Whether what is to go on beside an exchange can. */
+import { inputError } from '../../shared/errors.ts';
+import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+
+/** @throws GradwireError `OVERLAP_MISFIT` */
+export function checkOverlap({
+  doubleBuffer = false,
+  engine,
+  overlap = false,
+}: ExperimentSpec): void {
+  if (overlap && doubleBuffer) {
+    throw inputError(
+      'OVERLAP_MISFIT',
+      'overlap hides an exchange under its own backward pass, doubleBuffer under the next ' +
+        'iteration',
+      { place: 'doubleBuffer', next: 'Set one of them.' },
+    );
+  }
+  if ((overlap || doubleBuffer) && engine === 'inline') {
+    const name = overlap ? 'overlap' : 'doubleBuffer';
+    throw inputError(
+      'OVERLAP_MISFIT',
+      `${name} needs an exchange that goes on while the trainer computes, and engine: inline ` +
+        'has both on one thread',
+      { place: 'engine', next: 'Use engine: thread, or leave it out.' },
+    );
+  }
+}

@@ -1,0 +1,160 @@
+/**
+ * The model replicas of all ranks looked at together, between two iterations: evaluated,
+ * compared, averaged. Every rank calls the same at the same time.
+ */
+import { createHash } from 'node:crypto';
+import { statedKind } from '../../shared/metric.ts';
+import type { RunRecord } from '../../shared/records.ts';
+import type { Arena, Vector } from '../memory/arena.ts';
+import type { ExchangeProfile } from '../profile/phase-clock.ts';
+import type { EvaluationSums, StepResult, Trainer } from '../training/trainer.ts';
+import type { EngineClient } from './engine-client.ts';
+import type { FiniteMeasures } from './finite-measures.ts';
+
+export interface ReplicasOptions {
+  readonly rank: number;
+  readonly trainer: Trainer;
+  readonly engine: EngineClient;
+  readonly arena: Arena;
+  readonly finite: FiniteMeasures;
+  readonly report: (record: RunRecord) => void;
+}
+
+/** Of a model on the test set; left out where not finite. */
+type Measures = Partial<Readonly<Record<keyof StepResult, number>>>;
+
+export interface Evaluation extends Measures {
+  /** Of the average of replicas that drift. */
+  readonly averaged: Measures | undefined;
+}
+
+export class Replicas {
+  readonly #options: ReplicasOptions;
+  #weights: Vector | undefined;
+  #state: Vector | undefined;
+
+  constructor(options: ReplicasOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Reports the model on the test set. Replicas that drift are measured twice: each on its
+   * share of the set, and the model whose weights are their average.
+   */
+  async evaluate(iteration: number, drift: boolean): Promise<Evaluation> {
+    const { trainer, rank, report } = this.#options;
+    const start = performance.now();
+    const { samples, ...finite } = await this.#measure(iteration, '');
+    const averaged = drift ? await this.#measureAverage(iteration) : undefined;
+    if (rank === 0) {
+      report({
+        ...{ type: 'evaluation', at: Date.now(), iteration },
+        ...finite,
+        ...(averaged === undefined ? {} : { averaged }),
+        ...statedKind(trainer.metric),
+        samples,
+        wall: performance.now() - start,
+      });
+    }
+    return { ...finite, averaged };
+  }
+
+  /** The weights are the replica's own again when this resolves. */
+  async #measureAverage(iteration: number): Promise<Measures> {
+    const { trainer, engine, arena } = this.#options;
+    this.#weights ??= await this.#allocate(trainer.length);
+    const own = new Float32Array(trainer.length);
+    await trainer.readWeights(own);
+    const mean = arena.f32(this.#weights);
+    mean.set(own);
+    await engine.call('average', { vector: this.#weights, measures: true });
+    await trainer.writeWeights(mean);
+    const { loss, metric } = await this.#measure(iteration, ' of the averaged model');
+    await trainer.writeWeights(own);
+    return {
+      ...(loss === undefined ? {} : { loss }),
+      ...(metric === undefined ? {} : { metric }),
+    };
+  }
+
+  /** Over the test samples of all ranks. @param whose for a notice, where not finite */
+  async #measure(
+    iteration: number,
+    whose: string,
+  ): Promise<Measures & { readonly samples: number }> {
+    const { trainer, engine } = this.#options;
+    const own = await trainer.evaluate();
+    const { values } = await engine.call('summarize', {
+      values: own,
+      operations: own.map(() => 'sum'),
+    });
+    const sums = values as unknown as EvaluationSums;
+    const { title } = trainer.metric;
+    const measured = trainer.measuresOf(sums);
+    const finite = this.#options.finite.evaluation(measured, iteration, {
+      title,
+      whose,
+    });
+    return { ...finite, samples: sums[0] };
+  }
+
+  async divergence(iteration: number): Promise<number | undefined> {
+    const { trainer, engine, arena, rank, report } = this.#options;
+    this.#weights ??= await this.#allocate(trainer.length);
+    await trainer.readWeights(arena.f32(this.#weights));
+    const measured = await engine.call('divergence', { vector: this.#weights });
+    const value = this.#options.finite.divergence(measured.value, iteration);
+    if (rank === 0 && value !== undefined) {
+      report({ type: 'divergence', at: Date.now(), iteration, value });
+    }
+    return value;
+  }
+
+  /**
+   * Replace weights and optimiser state by their averages over ranks. The state too:
+   * equal weights with unequal velocities would drift apart again at the next step.
+   */
+  async resynchronize(): Promise<readonly ExchangeProfile[]> {
+    const { trainer, engine, arena } = this.#options;
+    this.#weights ??= await this.#allocate(trainer.length);
+    const weights = arena.f32(this.#weights);
+    await trainer.readWeights(weights);
+    const profiles = [await engine.call('average', { vector: this.#weights })];
+    await trainer.writeWeights(weights);
+    if (trainer.stateLength > 0) {
+      this.#state ??= await this.#allocate(trainer.stateLength);
+      const state = arena.f32(this.#state);
+      await trainer.readState(state);
+      profiles.push(await engine.call('average', { vector: this.#state }));
+      await trainer.writeState(state);
+    }
+    return profiles.map(({ profile }) => profile);
+  }
+
+  /**
+   * The SHA-256 of this replica's weights, and whether all ranks have the same: then minimum
+   * and maximum are equal.
+   */
+  async digest(): Promise<{ readonly weights: string; readonly consistent: boolean }> {
+    const { trainer } = this.#options;
+    const weights = new Float32Array(trainer.length);
+    await trainer.readWeights(weights);
+    const digest = createHash('sha256').update(weights).digest();
+    const words = Array.from({ length: digest.length / 4 }, (_, i) =>
+      digest.readUInt32LE(4 * i),
+    );
+    const { values } = await this.#options.engine.call('summarize', {
+      values: [...words, ...words],
+      operations: [
+        ...words.map(() => 'min' as const),
+        ...words.map(() => 'max' as const),
+      ],
+    });
+    const consistent = words.every((_, i) => values[i] === values[words.length + i]);
+    return { weights: digest.toString('hex'), consistent };
+  }
+
+  async #allocate(length: number): Promise<Vector> {
+    return (await this.#options.engine.call('allocate', { length })).vector;
+  }
+}
