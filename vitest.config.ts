@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
-import { jaxReadyOutputs } from './scripts/jax-ready-outputs.ts';
+import { jaxPrograms } from './scripts/jax-programs.ts';
 
 type Test = NonNullable<ViteUserConfig['test']>;
 
@@ -42,7 +42,7 @@ export default defineConfig({
     reporters: ['default'],
     projects: ['e2e', 'gpu', 'integration', 'unit'].map((name) => ({
       // As in our bundles.
-      plugins: [jaxReadyOutputs()],
+      plugins: [jaxPrograms()],
       test: {
         ...sideBySide,
         name,

@@ -17,7 +17,7 @@ import { parseArgs, promisify } from 'node:util';
 import { build as viteBuild, type InlineConfig } from 'vite';
 import { emitEngineTypes } from './engine-types.ts';
 import { jaxKernelCache } from './jax-kernel-cache.ts';
-import { jaxReadyOutputs } from './jax-ready-outputs.ts';
+import { jaxPrograms } from './jax-programs.ts';
 
 const root = path.join(import.meta.dirname, '..');
 const dist = path.join(root, 'dist');
@@ -128,7 +128,7 @@ function nodeBundle(
     configFile: false,
     root,
     logLevel: 'warn',
-    plugins: [jaxKernelCache(), jaxReadyOutputs()],
+    plugins: [jaxKernelCache(), jaxPrograms()],
     // Its addon is not among ours: every start would look for it.
     define: { 'process.env.MSGPACKR_NATIVE_ACCELERATION_DISABLED': '"true"' },
     build: {
