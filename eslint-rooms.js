@@ -96,7 +96,7 @@ export const rooms = {
     'agent/training/runtime',
     SHARED,
   ],
-  'agent/training/metrics': [SHARED],
+  'agent/training/metrics': ['agent/training/runtime', SHARED],
   'agent/training/models': [
     'agent/training/batches',
     'agent/training/metrics',
@@ -110,6 +110,7 @@ export const rooms = {
     'agent/sites',
     'agent/training/batches',
     'agent/training/datasets',
+    'agent/training/metrics',
     'agent/training/models',
     'agent/training/optimizers',
     'agent/training/runtime',

@@ -2,6 +2,7 @@
 import {
   inOrder,
   meanLossOf,
+  summands,
   type JaxBatch,
   type UsedWeights,
 } from './models/mean-loss.ts';
@@ -20,7 +21,7 @@ export type CompiledUpdate = (
 ) => [weights: JaxArray[], state: JaxArray[][]];
 
 export interface CompiledFunctions {
-  /** The mean loss of a prediction, and the sums that the metric takes. */
+  /** The mean loss of a prediction, and the sums that the metric takes or its tally of them. */
   lossAndGradient(
     used: UsedWeights,
     batch: JaxBatch,
@@ -72,7 +73,12 @@ export function compile(
     };
   const score: CompiledFunctions['score'] = (used, batch, counted) => {
     const { losses, sums } = model.objective(jax, inOrder(model, used), batch);
-    const totals = [losses, ...sums].map((each) => each.mul(counted.ref).sum());
+    const totals = [losses, ...summands(jax, model, sums)].map((each) => {
+      const counts = counted.ref.reshape(
+        each.shape.map((size, i) => (i === 0 ? size : 1)),
+      );
+      return each.mul(counts).sum(0);
+    });
     counted.dispose();
     return totals;
   };

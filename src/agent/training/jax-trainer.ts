@@ -28,6 +28,7 @@ import { GpuTensors } from './gpu-tensors.ts';
 import type { Jax, JaxArray, JaxRuntime } from './runtime/jax-runtime.ts';
 import { initialWeights } from './models/initial-weights.ts';
 import { tensorLength, type Model } from './models/model.ts';
+import { sumCount } from './metrics/metric.ts';
 import type { UsedWeights } from './models/mean-loss.ts';
 import type { Optimizer } from './optimizers/optimizer.ts';
 import { scheduledRate } from './optimizers/schedule.ts';
@@ -162,7 +163,7 @@ export class JaxTrainer implements Trainer {
     }
     const [lossValue, sumValues] = await Promise.all([
       numberOf(loss),
-      Promise.all(sums.map(numberOf)),
+      numbersOf(sums),
       downloaded,
     ]);
     return this.#measures(lossValue, this.#options.batchPerRank, sumValues);
@@ -225,7 +226,7 @@ export class JaxTrainer implements Trainer {
   async evaluate(): Promise<EvaluationSums> {
     const test = this.#test;
     const samples = test.samples.count;
-    const totals = Array.from({ length: 1 + this.#model.metric.sums }, () => 0);
+    const totals = Array.from({ length: 1 + sumCount(this.#model.metric) }, () => 0);
     for (let first = 0; first < samples; first += evaluationRows) {
       const filled = Math.min(evaluationRows, samples - first);
       for (let row = 0; row < evaluationRows; row++) {
@@ -237,7 +238,7 @@ export class JaxTrainer implements Trainer {
         test.upload(this.#jax),
         this.#jax.numpy.array(test.counted),
       );
-      const values = await Promise.all(sums.map(numberOf));
+      const values = await numbersOf(sums);
       for (const [i, value] of values.entries()) totals[i] = totals[i]! + value;
     }
     const [loss, ...sums] = totals as [number, ...number[]];
@@ -410,3 +411,9 @@ function layOut(model: Model): ParameterTensor[] {
 }
 
 const numberOf = async (scalar: JaxArray): Promise<number> => (await scalar.data())[0]!;
+
+/** Of scalars and vectors, one after the other. */
+async function numbersOf(arrays: readonly JaxArray[]): Promise<readonly number[]> {
+  const values = await Promise.all(arrays.map((array) => array.data()));
+  return values.flatMap((each) => [...each]);
+}

@@ -18,8 +18,8 @@ export interface ParameterTensor {
 
 export interface StepResult {
   readonly loss: number;
-  /** The model's metric over the batch. */
-  readonly metric: number;
+  /** The model's metric over the samples; undefined where it has no meaning for them. */
+  readonly metric: number | undefined;
 }
 
 /** Sums over samples: those of several ranks can be added, one by one. */

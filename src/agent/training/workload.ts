@@ -167,8 +167,9 @@ function misfitOf(
 ): string | undefined {
   for (const [name, wanted] of Object.entries(model.inputs)) {
     const declared = dataset.fields[name];
+    // Whole numbers of no known limit name features.
     const field =
-      declared && name === 'features' && features !== undefined
+      declared?.type === 'i32' && declared.below === undefined
         ? { ...declared, below: features }
         : declared;
     if (field === undefined) {

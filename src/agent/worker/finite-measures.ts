@@ -16,7 +16,8 @@ export function requireFiniteStep(
   { loss, metric }: StepResult,
   { rank, iteration, title }: { rank: number; iteration: number; title: string },
 ): void {
-  if (Number.isFinite(loss) && Number.isFinite(metric)) return;
+  if (Number.isFinite(loss) && (metric === undefined || Number.isFinite(metric)))
+    return;
   const [what, value] = Number.isFinite(loss) ? [title, metric] : ['loss', loss];
   throw failure(
     'LOSS_NOT_FINITE',

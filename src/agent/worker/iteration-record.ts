@@ -69,6 +69,7 @@ export function makeIterationRecord(facts: IterationFacts): IterationRecord {
 
   const { nnzLocal, nnzReduced, thresholdRefreshes } = exchange.statistics;
   const { bytes } = exchange;
+  const { loss, metric } = facts.step;
   return {
     type: 'iteration',
     rank: facts.rank,
@@ -93,8 +94,8 @@ export function makeIterationRecord(facts: IterationFacts): IterationRecord {
     ...(exchange.residualNorm === undefined
       ? {}
       : { residualNorm: exchange.residualNorm }),
-    loss: facts.step.loss,
-    metric: facts.step.metric,
+    loss,
+    ...(metric === undefined ? {} : { metric }),
     lr: facts.lr,
     epoch: exchange.epoch,
     method: exchange.method,

@@ -66,7 +66,7 @@ test.each([
       trained.loadBatch(iteration);
       const { loss, metric } = await trained.computeGradient(gradient);
       expect(loss).toBeCloseTo(expected.loss, 4);
-      expect(metric * run.batchPerRank).toBeCloseTo(expected.hits, 4);
+      expect(metric! * run.batchPerRank).toBeCloseTo(expected.hits, 4);
       for (const [i, value] of expected.gradient.entries()) {
         expect(Math.abs(gradient[i]! - value)).toBeLessThan(1e-5);
         // Where no sample has a feature, not even a rounding error.

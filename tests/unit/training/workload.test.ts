@@ -22,6 +22,8 @@ test('the catalogue lists what there is', () => {
     expect.objectContaining({ id: 'lstm-small', parameterCount: 124_160 }),
     expect.objectContaining({ id: 'logistic-regression' }),
     expect.objectContaining({ id: 'linear-svm' }),
+    expect.objectContaining({ id: 'dlrm' }),
+    expect.objectContaining({ id: 'dlrm-small' }),
   ]);
   expect(describeDatasets().map(({ id, needsData }) => [id, needsData])).toEqual([
     ['digits', false],
@@ -31,8 +33,9 @@ test('the catalogue lists what there is', () => {
     ['sparse', false],
     ['svmlight', true],
     ['trigrams', true],
+    ['clicks', false],
   ]);
-  expect(describeOptimizers()).toEqual(['sgd', 'adam', 'adamw', 'lars']);
+  expect(describeOptimizers()).toEqual(['sgd', 'adagrad', 'adam', 'adamw', 'lars']);
 });
 
 test('a sound workload passes and tells its sizes', () => {
@@ -56,7 +59,7 @@ test.each([
     'DATASET_UNKNOWN',
     'workload.dataset',
     { dataset: 'imagenet' },
-    'There is: digits, mnist, sentences, text, sparse, svmlight, trigrams.',
+    'There is: digits, mnist, sentences, text, sparse, svmlight, trigrams, clicks.',
   ],
   [
     'DATA_DIRECTORY_MISSING',

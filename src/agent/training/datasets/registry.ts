@@ -8,6 +8,7 @@ import {
   sampleLength,
   type ByteDatasetDefinition,
 } from './byte-dataset.ts';
+import { clicks } from './clicks.ts';
 import type { Dataset } from './dataset.ts';
 import { digits } from './digits.ts';
 import { mnist } from './mnist.ts';
@@ -18,10 +19,9 @@ import { trigrams } from './trigrams.ts';
 import { text } from './text.ts';
 
 const known = new Map<string, Dataset>(
-  [digits, mnist, sentences, text, sparse, svmlight, trigrams].map((dataset) => [
-    dataset.id,
-    dataset,
-  ]),
+  [...[digits, mnist, sentences, text, sparse, svmlight, trigrams], ...[clicks]].map(
+    (dataset) => [dataset.id, dataset],
+  ),
 );
 export const datasets: ReadonlyMap<string, Dataset> = known;
 

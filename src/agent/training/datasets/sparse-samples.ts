@@ -5,7 +5,7 @@
  */
 import type { BatchValues } from '../batches/batch.ts';
 import type { DatasetField, RankShard, Samples } from './dataset.ts';
-import { testShard, trainShard, type Shard } from './shard.ts';
+import { SplitCollector, type SplitSizes } from './sample-split.ts';
 
 export const sparseFields: Readonly<Record<string, DatasetField>> = {
   features: { type: 'i32', shape: ['varies'] },
@@ -70,58 +70,15 @@ export class SparseSamples implements Samples {
   }
 }
 
-/** Every tenth sample is for testing. */
-const TEST_EVERY = 10;
-
-export interface SplitSizes {
-  readonly train: number;
-  readonly test: number;
-}
-
-/** How many samples of one file are for training, and how many for testing. */
-export function splitSizes(samples: number): SplitSizes {
-  const test = Math.floor(samples / TEST_EVERY);
-  return { train: samples - test, test };
-}
-
 /** Takes the samples of the whole set in their order and keeps those of a rank. */
-export class ShardCollector {
-  readonly #train = new SparseSamples();
-  readonly #test = new SparseSamples();
-  readonly #trainShard: Shard;
-  readonly #testShard: Shard;
-
+export class ShardCollector extends SplitCollector<SparseSamples> {
   constructor(sizes: SplitSizes, rank: number, world: number) {
-    this.#trainShard = trainShard(sizes.train, rank, world);
-    this.#testShard = testShard(sizes.test, rank, world);
+    super({ ...sizes, rank, world }, () => new SparseSamples());
   }
 
-  /**
-   * Where the n-th sample of a file that is split goes, if it is this rank's: asked before
-   * the sample is parsed.
-   */
-  ofSplit(n: number): SparseSamples | undefined {
-    const round = Math.floor(n / TEST_EVERY);
-    const place = n % TEST_EVERY;
-    return place === TEST_EVERY - 1
-      ? this.ofTest(round)
-      : this.ofTrain(round * (TEST_EVERY - 1) + place);
-  }
-
-  ofTrain(n: number): SparseSamples | undefined {
-    return this.#trainShard.placeOf(n) < 0 ? undefined : this.#train;
-  }
-
-  ofTest(n: number): SparseSamples | undefined {
-    return this.#testShard.placeOf(n) < 0 ? undefined : this.#test;
-  }
-
-  shard(): RankShard {
-    const longest = Math.max(this.#train.longest, this.#test.longest);
-    return {
-      train: this.#train,
-      test: this.#test,
-      lengths: { features: longest, values: longest },
-    };
+  override shard(): RankShard<SparseSamples> {
+    const { train, test } = super.shard();
+    const longest = Math.max(train.longest, test.longest);
+    return { train, test, lengths: { features: longest, values: longest } };
   }
 }

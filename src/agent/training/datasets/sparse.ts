@@ -6,7 +6,8 @@
  */
 import { purposes, RandomStream } from '../runtime/random-stream.ts';
 import type { Dataset } from './dataset.ts';
-import { ShardCollector, sparseFields, splitSizes } from './sparse-samples.ts';
+import { splitSizes } from './sample-split.ts';
+import { ShardCollector, sparseFields } from './sparse-samples.ts';
 
 const SAMPLES = 10_000;
 const PER_SAMPLE = 40;

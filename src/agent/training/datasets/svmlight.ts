@@ -10,12 +10,8 @@
 import { existsSync } from 'node:fs';
 import type { Dataset, DatasetSize } from './dataset.ts';
 import { FileCache, linesOf, malformed, requireFile } from './sample-file.ts';
-import {
-  ShardCollector,
-  sparseFields,
-  splitSizes,
-  type SparseSample,
-} from './sparse-samples.ts';
+import { splitSizes } from './sample-split.ts';
+import { ShardCollector, sparseFields, type SparseSample } from './sparse-samples.ts';
 
 interface Contents {
   readonly samples: number;

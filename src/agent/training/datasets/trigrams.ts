@@ -6,13 +6,10 @@
  */
 import { inputError } from '../../../shared/errors.ts';
 import type { Dataset } from './dataset.ts';
+import { finalHash } from './murmur-hash.ts';
 import { FileCache, linesOf, malformed, requireFile } from './sample-file.ts';
-import {
-  ShardCollector,
-  sparseFields,
-  splitSizes,
-  type SparseSample,
-} from './sparse-samples.ts';
+import { splitSizes } from './sample-split.ts';
+import { ShardCollector, sparseFields, type SparseSample } from './sparse-samples.ts';
 
 export const TRIGRAM_FEATURES = 2 ** 24;
 const TAB = 9;
@@ -108,7 +105,7 @@ export function trigramsOf(
   const counts = new Map<number, number>();
   for (let i = 0; i + 2 < text.length; i++) {
     const trigram = (text[i]! << 16) | (text[i + 1]! << 8) | text[i + 2]!;
-    const feature = hash(trigram) % features;
+    const feature = finalHash(trigram) % features;
     counts.set(feature, (counts.get(feature) ?? 0) + 1);
   }
   const sorted = [...counts].sort(([a], [b]) => a - b);
@@ -117,12 +114,4 @@ export function trigramsOf(
     features: sorted.map(([feature]) => feature),
     values: sorted.map(([, count]) => count / norm),
   };
-}
-
-/** The finalizer of MurmurHash3 (Appleby), which maps 32 bits onto 32 bits one to one. */
-function hash(bits: number): number {
-  let h = bits;
-  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
-  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
-  return (h ^ (h >>> 16)) >>> 0;
 }

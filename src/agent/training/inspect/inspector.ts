@@ -15,7 +15,7 @@ async function inspect(source: ModelSource): Promise<Inspection> {
     return {
       model: {
         ...{ id, inputs },
-        tensors: tensors.map(({ name, shape }) => ({ name, shape })),
+        tensors: tensors.map(({ name, shape, rowsOf }) => ({ name, shape, rowsOf })),
       },
     };
   } catch (error) {

@@ -3,6 +3,7 @@
  * over blocks of samples and over ranks, so the number is that of all samples together.
  */
 import type { MetricKind } from '../../../shared/metric.ts';
+import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
 
 /** Over some samples. */
 export interface Totals {
@@ -10,12 +11,31 @@ export interface Totals {
   readonly loss: number;
   /** One per sample, or as many as the model says (`predictions`). */
   readonly predictions: number;
-  /** What the model's `sums` come to, in their order. */
+  /** What the model's `sums` come to, in their order; where there is one, the tally's. */
   readonly sums: readonly number[];
+}
+
+/** Makes what is summed up of what a model gives, for instance a histogram of it. */
+export interface Tally {
+  /** Numbers that become of a sample. */
+  readonly length: number;
+  /**
+   * Takes ownership of the model's `sums`, [rows] each.
+   * @returns [rows, length]
+   */
+  of(jax: Jax, given: readonly JaxArray[]): JaxArray;
 }
 
 export interface Metric extends MetricKind {
   /** How many sums a model has to give. */
   readonly sums: number;
-  value(totals: Totals): number;
+  /** Left out: they are summed up as they are. */
+  readonly tally?: Tally | undefined;
+  /** Undefined where it has no meaning for these samples: it is absent then. */
+  value(totals: Totals): number | undefined;
+}
+
+/** Numbers that are summed up over samples. */
+export function sumCount({ sums, tally }: Pick<Metric, 'sums' | 'tally'>): number {
+  return tally?.length ?? sums;
 }

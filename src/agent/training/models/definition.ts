@@ -70,7 +70,13 @@ const modelSchema = z.strictObject({
   predictions: size.optional(),
   metric: z.union([
     z.enum([...metrics.keys()]),
-    metricKindSchema.extend({ sums: z.int().min(0).max(64), value: aFunction }),
+    metricKindSchema.extend({
+      sums: z.int().min(0).max(64),
+      tally: z
+        .strictObject({ length: z.int().min(1).max(65_536), of: aFunction })
+        .optional(),
+      value: aFunction,
+    }),
   ]),
   objective: aFunction,
 });

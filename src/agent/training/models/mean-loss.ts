@@ -15,8 +15,18 @@ export function meanLossOf(jax: Jax, model: Model, samples: number) {
   const predictions = samples * model.predictions;
   return (used: UsedWeights, batch: JaxBatch): [loss: JaxArray, sums: JaxArray[]] => {
     const { losses, sums } = model.objective(jax, inOrder(model, used), batch);
-    return [losses.sum().mul(1 / predictions), sums.map((each) => each.sum())];
+    const summed = summands(jax, model, sums).map((each) => each.sum(0));
+    return [losses.sum().mul(1 / predictions), summed];
   };
+}
+
+/** What is summed up over samples for the metric: [rows] each, or one tally [rows, length]. */
+export function summands(
+  jax: Jax,
+  { metric: { tally } }: Pick<Model, 'metric'>,
+  sums: readonly JaxArray[],
+): readonly JaxArray[] {
+  return tally === undefined ? sums : [tally.of(jax, sums)];
 }
 
 /** What the objective gets for the model's tensors. */

@@ -4,13 +4,17 @@
  */
 import { invalidDefinition, register } from '../../../shared/registry.ts';
 import { asModel, modelFault, type ModelDefinition } from './definition.ts';
+import { dlrm, dlrmSmall } from './dlrm.ts';
 import { fnn3 } from './fnn3.ts';
 import { lstmSmall } from './lstm-small.ts';
 import { linearSvm, logisticRegression } from './linear.ts';
 import type { Model, SizedModel } from './model.ts';
 
 const known = new Map<string, Model | SizedModel>(
-  [fnn3, lstmSmall, logisticRegression, linearSvm].map((model) => [model.id, model]),
+  [fnn3, lstmSmall, logisticRegression, linearSvm, dlrm, dlrmSmall].map((model) => [
+    model.id,
+    model,
+  ]),
 );
 export const models: ReadonlyMap<string, Model | SizedModel> = known;
 

@@ -6,6 +6,7 @@
  * 2013, as PyTorch has it). Weight decay is that of the loss: g ← g + λ·w.
  */
 import type { Optimizer } from './optimizer.ts';
+import { forEachUsed } from './used-entries.ts';
 
 export const sgd: Optimizer = {
   id: 'sgd',
@@ -33,7 +34,9 @@ export const sgd: Optimizer = {
   tableRule({ momentum, nesterov = false, weightDecay = 0 }, rate) {
     return (weights, gradient, [velocity]) => {
       if (velocity === undefined && weightDecay === 0) {
-        moveUsed(weights, gradient, rate);
+        forEachUsed(gradient, (i) => {
+          weights[i]! -= rate * gradient[i]!;
+        });
         return;
       }
       for (let i = 0; i < weights.length; i++) {
@@ -49,28 +52,3 @@ export const sgd: Optimizer = {
     };
   },
 };
-
-/**
- * w ← w − η·g where g is not 0. Two entries are looked at as one f64, which is 0 where both
- * are: 7 times as fast as one by one where hardly any is used.
- */
-function moveUsed(weights: Float32Array, gradient: Float32Array, rate: number): void {
-  const { buffer, byteOffset, length } = gradient;
-  // A view of pairs has to begin at a multiple of 8 bytes.
-  const first = byteOffset % Float64Array.BYTES_PER_ELEMENT === 0 ? 0 : 1;
-  const pairCount = Math.max(0, (length - first) >> 1);
-  const pairs = new Float64Array(
-    buffer,
-    byteOffset + first * Float32Array.BYTES_PER_ELEMENT,
-    pairCount,
-  );
-  for (let pair = 0; pair < pairCount; pair++) {
-    if (pairs[pair] === 0) continue;
-    const i = first + 2 * pair;
-    weights[i]! -= rate * gradient[i]!;
-    weights[i + 1]! -= rate * gradient[i + 1]!;
-  }
-  if (first === 1 && length > 0) weights[0]! -= rate * gradient[0]!;
-  const last = first + 2 * pairCount;
-  if (last < length) weights[last]! -= rate * gradient[last]!;
-}

@@ -14,6 +14,8 @@ export const purposes = {
   sentences: 0x7405,
   sparseSample: 0x7406,
   sparseWeight: 0x7407,
+  clickSample: 0x7408,
+  clickTaste: 0x7409,
 } as const;
 
 const WORD = 2 ** -32;

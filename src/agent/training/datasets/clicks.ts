@@ -1,0 +1,86 @@
+/**
+ * Embedded click log: 20,000 samples, written when they are needed, the same in every run and
+ * on every machine. The first 13 columns of categories say who is shown something, the others
+ * what is shown; some categories are more frequent than others. Each has a hidden taste, a
+ * number. What decides is how the tastes of who looks agree with those of what is shown, which
+ * no sum over columns can tell: a linear model has to make do with the numbers, of which three
+ * matter. Clicks are drawn with the resulting chance.
+ */
+import { CATEGORY_COLUMNS, DENSE_COLUMNS } from '../batches/click-fields.ts';
+import { purposes, RandomStream } from '../runtime/random-stream.ts';
+import {
+  categoryRow,
+  clickFields,
+  ClickCollector,
+  requireRows,
+} from './click-samples.ts';
+import type { Dataset } from './dataset.ts';
+import { splitSizes } from './sample-split.ts';
+
+const SAMPLES = 20_000;
+const FEATURES = 2 ** 14;
+/** Columns that say who looks; the rest say what is shown. */
+const VIEWERS = CATEGORY_COLUMNS / 2;
+/** Of a column. */
+const CATEGORIES = 8;
+/** In log-odds: of agreement, of the numbers that matter, of neither. */
+const AGREEMENT = 3;
+const SLOPES: readonly number[] = [0.5, -0.4, 0.3];
+const OFFSET = -1;
+
+export const clicks: Dataset = {
+  id: 'clicks',
+  title: 'Click log (embedded)',
+  summary: `${SAMPLES.toLocaleString('en')} samples of ${DENSE_COLUMNS} numbers and ${CATEGORY_COLUMNS} categories, clicked or not, written on the spot`,
+  needsData: false,
+  fields: clickFields,
+  features: () => FEATURES,
+  inspect: ({ features = FEATURES }) => {
+    requireRows(features);
+    return splitSizes(SAMPLES);
+  },
+  open: ({ features = FEATURES, rank, world }) => {
+    const collector = new ClickCollector(splitSizes(SAMPLES), rank, world);
+    const rows = Array.from({ length: CATEGORY_COLUMNS }, (_, column) =>
+      Array.from({ length: CATEGORIES }, (_, which) =>
+        categoryRow(Buffer.from(String(which)), column, requireRows(features)),
+      ),
+    );
+    const tastes = hiddenTastes();
+    const random = new RandomStream({ seed: 1, purpose: purposes.clickSample });
+    const dense = new Float32Array(DENSE_COLUMNS);
+    const categories = new Int32Array(CATEGORY_COLUMNS);
+    for (let n = 0; n < SAMPLES; n++) {
+      const samples = collector.ofSplit(n);
+      if (samples === undefined) continue;
+      random.rename({ seed: 1, iteration: n, purpose: purposes.clickSample });
+      let score = OFFSET;
+      for (let i = 0; i < DENSE_COLUMNS; i++) {
+        dense[i] = random.bell();
+        score += (SLOPES[i] ?? 0) * dense[i]!;
+      }
+      let viewer = 0;
+      let shown = 0;
+      for (let column = 0; column < CATEGORY_COLUMNS; column++) {
+        // Category c with a chance that falls with c.
+        const which = Math.floor(CATEGORIES * random.uniform() ** 2);
+        categories[column] = rows[column]![which]!;
+        const taste = tastes[column]![which]!;
+        if (column < VIEWERS) viewer += taste;
+        else shown += taste;
+      }
+      score += (AGREEMENT * viewer * shown) / VIEWERS;
+      const label = random.uniform() < 1 / (1 + Math.exp(-score)) ? 1 : 0;
+      samples.add({ label, dense, categories });
+    }
+    return Promise.resolve(collector.shard());
+  },
+};
+
+/** Of each category of each column. */
+function hiddenTastes(): readonly (readonly number[])[] {
+  const random = new RandomStream({ seed: 1, purpose: purposes.clickTaste });
+  return Array.from({ length: CATEGORY_COLUMNS }, () =>
+    Array.from({ length: CATEGORIES }, () => random.bell()),
+  );
+}

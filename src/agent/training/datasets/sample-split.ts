@@ -1,0 +1,64 @@
+/** How the samples of one file become a training and a test part, and these the ranks' shards. */
+import type { RankShard, Samples } from './dataset.ts';
+import { testShard, trainShard, type Shard } from './shard.ts';
+
+/** Every tenth sample is for testing. */
+const TEST_EVERY = 10;
+
+export interface SplitSizes {
+  readonly train: number;
+  readonly test: number;
+}
+
+/** How many samples of one file are for training, and how many for testing. */
+export function splitSizes(samples: number): SplitSizes {
+  const test = Math.floor(samples / TEST_EVERY);
+  return { train: samples - test, test };
+}
+
+/** Takes the samples of the whole set in their order and keeps those of a rank. */
+export class SplitCollector<S extends Samples> {
+  readonly #train: S;
+  readonly #test: S;
+  readonly #trainShard: Shard;
+  readonly #testShard: Shard;
+
+  /** @param allocate room for so many samples */
+  constructor(
+    {
+      rank,
+      world,
+      ...sizes
+    }: SplitSizes & { readonly rank: number; readonly world: number },
+    allocate: (count: number) => S,
+  ) {
+    this.#trainShard = trainShard(sizes.train, rank, world);
+    this.#testShard = testShard(sizes.test, rank, world);
+    this.#train = allocate(this.#trainShard.count);
+    this.#test = allocate(this.#testShard.count);
+  }
+
+  /**
+   * Where the n-th sample of a file that is split goes, if it is this rank's: asked before
+   * the sample is parsed.
+   */
+  ofSplit(n: number): S | undefined {
+    const round = Math.floor(n / TEST_EVERY);
+    const place = n % TEST_EVERY;
+    return place === TEST_EVERY - 1
+      ? this.ofTest(round)
+      : this.ofTrain(round * (TEST_EVERY - 1) + place);
+  }
+
+  ofTrain(n: number): S | undefined {
+    return this.#trainShard.placeOf(n) < 0 ? undefined : this.#train;
+  }
+
+  ofTest(n: number): S | undefined {
+    return this.#testShard.placeOf(n) < 0 ? undefined : this.#test;
+  }
+
+  shard(): RankShard<S> {
+    return { train: this.#train, test: this.#test };
+  }
+}

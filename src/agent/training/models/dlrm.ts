@@ -1,0 +1,153 @@
+/**
+ * DLRM, a model of clicks (Naumov et al., "Deep Learning Recommendation Model for
+ * Personalization and Recommendation Systems", 2019): a network below turns the numbers of a
+ * sample into a vector as long as an embedding, each category is looked up as one, the dot
+ * products of all pairs of these 27 vectors and the first of them go into a network on top,
+ * which gives the log-odds of a click. Both have ReLU behind every layer but the last of all.
+ *
+ * All categories share one table, whose rows they are hashed to (Weinberger et al., "Feature
+ * Hashing for Large Scale Multitask Learning", 2009): the paper has a table for each column.
+ * First values of weights and biases are those of the paper's implementation.
+ */
+import { CATEGORY_COLUMNS, DENSE_COLUMNS } from '../batches/click-fields.ts';
+import { areaUnderCurve } from '../metrics/area-under-curve.ts';
+import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
+import type { Model, ModelTensor, SizedModel } from './model.ts';
+
+const VECTORS = 1 + CATEGORY_COLUMNS;
+const PAIRS = (VECTORS * (VECTORS - 1)) / 2;
+/** Two tensors each: weights and biases. */
+const PER_LAYER = 2;
+
+/**
+ * First values of embeddings. The paper's implementation takes √(1 ⁄ rows) of each column's
+ * table, which for a column of some hundred categories is about this; of a table that all share
+ * it would leave their products next to 0.
+ */
+const EMBEDDING_BOUND = 0.05;
+
+interface DlrmDefinition extends Pick<Model, 'id' | 'title' | 'summary'> {
+  /** Outputs of the layers below; the last are those of an embedding. */
+  readonly bottom: readonly number[];
+  /** Outputs of the layers on top, before the score. */
+  readonly top: readonly number[];
+}
+
+/** As the DCT experiments have it (Gupta et al., 2021): 508,753 parameters and the table. */
+export const dlrm = dlrmOf({
+  id: 'dlrm',
+  title: 'DLRM',
+  summary:
+    'Clicks: 13-512-256-64-16 below, embeddings of 16, 367-512-256-128-1 on top; 508,753 parameters and the table',
+  ...{ bottom: [512, 256, 64, 16], top: [512, 256, 128] },
+});
+
+/** 25,553 parameters and the table. */
+export const dlrmSmall = dlrmOf({
+  id: 'dlrm-small',
+  title: 'DLRM, small',
+  summary:
+    'Clicks: 13-64-16 below, embeddings of 16, 367-64-1 on top; 25,553 parameters and the table',
+  ...{ bottom: [64, 16], top: [64] },
+});
+
+function dlrmOf({ id, title, summary, bottom, top }: DlrmDefinition): SizedModel {
+  const embedding = bottom.at(-1)!;
+  const below = [DENSE_COLUMNS, ...bottom];
+  const above = [embedding + PAIRS, ...top, 1];
+  return {
+    ...{ id, title, summary },
+    ofFeatures: (rows) => ({
+      ...{ id, title, summary },
+      inputs: {
+        dense: { type: 'f32', shape: [DENSE_COLUMNS] },
+        categories: { type: 'i32', shape: [CATEGORY_COLUMNS], below: rows },
+        labels: { type: 'i32', shape: [], below: 2 },
+      },
+      predictions: 1,
+      metric: areaUnderCurve,
+      tensors: [
+        {
+          name: 'embedding',
+          shape: [rows, embedding],
+          initialize: { uniform: EMBEDDING_BOUND },
+          rowsOf: 'categories',
+        },
+        ...layers('bottom', below),
+        ...layers('top', above),
+      ],
+      objective(jax, [embedded, ...weights], { dense, categories, labels }) {
+        const { nn, numpy } = jax;
+        categories!.dispose();
+        const ofTop = weights.splice(PER_LAYER * bottom.length);
+        const vector = nn.relu(network(jax, weights, dense!));
+        const inputs = numpy.concatenate(
+          [vector.ref, pairProducts(jax, vector, embedded!)],
+          1,
+        );
+        const scores = network(jax, ofTop, inputs).reshape([-1]);
+        const clicks = labels!.astype(numpy.float32);
+        const margin = scores.ref.mul(clicks.ref.mul(2).sub(1));
+        // log(1 + e⁻ᵐ). jax-js 0.1.25 has an infinite softplus from 89 on.
+        const losses = numpy.logaddexp(0, margin.neg());
+        return { losses, sums: [scores, clicks] };
+      },
+    }),
+  };
+}
+
+function layers(network: string, sizes: readonly number[]): ModelTensor[] {
+  return sizes.slice(1).flatMap((outputs, i): ModelTensor[] => {
+    const inputs = sizes[i]!;
+    const name = `${network}${i + 1}`;
+    return [
+      {
+        name: `${name}.weight`,
+        shape: [inputs, outputs],
+        initialize: { normal: Math.sqrt(2 / (inputs + outputs)) },
+      },
+      {
+        name: `${name}.bias`,
+        shape: [outputs],
+        initialize: { normal: Math.sqrt(1 / outputs) },
+      },
+    ];
+  });
+}
+
+/** Layers with ReLU between them. */
+function network(
+  { nn, numpy }: Jax,
+  weights: readonly JaxArray[],
+  inputs: JaxArray,
+): JaxArray {
+  let values = inputs;
+  for (let i = 0; i < weights.length; i += PER_LAYER) {
+    const activated = i === 0 ? values : nn.relu(values);
+    values = numpy.matmul(activated, weights[i]!).add(weights[i + 1]!);
+  }
+  return values;
+}
+
+/**
+ * The dot products of all pairs of 27 vectors, [rows, 351], of which `vector` [rows, width] is
+ * one and `embedded` [rows, 26, width] the others. 27 is odd: each pair is i and i + d, counted
+ * round, for one d of 1…13. Where rows of products are repeated and read as rows that are one
+ * longer, those of a d stand below each other: a slice, where the half of a matrix above its
+ * diagonal would have to be gathered.
+ */
+function pairProducts({ numpy }: Jax, vector: JaxArray, embedded: JaxArray): JaxArray {
+  const [rows, width] = vector.shape as [number, number];
+  const vectors = numpy.concatenate([vector.reshape([rows, 1, width]), embedded], 1);
+  const products = numpy.matmul(vectors.ref, numpy.matrixTranspose(vectors));
+  const round = numpy.concatenate([products.ref, products], 2);
+  const longer = 2 * VECTORS + 1;
+  return numpy
+    .pad(round.reshape([rows, VECTORS * 2 * VECTORS]), [
+      [0, 0],
+      [0, VECTORS],
+    ])
+    .reshape([rows, VECTORS, longer])
+    .slice([], [], [1, 1 + (VECTORS - 1) / 2])
+    .reshape([rows, PAIRS]);
+}
