@@ -14,6 +14,7 @@ import { plainIssue } from './plain-issue.ts';
 import { portRangeSchema } from './port-range.ts';
 
 const positive = z.number().positive();
+const columnName = z.string().min(1);
 
 /** Characters that a model's file may have. */
 export const MOST_MODEL_SOURCE = 256_000;
@@ -37,6 +38,16 @@ export const experimentSpecSchema = z.strictObject({
       .max(2 ** 30)
       .optional()
       .describe('Features of sparse samples: weights of a linear model'),
+    columns: z
+      .strictObject({
+        label: columnName.optional(),
+        numeric: z.array(columnName).optional(),
+        categorical: z.array(columnName).optional(),
+      })
+      .optional()
+      .describe(
+        'Columns of a CSV file: of the label [label], of numbers, of categories',
+      ),
     data: z.string().optional().describe('Directory that holds the dataset’s files'),
     batchPerRank: z.int().min(1).max(65_536).default(32).describe('Samples per rank'),
   }),
@@ -89,7 +100,9 @@ export const experimentSpecSchema = z.strictObject({
         .lt(1)
         .optional()
         .describe('Of adam and adamw; default: 0.999'),
-      epsilon: positive.optional().describe('Of adam and adamw; default: 1e-8'),
+      epsilon: positive
+        .optional()
+        .describe('Of adam and adamw, default: 1e-8; of adagrad, default: 1e-10'),
       trust: positive.optional().describe('Trust coefficient of lars; default: 0.001'),
       clipNorm: positive
         .optional()

@@ -33,6 +33,7 @@ export async function createTrainer(options: TrainerOptions): Promise<Trainer> {
     rank: options.rank,
     world: options.world,
     directory: options.dataDirectory,
+    columns: options.columns,
     inputs: model.inputs,
     features,
   });

@@ -4,6 +4,7 @@
  * rank holds the same weights, each sees its own shard of the data.
  */
 import type { MetricKind } from '../../shared/metric.ts';
+import type { ColumnNames } from './datasets/dataset.ts';
 import type { OptimizerSettings } from './optimizers/optimizer.ts';
 import type { ScheduleSettings } from './optimizers/schedule.ts';
 import type { GpuGradient } from '../sites/gpu-gradient.ts';
@@ -95,6 +96,8 @@ export interface TrainerOptions {
   readonly dataset: string;
   /** Features of sparse samples; default: the data set is asked. */
   readonly features?: number | undefined;
+  /** Columns of a table, where the data set has one. */
+  readonly columns?: ColumnNames | undefined;
   readonly dataDirectory?: string | undefined;
   readonly batchPerRank: number;
   readonly rank: number;

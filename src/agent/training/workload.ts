@@ -9,7 +9,12 @@ import { inputError, type GradwireError } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { nearest } from '../../shared/nearest.ts';
 import { rowLength, type ModelField } from './batches/batch.ts';
-import type { Dataset, DatasetField, DatasetSize } from './datasets/dataset.ts';
+import type {
+  ColumnNames,
+  Dataset,
+  DatasetField,
+  DatasetSize,
+} from './datasets/dataset.ts';
 import { datasets } from './datasets/registry.ts';
 import { trainShard } from './datasets/shard.ts';
 import {
@@ -49,6 +54,7 @@ export interface WorkloadNames {
   readonly optimizer: string;
   /** Features of sparse samples; default: the data set is asked. */
   readonly features?: number | undefined;
+  readonly columns?: ColumnNames | undefined;
   readonly data?: string | undefined;
 }
 
@@ -70,7 +76,7 @@ export interface WorkloadParts<M extends ModelFacts = Model> {
  * @param own the model, where it comes from a file
  * @throws GradwireError `MODEL_UNKNOWN`, `DATASET_UNKNOWN`, `OPTIMIZER_UNKNOWN` with
  * the nearest name; `MODEL_DATASET_MISMATCH` where samples do not fit the model;
- * `FEATURES_IDLE`; `OPTIMIZER_TABLE_MISFIT`; what the data set says of its features.
+ * `COLUMNS_IDLE`, `FEATURES_IDLE`; `OPTIMIZER_TABLE_MISFIT`; what the data set says of its features.
  */
 export function findWorkload<M extends ModelFacts = Model>(
   names: WorkloadNames,
@@ -88,12 +94,24 @@ export function findWorkload<M extends ModelFacts = Model>(
   if (optimizer === undefined) {
     throw unknown('OPTIMIZER', 'optimizer.kind', names.optimizer, optimizers);
   }
+  requireColumnsUsed(names, dataset);
   const features = featuresOf(names, dataset);
   const model = isSized(known) ? sized(known, features, dataset) : known;
   const misfit = misfitOf(model, dataset, features);
   if (misfit !== undefined) throw mismatch(misfit);
   requireTableRule(model, optimizer);
   return { model, dataset, optimizer, features };
+}
+
+/** @throws GradwireError `COLUMNS_IDLE` */
+function requireColumnsUsed(
+  { columns }: WorkloadNames,
+  { id, takesColumns }: Dataset,
+): void {
+  if (columns === undefined || takesColumns === true) return;
+  throw inputError('COLUMNS_IDLE', `${id} has no columns to choose`, {
+    ...{ place: 'workload.columns', next: 'Leave it out.' },
+  });
 }
 
 /** @throws GradwireError `FEATURES_IDLE`; what the data set says */
@@ -239,7 +257,10 @@ export function checkWorkload(
   checkOptimizer(rule, optimizer);
   requireNoClipping(model, optimizer);
   const { inputs } = model;
-  const size = dataset.inspect({ inputs, directory: workload.data, features });
+  const size = dataset.inspect({
+    ...{ inputs, features },
+    ...{ columns: workload.columns, directory: workload.data },
+  });
   const { count } = trainShard(size.train, 0, ranks);
   return {
     ...size,

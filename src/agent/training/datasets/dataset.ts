@@ -32,11 +32,20 @@ export interface DatasetSize {
   readonly notice?: string | undefined;
 }
 
+/** Columns of a table (`workload.columns`), by name. */
+export interface ColumnNames {
+  readonly label?: string | undefined;
+  readonly numeric?: readonly string[] | undefined;
+  readonly categorical?: readonly string[] | undefined;
+}
+
 export interface DatasetRequest {
   /** What the model takes, by which a data set may cut its samples. */
   readonly inputs: ModelFields;
   /** Features of a sample (`workload.features`), where the data set has `features`. */
   readonly features?: number | undefined;
+  /** Where the data set `takesColumns`. */
+  readonly columns?: ColumnNames | undefined;
   /** Where the files are (`workload.data`); unused by embedded sets. */
   readonly directory?: string | undefined;
 }
@@ -56,6 +65,8 @@ export interface DatasetField extends Omit<BatchField, 'shape'> {
 
 export interface Dataset extends DatasetEntry {
   readonly fields: Readonly<Record<string, DatasetField>>;
+  /** Whether a spec may say which columns it has. */
+  readonly takesColumns?: boolean | undefined;
   /**
    * Of sparse samples, whose field `features` names features: how many there are, where the
    * spec does not say.

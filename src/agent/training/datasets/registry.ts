@@ -9,6 +9,8 @@ import {
   type ByteDatasetDefinition,
 } from './byte-dataset.ts';
 import { clicks } from './clicks.ts';
+import { criteo } from './criteo.ts';
+import { csv } from './csv.ts';
 import type { Dataset } from './dataset.ts';
 import { digits } from './digits.ts';
 import { mnist } from './mnist.ts';
@@ -19,9 +21,11 @@ import { trigrams } from './trigrams.ts';
 import { text } from './text.ts';
 
 const known = new Map<string, Dataset>(
-  [...[digits, mnist, sentences, text, sparse, svmlight, trigrams], ...[clicks]].map(
-    (dataset) => [dataset.id, dataset],
-  ),
+  [
+    ...[digits, mnist, sentences, text],
+    ...[sparse, svmlight, trigrams],
+    ...[clicks, criteo, csv],
+  ].map((dataset) => [dataset.id, dataset]),
 );
 export const datasets: ReadonlyMap<string, Dataset> = known;
 

@@ -1,7 +1,7 @@
 /** Files of one sample a line, plain or gzipped, read piece by piece. */
-import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
-import { inputError, toErrorData, type GradwireError } from '../../../shared/errors.ts';
+import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
+import { Gunzip } from 'minizlib';
+import { inputError, type GradwireError } from '../../../shared/errors.ts';
 
 const PIECE_BYTES = 1 << 20;
 const NEWLINE = 10;
@@ -44,32 +44,58 @@ export function* linesOf(file: string): Generator<Buffer> {
     const { code } = error as NodeJS.ErrnoException;
     if (typeof code !== 'string' || !(error instanceof Error) || 'kind' in error)
       throw error;
-    throw inputError('DATA_FILE_UNREADABLE', toErrorData(error).message, {
+    throw inputError('DATA_FILE_UNREADABLE', `${file}: ${error.message}`, {
       ...{ place: file, next: 'Fetch the file again.' },
     });
   }
 }
 
 function* zippedLines(file: string): Generator<Buffer> {
-  yield* splitLines([gunzipSync(readFileSync(file))]);
-}
-
-function* plainLines(file: string): Generator<Buffer> {
   const handle = openSync(file, 'r');
   try {
-    yield* splitLines(piecesOf(handle));
+    // A gzipped piece may be a thousand times as long.
+    yield* splitLines(unzipped(piecesOf(handle, PIECE_BYTES >> 6)));
   } finally {
     closeSync(handle);
   }
 }
 
-function* piecesOf(handle: number): Generator<Buffer> {
+function* plainLines(file: string): Generator<Buffer> {
+  const handle = openSync(file, 'r');
+  try {
+    yield* splitLines(piecesOf(handle, PIECE_BYTES));
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function* piecesOf(handle: number, bytes: number): Generator<Buffer> {
   for (;;) {
-    const piece = Buffer.allocUnsafe(PIECE_BYTES);
+    const piece = Buffer.allocUnsafe(bytes);
     const count = readSync(handle, piece);
     if (count === 0) return;
     yield piece.subarray(0, count);
   }
+}
+
+/** @throws what zlib says of it, with a code */
+function* unzipped(pieces: Iterable<Buffer>): Generator<Buffer> {
+  // Node's own streams give nothing before the caller waits.
+  const gunzip = new Gunzip({});
+  let fault: Error | undefined;
+  const ready: Buffer[] = [];
+  gunzip.on('error', (error) => (fault = error as Error));
+  gunzip.on('data', (chunk) => ready.push(chunk));
+  const taken = (): readonly Buffer[] => {
+    if (fault !== undefined) throw fault;
+    return ready.splice(0);
+  };
+  for (const piece of pieces) {
+    gunzip.write(piece);
+    yield* taken();
+  }
+  gunzip.end();
+  yield* taken();
 }
 
 function* splitLines(pieces: Iterable<Buffer>): Generator<Buffer> {
@@ -98,6 +124,23 @@ export function malformed(file: string, line: number, what: string): GradwireErr
   return inputError('DATA_MISMATCH', `${file}, line ${line}: ${what}`, {
     ...{ place: `${file}:${line}`, next: 'Correct the line, or fetch the file again.' },
   });
+}
+
+const MOST_SHOWN = 40;
+
+/** A value of a file, as errors show it. */
+export const quoted = (text: string): string =>
+  JSON.stringify(text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text);
+
+/** A file, and the test part beside it (NAME.t), where there is one. */
+export interface FilesOfParts {
+  readonly train: string;
+  readonly test?: string | undefined;
+}
+
+export function withTestPart(train: string): FilesOfParts {
+  const test = `${train}.t`;
+  return { train, test: existsSync(test) ? test : undefined };
 }
 
 /** What was found of a file, as long as it stays as it is. */

@@ -7,9 +7,16 @@
  * Where a file NAME.t lies beside the file NAME, as LIBSVM's sets have it, that is the test
  * part. Else every tenth sample is.
  */
-import { existsSync } from 'node:fs';
 import type { Dataset, DatasetSize } from './dataset.ts';
-import { FileCache, linesOf, malformed, requireFile } from './sample-file.ts';
+import {
+  FileCache,
+  linesOf,
+  malformed,
+  quoted,
+  requireFile,
+  withTestPart,
+  type FilesOfParts,
+} from './sample-file.ts';
 import { splitSizes } from './sample-split.ts';
 import { ShardCollector, sparseFields, type SparseSample } from './sparse-samples.ts';
 
@@ -79,18 +86,10 @@ export const svmlight: Dataset = {
   },
 };
 
-interface Files {
-  readonly train: string;
-  readonly test?: string | undefined;
-}
+const filesOf = (place: string | undefined): FilesOfParts =>
+  withTestPart(requireFile(place, 'a file in the format of SVMlight', 'sparse'));
 
-function filesOf(place: string | undefined): Files {
-  const train = requireFile(place, 'a file in the format of SVMlight', 'sparse');
-  const test = `${train}.t`;
-  return { train, test: existsSync(test) ? test : undefined };
-}
-
-function sizesOf({ train, test }: Files): DatasetSize {
+function sizesOf({ train, test }: FilesOfParts): DatasetSize {
   const { samples } = contents.of(train);
   if (test !== undefined) return { train: samples, test: contents.of(test).samples };
   return {
@@ -143,7 +142,3 @@ function parseLine(
   }
   return { label, features, values };
 }
-
-const MOST_SHOWN = 40;
-const quoted = (text: string): string =>
-  JSON.stringify(text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text);
