@@ -61,6 +61,8 @@ export interface DatasetEntry {
   readonly needsData: boolean;
   /** Whether samples are sparse: they have features, whose number a spec may set. */
   readonly hasFeatures?: boolean | undefined;
+  /** Whether a spec may say which columns it has (`workload.columns`). */
+  readonly takesColumns?: boolean | undefined;
 }
 
 export interface Catalogue {

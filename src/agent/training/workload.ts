@@ -38,10 +38,14 @@ export function describeModels(): ModelEntry[] {
 }
 
 export function describeDatasets(): DatasetEntry[] {
-  return [...datasets.values()].map(({ id, title, summary, needsData, features }) => ({
-    ...{ id, title, summary, needsData },
-    ...(features === undefined ? {} : { hasFeatures: true }),
-  }));
+  return [...datasets.values()].map((dataset) => {
+    const { id, title, summary, needsData, features, takesColumns } = dataset;
+    return {
+      ...{ id, title, summary, needsData },
+      ...(features === undefined ? {} : { hasFeatures: true }),
+      ...(takesColumns === undefined ? {} : { takesColumns }),
+    };
+  });
 }
 
 export function describeOptimizers(): string[] {

@@ -248,6 +248,9 @@ export function formSections(
         valueAt(draft, 'workload.features') !== undefined
           ? [field('workload.features', 'integer', 'Features')]
           : []),
+        ...(dataset?.takesColumns === true
+          ? [field('workload.columns.label', 'text', 'Label column')]
+          : []),
         field('workload.batchPerRank', 'integer', 'Batch per rank'),
       ],
     },

@@ -28,6 +28,11 @@ test('the examples of the documentation are what they say', async () => {
   expect(await inspect(autoencoder)).toMatchObject({ id: 'autoencoder' });
 });
 
+test('what is a table is known before a run', async () => {
+  const found = await inspect(documented('models.md', 'ts', '// bag-of-features.ts'));
+  expect(found?.tensors.map(({ rowsOf }) => rowsOf)).toEqual(['features', undefined]);
+});
+
 test('a model by name is no file', async () => {
   const workload = { model: 'fnn3', dataset: 'digits', batchPerRank: 8 };
   expect(await inspectOwnModel({ workload })).toBeUndefined();
@@ -40,6 +45,15 @@ const changed = (from: string, to: string, source = twoLayer): string => {
 
 const lineOf = (text: string): number =>
   twoLayer.slice(0, twoLayer.indexOf(text)).split('\n').length;
+
+const NO_TALLY = "() => { throw new Error('no tally'); }";
+const withTally = (of: string, sums = 1): string =>
+  changed(
+    "metric: 'mse'",
+    `metric: { id: 'own', title: 'own', format: 'number', better: 'lower', sums: ${sums},
+      tally: { length: 6, of: ${of} }, value: () => undefined }`,
+    autoencoder,
+  );
 
 describe('what cannot be trained is refused, with its reason', () => {
   test.each<readonly [code: string, message: RegExp, source: string]>([
@@ -106,6 +120,13 @@ describe('what cannot be trained is refused, with its reason', () => {
       changed('.mean(1)', '.mean()', autoencoder),
     ],
     ['MODEL_FILE_INVALID', /"metric": /, changed("'mse'", "'rmse'", autoencoder)],
+    [
+      'MODEL_FILE_INVALID',
+      /own.ts: its tallies are of shape \[2, 5\], expected \[2, 6\]/,
+      withTally('(jax, [errors]) => jax.nn.oneHot(errors.astype(jax.numpy.int32), 5)'),
+    ],
+    ['MODEL_FILE_INVALID', /own.ts: .*no tally/, withTally(NO_TALLY)],
+    ['MODEL_FILE_INVALID', /"metric": /, withTally(NO_TALLY, 0)],
     [
       'MODEL_FILE_INVALID',
       /it takes nothing of a batch/,

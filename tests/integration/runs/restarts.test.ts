@@ -148,6 +148,14 @@ const PLANS: readonly {
       ...['exchange.method=nonzero', 'optimizer.weightDecay=0.001'],
     ],
   },
+  {
+    name: 'clicks by DLRM and Adagrad, whose sums of squares a table has as well',
+    settings: [
+      ...['workload.model=dlrm-small', 'workload.dataset=clicks'],
+      ...['optimizer={kind: adagrad, lr: 0.02}', 'exchange.method=topk'],
+      'exchange.layers=[{match: embedding, method: nonzero}]',
+    ],
+  },
 ];
 
 describe('a rank that is killed', () => {

@@ -76,6 +76,15 @@ const rules: Readonly<
         return weight - rateAt(step) * (nesterov ? g + momentum * v[i] : v[i]);
       });
   },
+  adagrad: ({ epsilon = 1e-10, weightDecay = 0 }, shape) => {
+    const squares = start(shape).map(() => 0);
+    return (step, w) =>
+      w.map((weight, i) => {
+        const g = gradientAt(shape, step)[i]! + weightDecay * weight;
+        squares[i]! += g ** 2;
+        return weight - (rateAt(step) * g) / (Math.sqrt(squares[i]!) + epsilon);
+      });
+  },
   adam: (s, shape) => adamRule(s, shape, false),
   adamw: (s, shape) => adamRule(s, shape, true),
   lars: ({ momentum, trust = 0.001, weightDecay = 0 }, shape) => {
@@ -122,6 +131,8 @@ describe.each(['matrix', 'vector'] as const)('of a %s', (shape) => {
     ['sgd', { momentum: 0.5, weightDecay: 0.1 }],
     ['sgd', { momentum: 0, weightDecay: 0.1 }],
     ['sgd', { momentum: 0.5, nesterov: true, weightDecay: 0.1 }],
+    ['adagrad', { momentum: 0.9 }],
+    ['adagrad', { momentum: 0, epsilon: 0.1, weightDecay: 0.2 }],
     ['adam', { momentum: 0.9 }],
     [
       'adam',
@@ -143,6 +154,20 @@ describe.each(['matrix', 'vector'] as const)('of a %s', (shape) => {
       expect(measured[i]).toBeCloseTo(weight, 5);
     }
   });
+});
+
+test('adagrad leaves what has never had a gradient', async () => {
+  const [zeros, weight] = [array([0, 0], [2]), array([3, -4], [2])];
+  const moved = optimizers.get('adagrad')!.update(
+    runtime.jax,
+    { momentum: 0 },
+    {
+      ...{ weight, gradient: zeros.ref, state: [zeros] },
+      ...{ learningRate: scalar(0.5), factors: [], isVector: true },
+    },
+  );
+  expect([...(await moved.weight.data())]).toEqual([3, -4]);
+  moved.state[0]!.dispose();
 });
 
 test('lars moves weights of norm 0, and stays where the gradient is 0', async () => {

@@ -34,6 +34,8 @@ test('the catalogue lists what there is', () => {
     ['svmlight', true],
     ['trigrams', true],
     ['clicks', false],
+    ['criteo', true],
+    ['csv', true],
   ]);
   expect(describeOptimizers()).toEqual(['sgd', 'adagrad', 'adam', 'adamw', 'lars']);
 });
@@ -59,7 +61,7 @@ test.each([
     'DATASET_UNKNOWN',
     'workload.dataset',
     { dataset: 'imagenet' },
-    'There is: digits, mnist, sentences, text, sparse, svmlight, trigrams, clicks.',
+    'There is: digits, mnist, sentences, text, sparse, svmlight, trigrams, clicks, criteo, csv.',
   ],
   [
     'DATA_DIRECTORY_MISSING',
@@ -117,6 +119,15 @@ test('more ranks than samples', () => {
   );
 });
 
+const clickModel = { model: 'dlrm', dataset: 'clicks' };
+
+test('linear models and those of clicks take the same clicks', () => {
+  for (const model of ['dlrm', 'logistic-regression']) {
+    const checked = check({ ...clickModel, model }, 'adagrad', 2);
+    expect(checked).toMatchObject({ features: 2 ** 14, train: 18_000, test: 2000 });
+  }
+});
+
 const linear = { model: 'logistic-regression', dataset: 'sparse' };
 
 test('a linear model is as large as the samples of its data', () => {
@@ -127,6 +138,12 @@ test('a linear model is as large as the samples of its data', () => {
 
 test.each([
   ['FEATURES_IDLE', { features: 100 }, 'sgd'],
+  ['COLUMNS_IDLE', { columns: { label: 'a' } }, 'sgd'],
+  ['COLUMNS_IDLE', { ...clickModel, columns: {} }, 'sgd'],
+  ['FEATURES_TOO_FEW', { ...clickModel, features: 13 }, 'sgd'],
+  ['MODEL_DATASET_MISMATCH', { ...clickModel, dataset: 'sparse' }, 'sgd'],
+  ['MODEL_DATASET_MISMATCH', { ...clickModel, dataset: 'digits' }, 'sgd'],
+  ['OPTIMIZER_TABLE_MISFIT', clickModel, 'adam'],
   ['MODEL_DATASET_MISMATCH', { model: 'linear-svm' }, 'sgd'],
   ['MODEL_DATASET_MISMATCH', { dataset: 'sparse' }, 'sgd'],
   ['OPTIMIZER_TABLE_MISFIT', linear, 'adam'],

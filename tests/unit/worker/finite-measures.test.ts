@@ -33,6 +33,15 @@ test('a step that is finite goes on, however large', () => {
   );
 });
 
+test('a metric without a meaning is absent, and nobody is warned', () => {
+  const step = { loss: 0.5, metric: undefined };
+  requireFiniteStep(step, { rank: 0, iteration: 0, title: 'AUC' });
+  const { finite, own, all } = measures();
+  const measured = finite.evaluation(step, 9, { title: 'AUC', whose: '' });
+  expect(measured).toStrictEqual({ loss: 0.5 });
+  expect([...own, ...all]).toEqual([]);
+});
+
 test('a norm that is not finite is absent, and its rank says so', () => {
   const { finite, own, all } = measures();
   expect(finite.residualNorm(2, 10)).toBe(2);

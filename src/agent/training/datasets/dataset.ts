@@ -65,8 +65,6 @@ export interface DatasetField extends Omit<BatchField, 'shape'> {
 
 export interface Dataset extends DatasetEntry {
   readonly fields: Readonly<Record<string, DatasetField>>;
-  /** Whether a spec may say which columns it has. */
-  readonly takesColumns?: boolean | undefined;
   /**
    * Of sparse samples, whose field `features` names features: how many there are, where the
    * spec does not say.

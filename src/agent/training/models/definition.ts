@@ -7,7 +7,7 @@ import { metricKindSchema } from '../../../shared/metric.ts';
 import { nearest } from '../../../shared/nearest.ts';
 import { plainIssue } from '../../../shared/plain-issue.ts';
 import { metrics } from '../metrics/registry.ts';
-import type { Metric } from '../metrics/metric.ts';
+import type { Metric, Tally } from '../metrics/metric.ts';
 import { classifier, type ClassifierDefinition } from './classifier.ts';
 import { modelFailed, requireShape } from './model-failed.ts';
 import { parameterCount, type Model, type Objective } from './model.ts';
@@ -64,20 +64,21 @@ const fieldSchema = z.strictObject({
   below: size.optional(),
 });
 
+const metricSchema = metricKindSchema
+  .extend({
+    sums: z.int().min(0).max(64),
+    tally: z
+      .strictObject({ length: z.int().min(1).max(65_536), of: aFunction })
+      .optional(),
+    value: aFunction,
+  })
+  .refine(({ sums, tally }) => sums > 0 || tally === undefined, 'a tally of no sums');
+
 const modelSchema = z.strictObject({
   ...common,
   inputs: z.record(z.string(), fieldSchema),
   predictions: size.optional(),
-  metric: z.union([
-    z.enum([...metrics.keys()]),
-    metricKindSchema.extend({
-      sums: z.int().min(0).max(64),
-      tally: z
-        .strictObject({ length: z.int().min(1).max(65_536), of: aFunction })
-        .optional(),
-      value: aFunction,
-    }),
-  ]),
+  metric: z.union([z.enum([...metrics.keys()]), metricSchema]),
   objective: aFunction,
 });
 
@@ -152,8 +153,18 @@ export function asModel(definition: ModelDefinition): Model {
       });
 }
 
-const metricOf = (metric: string | Metric): Metric =>
-  typeof metric === 'string' ? metrics.get(metric)! : metric;
+function metricOf(metric: string | Metric): Metric {
+  if (typeof metric === 'string') return metrics.get(metric)!;
+  const { tally } = metric;
+  if (tally === undefined) return metric;
+  const of: Tally['of'] = (jax, given) => {
+    const [rows] = given[0]!.shape as [number];
+    const tallied = tally.of(jax, given);
+    requireShape('tallies', tallied, [rows, tally.length]);
+    return tallied;
+  };
+  return { ...metric, tally: { ...tally, of } };
+}
 
 function withCheckedObjective(model: Model): Model {
   return {

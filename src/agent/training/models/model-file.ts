@@ -49,16 +49,18 @@ export async function loadModelFile({ name, code }: ModelSource): Promise<Model>
 
 /** What goes wrong within the user's functions names their file. */
 function guarded(model: Model, name: string): Model {
-  return {
-    ...model,
-    objective: (jax, parameters, batch) => {
+  const guard =
+    <A extends unknown[], R>(call: (...given: A) => R) =>
+    (...given: A): R => {
       try {
-        return model.objective(jax, parameters, batch);
+        return call(...given);
       } catch (error) {
         throw invalidModelFile(name, reasonOf(error, name));
       }
-    },
-  };
+    };
+  const { metric, objective } = model;
+  const tally = metric.tally && { ...metric.tally, of: guard(metric.tally.of) };
+  return { ...model, metric: { ...metric, tally }, objective: guard(objective) };
 }
 
 function plainJavaScript(name: string, code: string): string {

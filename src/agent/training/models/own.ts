@@ -3,7 +3,7 @@
  * else. docs/models.md has examples.
  */
 export type { BatchField, BatchFields } from '../batches/batch.ts';
-export type { Metric, Totals } from '../metrics/metric.ts';
+export type { Metric, Tally, Totals } from '../metrics/metric.ts';
 export type { ClassifierDefinition } from './classifier.ts';
 export type { WholeModelDefinition as ModelDefinition } from './definition.ts';
 export type { Initializer, ModelTensor, Objective } from './model.ts';
