@@ -114,14 +114,25 @@ describe.skipIf(!canRunWebGpu)('a run on webgpu', () => {
 });
 
 describe.skipIf(!canRunWebGpu)('a model with a table on webgpu', () => {
+  const exact = ['exchange={method: nonzero}', 'compareEvery=3'];
   const sparse = [
     ...['workload.model=logistic-regression', 'workload.dataset=sparse'],
-    ...['optimizer.momentum=0', 'exchange={method: nonzero}', 'compareEvery=3'],
+    'optimizer.momentum=0',
+  ];
+  const clicks = [
+    ...['workload.model=dlrm-small', 'workload.dataset=clicks'],
+    ...['optimizer={kind: adagrad, lr: 0.01}', 'workload.batchPerRank=32'],
   ];
 
-  it('trains as on the CPU, its gradient added up on the host', async () => {
-    const records = await run(sparse, []);
-    const onCpu = await run([...sparse, 'backend=wasm'], []);
+  it.each([
+    ['logistic regression', sparse],
+    ['DLRM', clicks],
+  ])('trains as on the CPU, its gradient added up on the host: %s', async (_, of) => {
+    const records = await run([...of, ...exact], []);
+    const onCpu = await run([...of, ...exact, 'backend=wasm'], []);
+    const metricOf = (all: readonly RunRecord[]): number =>
+      all.find((record) => record.type === 'done')!.metric!;
+    expect(metricOf(records)).toBeCloseTo(metricOf(onCpu), 2);
     const losses = (of: readonly RunRecord[]): number[] =>
       iterationsOf(of, 0).map(({ loss }) => loss);
     expect(losses(records)).toHaveLength(ITERATIONS);

@@ -27,10 +27,11 @@ export const areaUnderCurve: Metric = {
     length: 2 * BINS,
     of({ lax, nn, numpy }, [scores, positives]) {
       const score = lax.stopGradient(scores!);
-      const place = score.ref.div(numpy.abs(score.ref).add(MIDDLE));
+      // NaN where the score is infinite or NaN, and so is all that comes of it. (A constant
+      // NaN in what jax-js 0.1.25 makes of this for WebGPU never ends.)
+      const fault = score.ref.sub(score.ref);
+      const place = score.ref.div(numpy.abs(score).add(MIDDLE));
       const bin = place.add(1).mul(BINS / 2);
-      // Where the score is infinite or NaN, so is all that comes of it.
-      const fault = numpy.where(numpy.isfinite(score), 0, NaN);
       const whole = numpy.clip(bin.astype(numpy.int32), 0, BINS - 1);
       const which = whole.add(positives!.astype(numpy.int32).mul(BINS));
       return nn.oneHot(which, 2 * BINS).add(fault.reshape([-1, 1]));
