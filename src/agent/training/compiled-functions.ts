@@ -29,7 +29,14 @@ export interface CompiledFunctions {
   /** @param plain whether a whole tensor takes plain steps */
   update(plain: readonly boolean[]): CompiledUpdate;
   /** Sums over the rows that count: of the loss, then those that the metric takes. */
-  score(used: UsedWeights, batch: JaxBatch, counted: JaxArray): JaxArray[];
+  score(
+    used: UsedWeights,
+    batch: JaxBatch,
+    counted: JaxArray,
+    statistics: JaxArray[],
+  ): JaxArray[];
+  /** The statistics of a training batch. */
+  statistics(used: UsedWeights, batch: JaxBatch): JaxArray[];
 }
 
 export function compile(
@@ -71,8 +78,13 @@ export function compile(
         state.map((_, vector) => moved.map((tensor) => tensor.state[vector]!)),
       ];
     };
-  const score: CompiledFunctions['score'] = (used, batch, counted) => {
-    const { losses, sums } = model.objective(jax, inOrder(model, used), batch);
+  const score: CompiledFunctions['score'] = (used, batch, counted, given) => {
+    const { losses, sums } = model.objective(
+      jax,
+      inOrder(model, used),
+      batch,
+      model.statistics === undefined ? undefined : given,
+    );
     const totals = [losses, ...summands(jax, model, sums)].map((each) => {
       const counts = counted.ref.reshape(
         each.shape.map((size, i) => (i === 0 ? size : 1)),
@@ -82,11 +94,17 @@ export function compile(
     counted.dispose();
     return totals;
   };
+  const statistics: CompiledFunctions['statistics'] = (used, batch) => {
+    const given = model.objective(jax, inOrder(model, used), batch);
+    for (const each of [given.losses, ...given.sums]) each.dispose();
+    return [...(given.statistics ?? [])];
+  };
   return {
     lossAndGradient: jax.jit(
       jax.valueAndGrad(meanLoss, { argnums: 0, hasAux: true }),
     ) as CompiledFunctions['lossAndGradient'],
     update: (plain) => jax.jit(updateWith(plain)) as CompiledUpdate,
-    score: jax.jit(score) as CompiledFunctions['score'],
+    score: jax.jit(score as never) as CompiledFunctions['score'],
+    statistics: jax.jit(statistics as never) as CompiledFunctions['statistics'],
   };
 }

@@ -1,7 +1,7 @@
 /**
- * A model replica on jax-js. Three functions are compiled, each once, with fixed
- * shapes: loss and gradient of a batch; the optimiser's step over all tensors; scores of
- * a block of test samples. Weights and optimiser state stay on the device between
+ * A model replica on jax-js. Functions are compiled, each once, with fixed shapes: loss and
+ * gradient of a batch; the optimiser's step over all tensors; scores of a block of test
+ * samples. Weights and optimiser state stay on the device between
  * iterations; per iteration the batch and the averaged gradient go in, the gradient, the
  * loss and the hits come out. On a GPU the gradient may stay as well: then the batch goes
  * in, the loss and the hits come out. Tables lie on the host: of them the functions get the
@@ -23,12 +23,12 @@ import {
   type CompiledFunctions,
   type CompiledUpdate,
 } from './compiled-functions.ts';
+import { Evaluator, numbersOf } from './evaluator.ts';
 import { GpuGradient } from '../sites/gpu-gradient.ts';
 import { GpuTensors } from './gpu-tensors.ts';
 import type { Jax, JaxArray, JaxRuntime } from './runtime/jax-runtime.ts';
 import { initialWeights } from './models/initial-weights.ts';
 import { tensorLength, type Model } from './models/model.ts';
-import { sumCount } from './metrics/metric.ts';
 import type { UsedWeights } from './models/mean-loss.ts';
 import type { Optimizer } from './optimizers/optimizer.ts';
 import { scheduledRate } from './optimizers/schedule.ts';
@@ -42,15 +42,14 @@ import type {
   TrainerOptions,
 } from './trainer.ts';
 
-/** Test samples per call of the compiled scores; the last block is padded. */
-const evaluationRows = 250;
-
 export interface JaxTrainerParts {
   readonly runtime: JaxRuntime;
   readonly model: Model;
   readonly optimizer: Optimizer;
   readonly shard: RankShard;
   readonly options: TrainerOptions;
+  /** Test samples evaluated at once; default: as many as are quick. */
+  readonly evaluationBlock?: number | undefined;
 }
 
 export class JaxTrainer implements Trainer {
@@ -67,9 +66,9 @@ export class JaxTrainer implements Trainer {
   readonly #options: TrainerOptions;
   readonly #model: Model;
   readonly #train: BatchLoader;
-  readonly #test: BatchLoader;
   readonly #sampler: BatchSampler;
   readonly #functions: CompiledFunctions;
+  readonly #evaluator: Evaluator;
   /** The tensors that are no tables. */
   readonly #whole: readonly ParameterTensor[];
   readonly #tables: LookupTables;
@@ -89,7 +88,8 @@ export class JaxTrainer implements Trainer {
   /** The tensors beside the flat gradient on the GPU, where one was asked for. */
   #onGpu: { readonly gradient: GpuGradient; readonly tensors: GpuTensors } | undefined;
 
-  constructor({ runtime, model, optimizer, shard, options }: JaxTrainerParts) {
+  constructor(parts: JaxTrainerParts) {
+    const { runtime, model, optimizer, shard, options } = parts;
     this.#runtime = runtime;
     this.#jax = runtime.jax;
     this.backend = runtime.backend;
@@ -110,7 +110,6 @@ export class JaxTrainer implements Trainer {
     this.#rates = new Float32Array(this.#ratesOf(0).length + 1);
     const fields = settledFields(model.inputs, shard.lengths);
     this.#train = new BatchLoader(shard.train, fields, options.batchPerRank);
-    this.#test = new BatchLoader(shard.test, fields, evaluationRows);
     this.#sampler = new BatchSampler({
       count: shard.train.count,
       batch: options.batchPerRank,
@@ -118,6 +117,11 @@ export class JaxTrainer implements Trainer {
       rank: options.rank,
     });
     this.#functions = compile(runtime.jax, model, optimizer, options);
+    this.#evaluator = new Evaluator({
+      ...{ jax: runtime.jax, functions: this.#functions },
+      ...{ model, shard, fields, options, block: parts.evaluationBlock },
+      weightsFor: (loader) => this.#used(loader),
+    });
     this.#plain = this.tensors.map(() => false);
     this.#update = this.#updateFor(this.#plain);
     const first = initialWeights(model, options.seed);
@@ -223,26 +227,8 @@ export class JaxTrainer implements Trainer {
     return [rate, ...(factors?.(this.#options.optimizer, iteration + 1) ?? [])];
   }
 
-  async evaluate(): Promise<EvaluationSums> {
-    const test = this.#test;
-    const samples = test.samples.count;
-    const totals = Array.from({ length: 1 + sumCount(this.#model.metric) }, () => 0);
-    for (let first = 0; first < samples; first += evaluationRows) {
-      const filled = Math.min(evaluationRows, samples - first);
-      for (let row = 0; row < evaluationRows; row++) {
-        test.rows[row] = row < filled ? first + row : 0;
-      }
-      test.read(filled);
-      const sums = this.#functions.score(
-        this.#used(test),
-        test.upload(this.#jax),
-        this.#jax.numpy.array(test.counted),
-      );
-      const values = await numbersOf(sums);
-      for (const [i, value] of values.entries()) totals[i] = totals[i]! + value;
-    }
-    const [loss, ...sums] = totals as [number, ...number[]];
-    return [samples, loss, ...sums];
+  evaluate(): Promise<EvaluationSums> {
+    return this.#evaluator.evaluate();
   }
 
   measuresOf([samples, loss, ...sums]: EvaluationSums): StepResult {
@@ -411,9 +397,3 @@ function layOut(model: Model): ParameterTensor[] {
 }
 
 const numberOf = async (scalar: JaxArray): Promise<number> => (await scalar.data())[0]!;
-
-/** Of scalars and vectors, one after the other. */
-async function numbersOf(arrays: readonly JaxArray[]): Promise<readonly number[]> {
-  const values = await Promise.all(arrays.map((array) => array.data()));
-  return values.flatMap((each) => [...each]);
-}

@@ -5,6 +5,7 @@ import { documented } from '../../harness/documented.ts';
 
 const twoLayer = documented('models.md', 'ts', '// two-layer.ts');
 const autoencoder = documented('models.md', 'ts', '// autoencoder.ts');
+const normalized = documented('models.md', 'ts', '// normalized.ts');
 
 const inspect = (modelSource: string) =>
   inspectOwnModel({
@@ -26,6 +27,7 @@ test('the examples of the documentation are what they say', async () => {
     ],
   });
   expect(await inspect(autoencoder)).toMatchObject({ id: 'autoencoder' });
+  expect(await inspect(normalized)).toMatchObject({ id: 'normalized' });
 });
 
 test('what is a table is known before a run', async () => {
@@ -131,6 +133,27 @@ describe('what cannot be trained is refused, with its reason', () => {
       'MODEL_FILE_INVALID',
       /it takes nothing of a batch/,
       changed("{ inputs: { type: 'f32', shape: [pixels] } }", '{}', autoencoder),
+    ],
+    [
+      'MODEL_FILE_INVALID',
+      /its objective gives 0 statistics in training, and it has 2/,
+      changed('sums: [right], statistics }', 'sums: [right] }', normalized),
+    ],
+    [
+      'MODEL_FILE_INVALID',
+      /its statistics "mean" are of shape \[\], expected \[64\]/,
+      changed('units.ref.mean(0) :', 'units.ref.mean() :', normalized),
+    ],
+    [
+      'MODEL_FILE_INVALID',
+      /two of its statistics have the name "mean"/,
+      changed("name: 'square'", "name: 'mean'", normalized),
+    ],
+    [
+      // What goes wrong in an evaluation alone.
+      'MODEL_FILE_INVALID',
+      /own.ts: line \d+: /,
+      changed('given[0]!', 'given[7]!', normalized),
     ],
   ])('%s: %s', async (code, message, source) => {
     await expect(inspect(source)).rejects.toMatchObject({

@@ -142,6 +142,13 @@ const PLANS: readonly {
     settings: ['exchange.method=topk', 'doubleBuffer=true', 'evaluateEvery=20'],
   },
   {
+    name: 'batch norms, whose statistics are nowhere kept',
+    settings: [
+      ...['workload.model=resnet-20', 'workload.dataset=shapes'],
+      ...['workload.batchPerRank=2', 'exchange.method=topk', 'evaluateEvery=0'],
+    ],
+  },
+  {
     name: 'a table, of which only what is not 0 is sent',
     settings: [
       ...['workload.model=linear-svm', 'workload.dataset=sparse'],

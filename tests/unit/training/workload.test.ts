@@ -22,12 +22,17 @@ test('the catalogue lists what there is', () => {
     expect.objectContaining({ id: 'lstm-small', parameterCount: 124_160 }),
     expect.objectContaining({ id: 'logistic-regression' }),
     expect.objectContaining({ id: 'linear-svm' }),
+    expect.objectContaining({ id: 'resnet-20', parameterCount: 269_722 }),
+    expect.objectContaining({ id: 'resnet-110', parameterCount: 1_727_962 }),
+    expect.objectContaining({ id: 'vgg-16', parameterCount: 14_728_266 }),
     expect.objectContaining({ id: 'dlrm' }),
     expect.objectContaining({ id: 'dlrm-small' }),
   ]);
   expect(describeDatasets().map(({ id, needsData }) => [id, needsData])).toEqual([
     ['digits', false],
     ['mnist', true],
+    ['shapes', false],
+    ['cifar-10', true],
     ['sentences', false],
     ['text', true],
     ['sparse', false],
@@ -61,7 +66,7 @@ test.each([
     'DATASET_UNKNOWN',
     'workload.dataset',
     { dataset: 'imagenet' },
-    'There is: digits, mnist, sentences, text, sparse, svmlight, trigrams, clicks, criteo, csv.',
+    'There is: digits, mnist, shapes, cifar-10, sentences, text, sparse, svmlight, trigrams, clicks, criteo, csv.',
   ],
   [
     'DATA_DIRECTORY_MISSING',
@@ -89,6 +94,8 @@ test.each([
     { dataset: 'sentences' },
     'fnn3 takes "inputs", and a sample of sentences has only: tokens',
   ],
+  [{ dataset: 'shapes' }, '"inputs": fnn3 takes 784 numbers, shapes has 3072 numbers'],
+  [{ model: 'vgg-16' }, '"inputs": vgg-16 takes 3072 numbers, digits has 784 numbers'],
 ])('%o do not fit', (workload, message) => {
   expect(() => check(workload)).toThrow(
     expect.objectContaining({ code: 'MODEL_DATASET_MISMATCH', message }),

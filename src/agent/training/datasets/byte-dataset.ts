@@ -1,7 +1,8 @@
 /**
  * A data set whose samples are rows of bytes of one shape, such as images, with a class
  * each: the usual case, which needs no more than the bytes. Models see them as numbers in
- * 0…1 (`inputs`) and the class (`labels`).
+ * 0…1 (`inputs`), less a mean and divided by a deviation where the set says so, and the class
+ * (`labels`).
  */
 import { rowLength, type BatchValues } from '../batches/batch.ts';
 import type {
@@ -22,11 +23,18 @@ export interface ByteSamples {
   readonly labels: Uint8Array;
 }
 
+export interface Channel {
+  readonly mean: number;
+  readonly deviation: number;
+}
+
 export interface ByteDatasetDefinition extends Pick<
   Dataset,
   'id' | 'title' | 'summary' | 'needsData'
 > {
   readonly sampleShape: readonly number[];
+  /** Of the last axis, such as colours: what numbers in 0…1 are normalised by. */
+  readonly channels?: readonly Channel[] | undefined;
   readonly classes: number;
   inspect(request: Pick<DatasetRequest, 'directory'>): DatasetSize;
   open(request: Omit<ShardRequest, 'inputs'>): Promise<{
@@ -50,6 +58,8 @@ export function sampleLength({
 export function byteDataset(definition: ByteDatasetDefinition): ByteDataset {
   const { id, title, summary, needsData, sampleShape, classes } = definition;
   const length = sampleLength(definition);
+  const numbers = numbersOf(definition.channels);
+  const asSamples = (bytes: ByteSamples) => new Bytes(bytes, length, numbers);
   return {
     ...{ id, title, summary, needsData },
     fields: {
@@ -59,9 +69,21 @@ export function byteDataset(definition: ByteDatasetDefinition): ByteDataset {
     inspect: (request) => definition.inspect(request),
     open: async (request) => {
       const { train, test } = await definition.open(request);
-      return { train: new Bytes(train, length), test: new Bytes(test, length) };
+      return { train: asSamples(train), test: asSamples(test) };
     },
   };
+}
+
+const BYTES = 256;
+
+/** What each byte stands for: a table of 256 numbers for each channel, one after the other. */
+function numbersOf(
+  channels: readonly Channel[] = [{ mean: 0, deviation: 1 }],
+): Float32Array {
+  return Float32Array.from({ length: BYTES * channels.length }, (_, i) => {
+    const { mean, deviation } = channels[Math.floor(i / BYTES)]!;
+    return ((i % BYTES) / 255 - mean) / deviation;
+  });
 }
 
 class Bytes implements Samples, ByteSamples {
@@ -69,23 +91,35 @@ class Bytes implements Samples, ByteSamples {
   readonly values: Uint8Array;
   readonly labels: Uint8Array;
   readonly #length: number;
+  readonly #numbers: Float32Array;
 
-  constructor({ count, values, labels }: ByteSamples, length: number) {
+  constructor(
+    { count, values, labels }: ByteSamples,
+    length: number,
+    numbers: Float32Array,
+  ) {
     this.count = count;
     this.values = values;
     this.labels = labels;
     this.#length = length;
+    this.#numbers = numbers;
   }
 
   read(rows: Uint32Array, { inputs, labels }: BatchValues): void {
     const { values } = this;
     const length = this.#length;
+    const numbers = this.#numbers;
     for (let row = 0; row < rows.length; row++) {
       const sample = rows[row]!;
       if (inputs !== undefined) {
         const from = sample * length;
         const to = row * length;
-        for (let i = 0; i < length; i++) inputs[to + i] = values[from + i]! / 255;
+        let table = 0;
+        for (let i = 0; i < length; i++) {
+          inputs[to + i] = numbers[table + values[from + i]!]!;
+          table += BYTES;
+          if (table === numbers.length) table = 0;
+        }
       }
       if (labels !== undefined) labels[row] = this.labels[sample]!;
     }

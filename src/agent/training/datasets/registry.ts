@@ -8,6 +8,7 @@ import {
   sampleLength,
   type ByteDatasetDefinition,
 } from './byte-dataset.ts';
+import { cifar10 } from './cifar-10.ts';
 import { clicks } from './clicks.ts';
 import { criteo } from './criteo.ts';
 import { csv } from './csv.ts';
@@ -15,6 +16,7 @@ import type { Dataset } from './dataset.ts';
 import { digits } from './digits.ts';
 import { mnist } from './mnist.ts';
 import { sentences } from './sentences.ts';
+import { shapes } from './shapes.ts';
 import { sparse } from './sparse.ts';
 import { svmlight } from './svmlight.ts';
 import { trigrams } from './trigrams.ts';
@@ -22,7 +24,7 @@ import { text } from './text.ts';
 
 const known = new Map<string, Dataset>(
   [
-    ...[digits, mnist, sentences, text],
+    ...[digits, mnist, shapes, cifar10, sentences, text],
     ...[sparse, svmlight, trigrams],
     ...[clicks, criteo, csv],
   ].map((dataset) => [dataset.id, dataset]),

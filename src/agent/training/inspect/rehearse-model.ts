@@ -5,9 +5,14 @@
 import { allocateBatch, settledFields } from '../batches/batch.ts';
 import { initialWeights } from '../models/initial-weights.ts';
 import { modelFailed } from '../models/model-failed.ts';
-import { meanLossOf, type UsedWeights } from '../models/mean-loss.ts';
+import {
+  inOrder,
+  meanLossOf,
+  type JaxBatch,
+  type UsedWeights,
+} from '../models/mean-loss.ts';
 import { tensorLength, type Model } from '../models/model.ts';
-import { openJaxRuntime } from '../runtime/jax-runtime.ts';
+import { openJaxRuntime, type JaxArray } from '../runtime/jax-runtime.ts';
 
 /** More than one, or what is wrong with rows would not show. */
 const ROWS = 2;
@@ -34,7 +39,7 @@ export async function rehearseModel(model: Model): Promise<void> {
       used.rows.push(jax.numpy.zeros([...ofBatch, ...shape.slice(1)]));
     }
   }
-  const batch = Object.fromEntries(
+  const batch: JaxBatch = Object.fromEntries(
     Object.entries(allocateBatch(fields, ROWS)).map(([name, values]) => {
       const shape = [ROWS, ...fields[name]!.shape];
       return [name, jax.numpy.array(values, { shape })];
@@ -44,6 +49,17 @@ export async function rehearseModel(model: Model): Promise<void> {
     argnums: 0,
     hasAux: true,
   });
-  const trace = jax.makeJaxpr(step as never) as (...given: unknown[]) => unknown;
-  trace(used, batch);
+  type Trace = (...given: unknown[]) => unknown;
+  const { statistics } = model;
+  if (statistics !== undefined) {
+    const evaluate = (weights: UsedWeights, rows: JaxBatch, given: JaxArray[]) =>
+      model.objective(jax, inOrder(model, weights), rows, given).losses;
+    const given = statistics.map(({ shape }) => jax.numpy.zeros([...shape]));
+    const kept = jax.tree.ref({ used, batch } as never) as {
+      used: UsedWeights;
+      batch: JaxBatch;
+    };
+    (jax.makeJaxpr(evaluate as never) as Trace)(kept.used, kept.batch, given);
+  }
+  (jax.makeJaxpr(step as never) as Trace)(used, batch);
 }

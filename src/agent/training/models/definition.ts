@@ -8,6 +8,7 @@ import { nearest } from '../../../shared/nearest.ts';
 import { plainIssue } from '../../../shared/plain-issue.ts';
 import { metrics } from '../metrics/registry.ts';
 import type { Metric, Tally } from '../metrics/metric.ts';
+import type { JaxArray } from '../runtime/jax-runtime.ts';
 import { classifier, type ClassifierDefinition } from './classifier.ts';
 import { modelFailed, requireShape } from './model-failed.ts';
 import { parameterCount, type Model, type Objective } from './model.ts';
@@ -78,6 +79,15 @@ const modelSchema = z.strictObject({
   ...common,
   inputs: z.record(z.string(), fieldSchema),
   predictions: size.optional(),
+  statistics: z
+    .array(
+      z.strictObject({
+        name: z.string().min(1).max(200),
+        shape: tensorSchema.shape.shape,
+      }),
+    )
+    .min(1)
+    .optional(),
   metric: z.union([z.enum([...metrics.keys()]), metricSchema]),
   objective: aFunction,
 });
@@ -92,21 +102,27 @@ export function modelFault(definition: unknown): string | undefined {
     return explain(parsed.error, Object.keys(schema.shape));
   }
   const { tensors } = parsed.data;
-  const names = tensors.map(({ name }) => name);
-  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  const twice = nameOfTwo(tensors);
   if (twice !== undefined) return `two of its tensors have the name "${twice}"`;
   if (!Number.isSafeInteger(parameterCount({ tensors }))) return 'it is too large';
   if (!('inputs' in parsed.data)) {
     const table = tensors.find(({ rowsOf }) => rowsOf !== undefined);
     return table && `its tensor "${table.name}" has rowsOf, which a classifier cannot`;
   }
-  const { inputs } = parsed.data;
+  const { inputs, statistics = [] } = parsed.data;
+  const same = nameOfTwo(statistics);
+  if (same !== undefined) return `two of its statistics have the name "${same}"`;
   if (Object.keys(inputs).length === 0) return 'it takes nothing of a batch';
   for (const tensor of tensors) {
     const fault = tableFault(tensor, inputs);
     if (fault !== undefined) return `its tensor "${tensor.name}" ${fault}`;
   }
   return undefined;
+}
+
+function nameOfTwo(things: readonly { readonly name: string }[]): string | undefined {
+  const names = things.map(({ name }) => name);
+  return names.find((name, i) => names.indexOf(name) !== i);
 }
 
 /** Why rows of a tensor cannot be named by a field. */
@@ -169,12 +185,13 @@ function metricOf(metric: string | Metric): Metric {
 function withCheckedObjective(model: Model): Model {
   return {
     ...model,
-    objective: (jax, parameters, batch) => {
+    objective: (jax, parameters, batch, evaluateWith) => {
       const rows = Object.values(batch)[0]!.shape[0]!;
       const given: Partial<Objective> | undefined = model.objective(
         jax,
         parameters,
         batch,
+        evaluateWith,
       );
       const { losses, sums } = given ?? {};
       if (losses === undefined || sums === undefined) {
@@ -188,7 +205,25 @@ function withCheckedObjective(model: Model): Model {
       }
       requireShape('losses', losses, [rows]);
       for (const [i, sum] of sums.entries()) requireShape(`sums[${i}]`, sum, [rows]);
-      return { losses, sums };
+      if (evaluateWith !== undefined) return { losses, sums };
+      return { losses, sums, statistics: checkedStatistics(model, given?.statistics) };
     },
   };
+}
+
+/** Those of a batch, as the model says that they are. */
+function checkedStatistics(
+  { statistics: wanted = [] }: Model,
+  given: readonly JaxArray[] = [],
+): readonly JaxArray[] {
+  if (given.length !== wanted.length) {
+    throw modelFailed(
+      `its objective gives ${given.length} statistics in training, and it has ` +
+        `${wanted.length}`,
+    );
+  }
+  for (const [i, { name, shape }] of wanted.entries()) {
+    requireShape(`statistics "${name}"`, given[i]!, shape);
+  }
+  return given;
 }

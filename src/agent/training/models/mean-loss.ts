@@ -14,7 +14,9 @@ export interface UsedWeights {
 export function meanLossOf(jax: Jax, model: Model, samples: number) {
   const predictions = samples * model.predictions;
   return (used: UsedWeights, batch: JaxBatch): [loss: JaxArray, sums: JaxArray[]] => {
-    const { losses, sums } = model.objective(jax, inOrder(model, used), batch);
+    const given = model.objective(jax, inOrder(model, used), batch);
+    const { losses, sums, statistics } = given;
+    for (const each of statistics ?? []) each.dispose();
     const summed = summands(jax, model, sums).map((each) => each.sum(0));
     return [losses.sum().mul(1 / predictions), summed];
   };

@@ -33,11 +33,19 @@ export type Initializer =
   | { readonly uniform: number }
   | ((out: Float32Array, random: RandomStream) => void);
 
+/** What a model takes of many training samples when it is evaluated (`Model.statistics`). */
+export interface ModelStatistic {
+  readonly name: string;
+  readonly shape: readonly number[];
+}
+
 export interface Objective {
   /** The loss of each sample, [rows]; where it has several predictions, their sum. */
   readonly losses: JaxArray;
   /** What the metric sums up over samples, each [rows]. */
   readonly sums: readonly JaxArray[];
+  /** In training, of a model with statistics: those of the batch, in the model's order. */
+  readonly statistics?: readonly JaxArray[] | undefined;
 }
 
 export interface Model {
@@ -52,13 +60,20 @@ export interface Model {
   /** In the order of the flat gradient. */
   readonly tensors: readonly ModelTensor[];
   /**
+   * What samples of a batch have in common in training, such as the moments of a batch norm:
+   * an evaluation gets, in place of a batch's own, their mean over many training batches.
+   */
+  readonly statistics?: readonly ModelStatistic[] | undefined;
+  /**
    * Of a batch, each field [rows, …its shape]. Takes ownership of its arguments, as every
    * jax-js function does.
+   * @param statistics what to evaluate with; undefined in training
    */
   objective(
     jax: Jax,
     parameters: readonly JaxArray[],
     batch: Readonly<Record<string, JaxArray>>,
+    statistics?: readonly JaxArray[],
   ): Objective;
 }
 

@@ -9,12 +9,15 @@ import { fnn3 } from './fnn3.ts';
 import { lstmSmall } from './lstm-small.ts';
 import { linearSvm, logisticRegression } from './linear.ts';
 import type { Model, SizedModel } from './model.ts';
+import { resnet110, resnet20 } from './resnet.ts';
+import { vgg16 } from './vgg.ts';
 
 const known = new Map<string, Model | SizedModel>(
-  [fnn3, lstmSmall, logisticRegression, linearSvm, dlrm, dlrmSmall].map((model) => [
-    model.id,
-    model,
-  ]),
+  [
+    ...[fnn3, lstmSmall, logisticRegression, linearSvm],
+    ...[resnet20, resnet110, vgg16],
+    ...[dlrm, dlrmSmall],
+  ].map((model) => [model.id, model]),
 );
 export const models: ReadonlyMap<string, Model | SizedModel> = known;
 

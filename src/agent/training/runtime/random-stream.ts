@@ -16,6 +16,7 @@ export const purposes = {
   sparseWeight: 0x7407,
   clickSample: 0x7408,
   clickTaste: 0x7409,
+  shape: 0x740a,
 } as const;
 
 const WORD = 2 ** -32;

@@ -1,0 +1,129 @@
+/**
+ * The test samples of a rank under the current weights, block by block. A model with statistics
+ * is evaluated with those of its first training batches under these weights, whatever was
+ * trained before: a run that is resumed, or whose weights were exchanged, measures the same
+ * (docs/decisions/043-batch-norm.md).
+ */
+import { BatchLoader } from './batch-loader.ts';
+import { BatchSampler } from './batches/batch-sampler.ts';
+import type { BatchFields } from './batches/batch.ts';
+import type { CompiledFunctions } from './compiled-functions.ts';
+import type { RankShard } from './datasets/dataset.ts';
+import { sumCount } from './metrics/metric.ts';
+import type { UsedWeights } from './models/mean-loss.ts';
+import type { Model } from './models/model.ts';
+import type { Jax, JaxArray } from './runtime/jax-runtime.ts';
+import type { EvaluationSums } from './trainer.ts';
+
+/** Test samples per call of the compiled scores; the last block is padded. */
+const BLOCK = 250;
+/**
+ * At least so many training samples make the statistics. 10³ to 10⁴ are enough (Wu and Johnson,
+ * "Rethinking 'Batch' in BatchNorm", 2021, section 3).
+ */
+const STATISTICS_SAMPLES = 1024;
+
+export interface EvaluatorParts {
+  readonly jax: Jax;
+  readonly model: Model;
+  readonly functions: CompiledFunctions;
+  readonly shard: RankShard;
+  readonly fields: BatchFields;
+  readonly options: {
+    readonly batchPerRank: number;
+    readonly seed: number;
+    readonly rank: number;
+  };
+  /** The weights that a loaded batch uses, to be used up. */
+  weightsFor(loader: BatchLoader): UsedWeights;
+  /** Test samples in a block; default: as many as are quick. */
+  readonly block?: number | undefined;
+}
+
+export class Evaluator {
+  readonly #parts: EvaluatorParts;
+  readonly #test: BatchLoader;
+  /** Training batches for the statistics; undefined for a model without. */
+  readonly #train: BatchLoader | undefined;
+  readonly #sampler: BatchSampler | undefined;
+
+  constructor(parts: EvaluatorParts) {
+    this.#parts = parts;
+    const { model, shard, fields, options } = parts;
+    const { batchPerRank: batch, seed, rank } = options;
+    // Models with statistics are deep: what is enough memory to train is enough to evaluate.
+    const most = model.statistics === undefined ? BLOCK : Math.min(BLOCK, batch);
+    this.#test = new BatchLoader(shard.test, fields, parts.block ?? most);
+    if (model.statistics === undefined) return;
+    this.#train = new BatchLoader(shard.train, fields, batch);
+    this.#sampler = new BatchSampler({
+      count: shard.train.count,
+      ...{ batch, seed, rank },
+    });
+  }
+
+  async evaluate(): Promise<EvaluationSums> {
+    const { jax, functions, model } = this.#parts;
+    const statistics = await this.#statistics();
+    const test = this.#test;
+    const block = test.rows.length;
+    const samples = test.samples.count;
+    const totals = Array.from({ length: 1 + sumCount(model.metric) }, () => 0);
+    for (let first = 0; first < samples; first += block) {
+      const filled = Math.min(block, samples - first);
+      for (let row = 0; row < block; row++) {
+        test.rows[row] = row < filled ? first + row : 0;
+      }
+      test.read(filled);
+      const sums = functions.score(
+        this.#parts.weightsFor(test),
+        test.upload(jax),
+        jax.numpy.array(test.counted),
+        jax.tree.ref(statistics),
+      );
+      const values = await numbersOf(sums);
+      for (const [i, value] of values.entries()) totals[i] = totals[i]! + value;
+    }
+    jax.tree.dispose(statistics);
+    const [loss, ...sums] = totals as [number, ...number[]];
+    return [samples, loss, ...sums];
+  }
+
+  /** Their means over the batches of the first iterations; none for a model without. */
+  async #statistics(): Promise<JaxArray[]> {
+    const { jax, functions, model } = this.#parts;
+    const [train, sampler] = [this.#train, this.#sampler];
+    if (train === undefined || sampler === undefined) return [];
+    const batches = Math.ceil(STATISTICS_SAMPLES / sampler.batch);
+    const totals = model.statistics!.map(({ shape }) => ({
+      shape,
+      sum: new Float64Array(shape.reduce((product, size) => product * size, 1)),
+    }));
+    for (let iteration = 0; iteration < batches; iteration++) {
+      sampler.fill(iteration, train.rows);
+      train.read(train.rows.length);
+      const given = functions.statistics(
+        this.#parts.weightsFor(train),
+        train.upload(jax),
+      );
+      const values = await Promise.all(given.map((array) => array.data()));
+      for (const [which, { sum }] of totals.entries()) {
+        for (let i = 0; i < sum.length; i++) sum[i] = sum[i]! + values[which]![i]!;
+      }
+    }
+    return totals.map(({ shape, sum }) =>
+      jax.numpy.array(
+        Float32Array.from(sum, (total) => total / batches),
+        { shape: [...shape] },
+      ),
+    );
+  }
+}
+
+/** Of scalars and vectors, one after the other. */
+export async function numbersOf(
+  arrays: readonly JaxArray[],
+): Promise<readonly number[]> {
+  const values = await Promise.all(arrays.map((array) => array.data()));
+  return values.flatMap((each) => [...each]);
+}

@@ -1,0 +1,67 @@
+/**
+ * Batch normalisation (Ioffe and Szegedy, 2015) over all but the last axis. In training a
+ * channel is normalised by its mean and variance in the batch, and these are given out as
+ * statistics: the mean, and the mean of the squares, which can be averaged over batches. An
+ * evaluation normalises by such averages (docs/decisions/043-batch-norm.md).
+ */
+import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
+import type { ModelStatistic, ModelTensor } from './model.ts';
+
+/** Added to the variance, as PyTorch does. */
+const EPSILON = 1e-5;
+
+/** Scale and shift, which are trained. */
+export function normTensors(name: string, channels: number): readonly ModelTensor[] {
+  return [
+    { name: `${name}.scale`, shape: [channels], initialize: 'ones' },
+    { name: `${name}.shift`, shape: [channels], initialize: 'zeros' },
+  ];
+}
+
+export function normStatistics(
+  name: string,
+  channels: number,
+): readonly ModelStatistic[] {
+  return [
+    { name: `${name}.mean`, shape: [channels] },
+    { name: `${name}.square`, shape: [channels] },
+  ];
+}
+
+/** The norms of one pass through a model, in their order. */
+export class BatchNorms {
+  readonly #jax: Jax;
+  readonly #given: readonly JaxArray[] | undefined;
+  /** Of the batch, two for each norm; empty in an evaluation. */
+  readonly statistics: JaxArray[] = [];
+  #next = 0;
+
+  /** @param given the statistics to normalise by; default: the batch's own */
+  constructor(jax: Jax, given: readonly JaxArray[] | undefined) {
+    this.#jax = jax;
+    this.#given = given;
+  }
+
+  /** Takes ownership of its arguments. */
+  normalize(values: JaxArray, scale: JaxArray, shift: JaxArray): JaxArray {
+    const { numpy } = this.#jax;
+    let mean: JaxArray;
+    let variance: JaxArray;
+    let centred: JaxArray;
+    if (this.#given === undefined) {
+      const axes = values.shape.slice(1).map((_, axis) => axis);
+      mean = values.ref.mean(axes);
+      centred = values.sub(mean.ref);
+      variance = numpy.square(centred.ref).mean(axes);
+      this.statistics.push(mean.ref, variance.ref.add(numpy.square(mean)));
+    } else {
+      mean = this.#given[this.#next++]!;
+      const square = this.#given[this.#next++]!;
+      // Rounding may leave less than nothing of a channel that is constant.
+      variance = numpy.maximum(square.sub(numpy.square(mean.ref)), 0);
+      centred = values.sub(mean);
+    }
+    const factor = scale.div(numpy.sqrt(variance.add(EPSILON)));
+    return centred.mul(factor).add(shift);
+  }
+}
