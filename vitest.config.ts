@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
+import { jaxKernels } from './scripts/jax-kernels.ts';
 import { jaxPrograms } from './scripts/jax-programs.ts';
 
 type Test = NonNullable<ViteUserConfig['test']>;
@@ -42,7 +43,7 @@ export default defineConfig({
     reporters: ['default'],
     projects: ['e2e', 'gpu', 'integration', 'unit'].map((name) => ({
       // As in our bundles.
-      plugins: [jaxPrograms()],
+      plugins: [jaxKernels(), jaxPrograms()],
       test: {
         ...sideBySide,
         name,

@@ -17,6 +17,7 @@ import { parseArgs, promisify } from 'node:util';
 import { build as viteBuild, type InlineConfig } from 'vite';
 import { emitEngineTypes } from './engine-types.ts';
 import { jaxKernelCache } from './jax-kernel-cache.ts';
+import { jaxKernels } from './jax-kernels.ts';
 import { jaxPrograms } from './jax-programs.ts';
 
 const root = path.join(import.meta.dirname, '..');
@@ -128,7 +129,7 @@ function nodeBundle(
     configFile: false,
     root,
     logLevel: 'warn',
-    plugins: [jaxKernelCache(), jaxPrograms()],
+    plugins: [jaxKernelCache(), jaxKernels(), jaxPrograms()],
     // Its addon is not among ours: every start would look for it.
     define: { 'process.env.MSGPACKR_NATIVE_ACCELERATION_DISABLED': '"true"' },
     build: {

@@ -155,21 +155,16 @@ export class JaxTrainer implements Trainer {
       this.#used(this.#train),
       this.#train.upload(this.#jax),
     );
-    let downloaded: Promise<void> | undefined;
-    if (gradient instanceof Float32Array) {
-      this.#checkLength(gradient, this.length);
-      downloaded = this.#downloadGradient(gradients, gradient, ready);
-      // To read more would compute more.
-      if (ready !== undefined) await downloaded;
-    } else {
+    if (ready === undefined) await this.#oneForAll(sums[0] ?? gradients.whole[0]);
+    if (!(gradient instanceof Float32Array)) {
       // The loss is read behind it: when it is here, so is the gradient.
       await this.#tensorsOf(gradient).gather(gradients.whole);
+    } else {
+      this.#checkLength(gradient, this.length);
+      // Before the loss: to read more would compute more.
+      await this.#downloadGradient(gradients, gradient, ready);
     }
-    const [lossValue, sumValues] = await Promise.all([
-      numberOf(loss),
-      numbersOf(sums),
-      downloaded,
-    ]);
+    const [lossValue, sumValues] = await Promise.all([numberOf(loss), numbersOf(sums)]);
     return this.#measures(lossValue, this.#options.batchPerRank, sumValues);
   }
 
@@ -194,6 +189,7 @@ export class JaxTrainer implements Trainer {
       return vector.map((old, i) => (plain[i] === true ? old : moved.next().value!));
     });
     // jax-js is lazy: unasked for, updates would pile up and run in the next step.
+    await this.#oneForAll(this.#weights[1]);
     await this.#jax.blockUntilReady([this.#weights, this.#state]);
   }
 
@@ -282,6 +278,16 @@ export class JaxTrainer implements Trainer {
     this.#state = [];
     this.#onGpu?.tensors[Symbol.dispose]();
     this.#runtime.release();
+  }
+
+  /**
+   * Of a function on a GPU each result that is asked for before the steps have run waits for
+   * every step by itself: with many tensors that are 10⁵ promises. So one asks for all.
+   * @param last the result that needs the most steps (scripts/jax-programs.ts)
+   */
+  async #oneForAll(last: JaxArray | undefined): Promise<void> {
+    if (this.backend !== 'webgpu' || last === undefined) return;
+    await this.#jax.blockUntilReady([last]);
   }
 
   /** Compiled once for each set of tensors. */

@@ -204,7 +204,8 @@ function misfitOf(
         `${dataset.id} has ${described(field)}`
       );
     }
-    if (wanted.below !== undefined && (field.below ?? Infinity) > wanted.below) {
+    const { below = Infinity } = field;
+    if (wanted.below !== undefined && below !== 'known' && below > wanted.below) {
       return (
         `"${name}": ${model.id} knows ${wanted.below} different values, ` +
         `${dataset.id} has ${field.below ?? 'any number of them'}`

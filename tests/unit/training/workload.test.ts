@@ -20,8 +20,12 @@ test('the catalogue lists what there is', () => {
   expect(describeModels()).toEqual([
     expect.objectContaining({ id: 'fnn3', parameterCount: 199_210 }),
     expect.objectContaining({ id: 'lstm-small', parameterCount: 124_160 }),
+    expect.objectContaining({ id: 'lstm-ptb', parameterCount: 66_034_000 }),
     expect.objectContaining({ id: 'logistic-regression' }),
     expect.objectContaining({ id: 'linear-svm' }),
+    expect.objectContaining({ id: 'transformer-small', parameterCount: 429_568 }),
+    expect.objectContaining({ id: 'transformer-seq2seq', parameterCount: 169_728 }),
+    expect.objectContaining({ id: 'transformer-iwslt', parameterCount: 39_469_056 }),
     expect.objectContaining({ id: 'resnet-20', parameterCount: 269_722 }),
     expect.objectContaining({ id: 'resnet-110', parameterCount: 1_727_962 }),
     expect.objectContaining({ id: 'vgg-16', parameterCount: 14_728_266 }),
@@ -35,6 +39,9 @@ test('the catalogue lists what there is', () => {
     ['cifar-10', true],
     ['sentences', false],
     ['text', true],
+    ['text-characters', true],
+    ['text-words', true],
+    ['reversal', false],
     ['sparse', false],
     ['svmlight', true],
     ['trigrams', true],
@@ -66,7 +73,8 @@ test.each([
     'DATASET_UNKNOWN',
     'workload.dataset',
     { dataset: 'imagenet' },
-    'There is: digits, mnist, shapes, cifar-10, sentences, text, sparse, svmlight, trigrams, clicks, criteo, csv.',
+    'There is: digits, mnist, shapes, cifar-10, sentences, text, text-characters, text-words, ' +
+      'reversal, sparse, svmlight, trigrams, clicks, criteo, csv.',
   ],
   [
     'DATA_DIRECTORY_MISSING',

@@ -59,8 +59,10 @@ export interface ShardRequest extends DatasetRequest {
  * A field as a data set has it. Of a length that is `any` it gives as many numbers as the
  * model takes; one that `varies` is each sample's own, filled up with 0.
  */
-export interface DatasetField extends Omit<BatchField, 'shape'> {
+export interface DatasetField extends Omit<BatchField, 'shape' | 'below'> {
   readonly shape: readonly (number | 'any' | 'varies')[];
+  /** Or no more different values than the model knows: the data set sees to it. */
+  readonly below?: number | 'known' | undefined;
 }
 
 export interface Dataset extends DatasetEntry {

@@ -15,16 +15,20 @@ import { csv } from './csv.ts';
 import type { Dataset } from './dataset.ts';
 import { digits } from './digits.ts';
 import { mnist } from './mnist.ts';
+import { reversal } from './reversal.ts';
 import { sentences } from './sentences.ts';
 import { shapes } from './shapes.ts';
 import { sparse } from './sparse.ts';
 import { svmlight } from './svmlight.ts';
 import { trigrams } from './trigrams.ts';
+import { textCharacters } from './text-characters.ts';
+import { textWords } from './text-words.ts';
 import { text } from './text.ts';
 
 const known = new Map<string, Dataset>(
   [
-    ...[digits, mnist, shapes, cifar10, sentences, text],
+    ...[digits, mnist, shapes, cifar10],
+    ...[sentences, text, textCharacters, textWords, reversal],
     ...[sparse, svmlight, trigrams],
     ...[clicks, criteo, csv],
   ].map((dataset) => [dataset.id, dataset]),

@@ -143,25 +143,30 @@ export function withTestPart(train: string): FilesOfParts {
   return { train, test: existsSync(test) ? test : undefined };
 }
 
-/** What was found of a file, as long as it stays as it is. */
+/** What was found of a file, or of several, as long as they stay as they are. */
 export class FileCache<Found> {
   readonly #found = new Map<
     string,
     { readonly stamp: string; readonly value: Found }
   >();
-  readonly #look: (file: string) => Found;
+  readonly #look: (...files: string[]) => Found;
 
-  constructor(look: (file: string) => Found) {
+  constructor(look: (...files: string[]) => Found) {
     this.#look = look;
   }
 
-  of(file: string): Found {
-    const { ino, mtimeMs, size } = statSync(file);
-    const stamp = [ino, mtimeMs, size].join();
-    const known = this.#found.get(file);
+  of(...files: string[]): Found {
+    const stamp = files
+      .map((file) => {
+        const { ino, mtimeMs, size } = statSync(file);
+        return [ino, mtimeMs, size].join();
+      })
+      .join();
+    const name = files.join('\0');
+    const known = this.#found.get(name);
     if (known?.stamp === stamp) return known.value;
-    const value = this.#look(file);
-    this.#found.set(file, { stamp, value });
+    const value = this.#look(...files);
+    this.#found.set(name, { stamp, value });
     return value;
   }
 }

@@ -7,7 +7,8 @@
 import { purposes, RandomStream } from '../runtime/random-stream.ts';
 import type { Dataset } from './dataset.ts';
 import {
-  splitText,
+  cutLengths,
+  cutText,
   windowCounts,
   windowLength,
   windowShards,
@@ -35,10 +36,11 @@ export const sentences: Dataset = {
   summary: '200,000 bytes of English-like sentences, written on the spot',
   needsData: false,
   fields: { tokens: { type: 'i32', shape: ['any'], below: 128 } },
-  inspect: ({ inputs }) => windowCounts(LENGTH, windowLength(inputs), 'sentences'),
+  inspect: ({ inputs }) =>
+    windowCounts(cutLengths(LENGTH), windowLength(inputs), 'sentences'),
   open: ({ inputs, rank, world }) =>
     Promise.resolve(
-      windowShards(splitText(writeSentences()), windowLength(inputs), { rank, world }),
+      windowShards(cutText(writeSentences()), windowLength(inputs), { rank, world }),
     ),
 };
 

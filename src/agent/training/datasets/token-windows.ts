@@ -8,17 +8,30 @@ import { settledLength, type BatchValues, type ModelFields } from '../batches/ba
 import type { RankShard, Samples } from './dataset.ts';
 import { testShard, trainShard, type Shard } from './shard.ts';
 
-/** The last tenth of a text is the test part. */
+/** The last tenth of a text is the test part, where it has none of its own. */
 const TRAIN_SHARE = 0.9;
 
+export type Tokens = Uint8Array | Int32Array;
+
 export interface TextParts {
-  readonly train: Uint8Array;
-  readonly test: Uint8Array;
+  readonly train: Tokens;
+  readonly test: Tokens;
 }
 
-export function splitText(tokens: Uint8Array): TextParts {
-  const cut = Math.floor(tokens.length * TRAIN_SHARE);
-  return { train: tokens.subarray(0, cut), test: tokens.subarray(cut) };
+/** Tokens in each part. */
+export interface PartLengths {
+  readonly train: number;
+  readonly test: number;
+}
+
+export function cutText(tokens: Tokens): TextParts {
+  const { train } = cutLengths(tokens.length);
+  return { train: tokens.subarray(0, train), test: tokens.subarray(train) };
+}
+
+export function cutLengths(tokens: number): PartLengths {
+  const train = Math.floor(tokens * TRAIN_SHARE);
+  return { train, test: tokens - train };
 }
 
 /** Tokens in a window of a model; 2 where it takes none. */
@@ -31,21 +44,17 @@ export function windowsIn(tokens: number, window: number): number {
   return Math.max(0, Math.floor((tokens - 1) / (window - 1)));
 }
 
-/** Windows in each part of a text of this length. @throws GradwireError `DATA_TOO_FEW_SAMPLES` */
+/** Windows in each part of a text. @throws GradwireError `DATA_TOO_FEW_SAMPLES` */
 export function windowCounts(
-  tokens: number,
+  { train, test }: PartLengths,
   window: number,
   place: string,
 ): { readonly train: number; readonly test: number } {
-  const cut = Math.floor(tokens * TRAIN_SHARE);
-  const counts = {
-    train: windowsIn(cut, window),
-    test: windowsIn(tokens - cut, window),
-  };
+  const counts = { train: windowsIn(train, window), test: windowsIn(test, window) };
   if (counts.train > 0 && counts.test > 0) return counts;
   throw inputError(
     'DATA_TOO_FEW_SAMPLES',
-    `${tokens} tokens do not make a window of ${window} to train and one to test`,
+    `${train + test} tokens do not make a window of ${window} to train and one to test`,
     { place, next: 'Use a longer text.' },
   );
 }
@@ -65,11 +74,11 @@ export function windowShards(
 
 class Windows implements Samples {
   readonly count: number;
-  readonly #tokens: Uint8Array;
+  readonly #tokens: Tokens;
   readonly #window: number;
   readonly #shard: Shard;
 
-  constructor(tokens: Uint8Array, window: number, shard: Shard) {
+  constructor(tokens: Tokens, window: number, shard: Shard) {
     this.count = shard.count;
     this.#tokens = tokens;
     this.#window = window;

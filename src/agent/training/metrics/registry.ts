@@ -4,10 +4,10 @@ import { areaUnderCurve } from './area-under-curve.ts';
 import { meanSquaredError } from './mean-squared-error.ts';
 import type { Metric } from './metric.ts';
 import { perplexity } from './perplexity.ts';
+import { tokenAccuracy } from './token-accuracy.ts';
 
 export const metrics: ReadonlyMap<string, Metric> = new Map(
-  [accuracy, areaUnderCurve, perplexity, meanSquaredError].map((metric) => [
-    metric.id,
-    metric,
-  ]),
+  [accuracy, areaUnderCurve, perplexity, meanSquaredError, tokenAccuracy].map(
+    (metric) => [metric.id, metric],
+  ),
 );

@@ -4,6 +4,7 @@
  */
 import { accuracy } from '../metrics/accuracy.ts';
 import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
+import { crossEntropy } from './cross-entropy.ts';
 import { requireShape } from './model-failed.ts';
 import type { Model } from './model.ts';
 
@@ -50,12 +51,9 @@ export interface Scores {
 
 /** Takes ownership of `logits` [rows, classes] and `labels` [rows] (int32). */
 export function scoreClasses(jax: Jax, logits: JaxArray, labels: JaxArray): Scores {
-  const { numpy, nn } = jax;
-  const classes = logits.shape[1]!;
+  const { numpy } = jax;
   const hits = numpy
     .equal(numpy.argmax(logits.ref, 1), labels.ref)
     .astype(numpy.float32);
-  const right = nn.oneHot(labels, classes);
-  const losses = nn.logSoftmax(logits).mul(right).sum(1).neg();
-  return { losses, hits };
+  return { losses: crossEntropy(jax, logits, labels), hits };
 }

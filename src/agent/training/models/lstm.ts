@@ -9,6 +9,7 @@
  */
 import { perplexity } from '../metrics/perplexity.ts';
 import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
+import { crossEntropy, oneHot } from './cross-entropy.ts';
 import type { Model, ModelTensor } from './model.ts';
 
 export interface LstmShape {
@@ -71,13 +72,13 @@ function windowLosses(
   tokens: JaxArray,
   { vocabulary, hidden, layers, steps }: LstmShape,
 ): JaxArray {
-  const { numpy, nn } = jax;
+  const { numpy } = jax;
   const rows = tokens.shape[0]!;
   const inTime = numpy.transpose(tokens);
   const seen = inTime.ref.slice([0, steps]).reshape([steps * rows]);
   const next = inTime.slice([1, steps + 1]).reshape([steps * rows]);
   const [embedding, ...rest] = parameters;
-  let values = numpy.matmul(nn.oneHot(seen, vocabulary), embedding!);
+  let values = numpy.matmul(oneHot(jax, seen, vocabulary), embedding!);
   for (let layer = 0; layer < layers; layer++) {
     const [input, state, inputBias, stateBias] = rest.slice(GATES * layer);
     const below = numpy
@@ -89,8 +90,7 @@ function windowLosses(
   }
   const [weight, bias] = rest.slice(GATES * layers);
   const scores = numpy.matmul(values, weight!).add(bias!);
-  const right = nn.oneHot(next, vocabulary);
-  return nn.logSoftmax(scores).mul(right).sum(1).reshape([steps, rows]).sum(0).neg();
+  return crossEntropy(jax, scores, next).reshape([steps, rows]).sum(0);
 }
 
 /** The outputs of all steps, [steps, rows, hidden], of what comes from below. */

@@ -6,15 +6,20 @@ import { invalidDefinition, register } from '../../../shared/registry.ts';
 import { asModel, modelFault, type ModelDefinition } from './definition.ts';
 import { dlrm, dlrmSmall } from './dlrm.ts';
 import { fnn3 } from './fnn3.ts';
+import { lstmPtb } from './lstm-ptb.ts';
 import { lstmSmall } from './lstm-small.ts';
 import { linearSvm, logisticRegression } from './linear.ts';
 import type { Model, SizedModel } from './model.ts';
 import { resnet110, resnet20 } from './resnet.ts';
+import { transformerIwslt } from './transformer-iwslt.ts';
+import { transformerSeq2seq } from './transformer-seq2seq.ts';
+import { transformerSmall } from './transformer-small.ts';
 import { vgg16 } from './vgg.ts';
 
 const known = new Map<string, Model | SizedModel>(
   [
-    ...[fnn3, lstmSmall, logisticRegression, linearSvm],
+    ...[fnn3, lstmSmall, lstmPtb, logisticRegression, linearSvm],
+    ...[transformerSmall, transformerSeq2seq, transformerIwslt],
     ...[resnet20, resnet110, vgg16],
     ...[dlrm, dlrmSmall],
   ].map((model) => [model.id, model]),

@@ -17,6 +17,7 @@ export const purposes = {
   clickSample: 0x7408,
   clickTaste: 0x7409,
   shape: 0x740a,
+  reversal: 0x7410,
 } as const;
 
 const WORD = 2 ** -32;

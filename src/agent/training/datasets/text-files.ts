@@ -1,0 +1,98 @@
+/**
+ * The files of a text: one, or all `.txt` files of a directory in the order of their names.
+ * Where names say which part a file is, as `ptb.train.txt` and `ptb.test.txt` do, the files to
+ * test are those; else the end of the text is (token-windows.ts).
+ */
+import { readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { inputError } from '../../../shared/errors.ts';
+
+export interface TextFiles {
+  /** To train, or all of the text. */
+  readonly train: readonly string[];
+  /** Undefined where the text has to be cut. */
+  readonly test?: readonly string[] | undefined;
+  /** Which file was taken for what, where their names decided. */
+  readonly notice?: string | undefined;
+}
+
+const NEXT = 'Set workload.data to a text file or a directory of .txt files.';
+
+/**
+ * Does something with the files of a place, at least one.
+ * @param most bytes that they may have
+ * @throws GradwireError `DATA_DIRECTORY_MISSING`, `DATA_FILE_MISSING`, `DATA_TOO_LARGE`
+ */
+export function readingText<T>(
+  place: string | undefined,
+  most: number,
+  read: (files: TextFiles, place: string) => T,
+): T {
+  if (place === undefined) {
+    throw inputError('DATA_DIRECTORY_MISSING', 'text needs a file', {
+      place: 'workload.data',
+      next: `${NEXT} Or use the dataset "sentences".`,
+    });
+  }
+  try {
+    const files = inParts(filesOf(place));
+    const bytes = bytesOf([...files.train, ...(files.test ?? [])]);
+    if (bytes > most) {
+      throw inputError('DATA_TOO_LARGE', `${place} has ${bytes} bytes of text`, {
+        ...{ place: 'workload.data', next: `Use ${most} bytes at most.` },
+      });
+    }
+    return read(files, place);
+  } catch (error) {
+    const { code, path: file = place } = error as NodeJS.ErrnoException;
+    const why = code === undefined ? undefined : WHY[code];
+    if (why === undefined) throw error;
+    throw inputError('DATA_DIRECTORY_MISSING', `${file} ${why}`, {
+      ...{ place: 'workload.data', next: NEXT },
+    });
+  }
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  EACCES: 'may not be read (EACCES)',
+};
+
+export function bytesOf(files: readonly string[]): number {
+  return files.reduce((sum, file) => sum + statSync(file).size, 0);
+}
+
+function filesOf(place: string): readonly string[] {
+  if (statSync(place).isFile()) return [place];
+  const names = readdirSync(place).filter((name) => name.endsWith('.txt'));
+  if (names.length > 0) return names.sort().map((name) => path.join(place, name));
+  throw inputError('DATA_FILE_MISSING', `${place} has no .txt file`, {
+    ...{ place, next: NEXT },
+  });
+}
+
+/** The files in parts, where their names say so. */
+export function inParts(files: readonly string[]): TextFiles {
+  const named = (...parts: readonly string[]): readonly string[] =>
+    files.filter((file) =>
+      path
+        .basename(file)
+        .toLowerCase()
+        .split(/[._-]/)
+        .some((word) => parts.includes(word)),
+    );
+  const train = named('train');
+  const forTest = named('test');
+  const test = forTest.length > 0 ? forTest : named('valid', 'validation');
+  if (files.length < 2 || train.length === 0 || test.length === 0)
+    return { train: files };
+  const others = files.filter((file) => !train.includes(file) && !test.includes(file));
+  const left = others.length === 0 ? '' : `, ${listed(others)} left out`;
+  return {
+    ...{ train, test },
+    notice: `${listed(train)} to train, ${listed(test)} to test${left}.`,
+  };
+}
+
+const listed = (files: readonly string[]): string =>
+  files.map((file) => path.basename(file)).join(' and ');

@@ -1,0 +1,24 @@
+/**
+ * Any text as a sequence of words, which blanks separate; the end of a line is a word as well.
+ * That is the form of the Penn Treebank (Mikolov's `ptb.train.txt`), which has `<unk>` for what
+ * is unknown and, with the ends of its lines, 10,000 different words.
+ */
+import { vocabularyText } from './vocabulary-text.ts';
+
+const END_OF_LINE = '<eos>';
+
+export const textWords = vocabularyText({
+  id: 'text-words',
+  title: 'Text by words',
+  summary: 'A text file, or the .txt files of a directory, by words; rare ones unknown',
+  noun: 'words',
+  tokens: words,
+  unknown: '<unk>',
+  cuts: true,
+});
+
+function* words(text: string): Generator<string> {
+  for (const [found] of text.matchAll(/\n|\S+/g)) {
+    yield found === '\n' ? END_OF_LINE : found;
+  }
+}

@@ -1,0 +1,147 @@
+/**
+ * Texts as tokens of a vocabulary (vocabulary.ts), as many as the model knows. What stands in
+ * the training part decides; the rest of a text is cut off before anything is counted.
+ */
+import { readFileSync } from 'node:fs';
+import { inputError, type GradwireError } from '../../../shared/errors.ts';
+import { formatPercent } from '../../../shared/units.ts';
+import type { ModelFields } from '../batches/batch.ts';
+import type { Dataset } from './dataset.ts';
+import { FileCache } from './sample-file.ts';
+import { inParts, readingText, type TextFiles } from './text-files.ts';
+import {
+  cutLengths,
+  windowCounts,
+  windowLength,
+  windowShards,
+  type PartLengths,
+} from './token-windows.ts';
+import { byFrequency, Vocabulary, type TokenCounts } from './vocabulary.ts';
+
+export interface TokenKind extends Pick<Dataset, 'id' | 'title' | 'summary'> {
+  /** What they are called, as "characters". */
+  readonly noun: string;
+  /** The tokens of a text, in their order. */
+  tokens(text: string): Iterable<string>;
+  /** The token that a text itself has for what is unknown. */
+  readonly unknown?: string | undefined;
+  /** Whether the rarest may become unknown where a model knows less; else that is refused. */
+  readonly cuts: boolean;
+}
+
+/** A text is one string of V8, of half a billion code units at most. */
+const MOST_BYTES = 250_000_000;
+
+interface Contents extends PartLengths {
+  /** Of the training part, most frequent first. */
+  readonly tokens: readonly string[];
+  readonly counts: { readonly train: TokenCounts; readonly test: TokenCounts };
+}
+
+export function vocabularyText(kind: TokenKind): Dataset {
+  const { id, title, summary } = kind;
+  const contents = new FileCache((...files) => count(inParts(files), kind));
+  const look = (files: TextFiles, inputs: ModelFields, place: string) => {
+    const found = contents.of(...files.train, ...(files.test ?? []));
+    const counts = windowCounts(found, windowLength(inputs), place);
+    const most = inputs['tokens']?.below ?? Infinity;
+    const different = found.tokens.length;
+    if (!kind.cuts && different + 1 > most)
+      throw overflow(place, different, most, kind);
+    return { counts, found, vocabulary: new Vocabulary(found.tokens, most) };
+  };
+  return {
+    ...{ id, title, summary, needsData: true },
+    fields: { tokens: { type: 'i32', shape: ['any'], below: 'known' } },
+
+    inspect: ({ directory, inputs }) =>
+      readingText(directory, MOST_BYTES, (files, place) => {
+        const { counts, found, vocabulary } = look(files, inputs, place);
+        const share = (part: 'train' | 'test'): string =>
+          formatPercent(vocabulary.unknownShare(found.counts[part]));
+        const notice =
+          `${vocabulary.size} of ${found.tokens.length} different ${kind.noun} are known; unknown are ` +
+          `${share('train')} of those to train and ${share('test')} of those to test.`;
+        return {
+          ...counts,
+          notice: files.notice === undefined ? notice : `${files.notice} ${notice}`,
+        };
+      }),
+
+    async open({ directory, inputs, rank, world }) {
+      const shards = readingText(directory, MOST_BYTES, (files, place) => {
+        const { found, vocabulary } = look(files, inputs, place);
+        const window = windowLength(inputs);
+        const all = new Int32Array(found.train + found.test);
+        let at = 0;
+        for (const token of tokensOf(files, kind))
+          all[at++] = vocabulary.numberOf(token);
+        const parts = {
+          train: all.subarray(0, found.train),
+          test: all.subarray(found.train),
+        };
+        return windowShards(parts, window, { rank, world });
+      });
+      return await Promise.resolve(shards);
+    },
+  };
+}
+
+/** All of a text, the training part first. */
+function* tokensOf(
+  { train, test = [] }: TextFiles,
+  kind: TokenKind,
+): Generator<string> {
+  for (const file of [...train, ...test]) yield* kind.tokens(readText(file));
+}
+
+function count(files: TextFiles, kind: TokenKind): Contents {
+  const length = (train: readonly string[]): number => {
+    const tokens = tokensOf({ train }, kind);
+    let found = 0;
+    while (tokens.next().done !== true) found++;
+    return found;
+  };
+  const whole = length(files.train);
+  const lengths =
+    files.test === undefined
+      ? cutLengths(whole)
+      : { train: whole, test: length(files.test) };
+  const train = new Map<string, number>();
+  const test = new Map<string, number>();
+  let at = 0;
+  for (const token of tokensOf(files, kind)) {
+    const counts = at++ < lengths.train ? train : test;
+    counts.set(token, (counts.get(token) ?? 0) + 1);
+  }
+  const tokens = byFrequency(train).filter((token) => token !== kind.unknown);
+  return { ...lengths, tokens, counts: { train, test } };
+}
+
+/** @throws GradwireError `DATA_MISMATCH` */
+function readText(file: string): string {
+  const bytes = readFileSync(file);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw inputError('DATA_MISMATCH', `${file} is no text in UTF-8`, {
+      ...{ place: file, next: 'Convert it, or use the dataset "text", byte by byte.' },
+    });
+  }
+}
+
+const overflow = (
+  place: string,
+  different: number,
+  most: number,
+  { noun }: TokenKind,
+): GradwireError =>
+  inputError(
+    'VOCABULARY_OVERFLOW',
+    `the text has ${different} different ${noun} to train on, with one for unknown ones ` +
+      `${different + 1}, and the model knows ${most}`,
+    {
+      place,
+      next: 'Use a model that knows more, or the dataset "text", byte by byte.',
+    },
+  );
