@@ -104,6 +104,7 @@ export const rooms = {
     SHARED,
   ],
   'agent/training/optimizers': ['agent/training/runtime', SHARED],
+  'agent/training/synthetic': ['agent/training/runtime', SHARED],
   'agent/training': [
     'agent/kernels/webgpu',
     'agent/memory',
@@ -114,6 +115,7 @@ export const rooms = {
     'agent/training/models',
     'agent/training/optimizers',
     'agent/training/runtime',
+    'agent/training/synthetic',
     SHARED,
   ],
   'agent/training/inspect': [

@@ -153,15 +153,15 @@ export function eventText(
         tone: 'good',
         title: event.reason === 'completed' ? 'Completed' : 'Stopped',
         iteration: event.iterations,
-        text:
-          `loss ${formatQuantity(event.loss)}` +
-          (event.metric === undefined
-            ? ''
-            : `, ${describeMetric(event.metric, event.metricKind)}`) +
-          replicaText(event) +
-          (event.consistent
-            ? ', all ranks ended with identical weights'
-            : ', ranks ended with different weights'),
+        text: [
+          ...(event.loss === undefined ? [] : [`loss ${formatQuantity(event.loss)}`]),
+          ...(event.metric === undefined
+            ? []
+            : [describeMetric(event.metric, event.metricKind) + replicaText(event)]),
+          event.consistent
+            ? 'all ranks ended with identical weights'
+            : 'ranks ended with different weights',
+        ].join(', '),
       };
     case 'failed':
       return { tone: 'bad', title: 'Failed', text: event.error.message };

@@ -19,6 +19,38 @@ const columnName = z.string().min(1);
 /** Characters that a model's file may have. */
 export const MOST_MODEL_SOURCE = 256_000;
 
+const syntheticSchema = z.strictObject({
+  profile: z.string().optional().describe('The network whose layers it has'),
+  layers: z
+    .array(
+      z
+        .int()
+        .min(1)
+        .max(2 ** 29),
+    )
+    .min(1)
+    .max(10_000)
+    .optional()
+    .describe('Elements of each layer, first to last, in place of a profile'),
+  computeMs: z
+    .number()
+    .min(0)
+    .max(3_600_000)
+    .optional()
+    .describe('Milliseconds that it takes; default: those of a GPU of 10 TFLOP/s'),
+  distribution: z
+    .enum(['normal', 'laplace'])
+    .default('normal')
+    .describe('Of its values'),
+  overlap: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.5)
+    .describe('Share of its values that all ranks have alike'),
+});
+export type SyntheticSpec = z.infer<typeof syntheticSchema>;
+
 export const experimentSpecSchema = z.strictObject({
   name: z.string().min(1).max(120).default('untitled').describe('Shown in lists'),
   description: z.string().max(2000).optional().describe('What it is for'),
@@ -48,6 +80,9 @@ export const experimentSpecSchema = z.strictObject({
       .describe(
         'Columns of a CSV file: of the label [label], of numbers, of categories',
       ),
+    synthetic: syntheticSchema
+      .optional()
+      .describe('What the model synthetic-gradient makes up'),
     data: z.string().optional().describe('Directory that holds the dataset’s files'),
     batchPerRank: z.int().min(1).max(65_536).default(32).describe('Samples per rank'),
   }),

@@ -58,7 +58,8 @@ export const iterationRecordSchema = z.strictObject({
   /** Thresholds that a method with living ones has recomputed. */
   thresholdRefreshes: count.optional(),
   residualNorm: z.number().optional(),
-  loss: z.number(),
+  /** Absent where nothing is trained. */
+  loss: z.number().optional(),
   /** Accuracy on the rank's own batch, 0…1. */
   metric: z.number().optional(),
   lr: z.number(),
@@ -364,7 +365,8 @@ export const doneRecordSchema = z.strictObject({
   at: z.number(),
   reason: z.enum(['completed', 'stopped']),
   iterations: count,
-  loss: z.number(),
+  /** Absent where nothing is trained. */
+  loss: z.number().optional(),
   /** Of the final model. */
   metric: z.number().optional(),
   metricKind: metricKindSchema.optional(),

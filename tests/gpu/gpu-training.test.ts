@@ -94,7 +94,7 @@ describe.skipIf(!hasVulkan)('training on the GPU', () => {
     const losses: number[] = [];
     const report = (record: RunRecord): void => {
       if (record.type !== 'iteration') return;
-      losses.push(record.loss);
+      losses.push(record.loss!);
       seen.push({
         payload: record.bytes.payload,
         mapped: traffic.mapped,

@@ -134,7 +134,7 @@ describe.skipIf(!canRunWebGpu)('a model with a table on webgpu', () => {
       all.find((record) => record.type === 'done')!.metric!;
     expect(metricOf(records)).toBeCloseTo(metricOf(onCpu), 2);
     const losses = (of: readonly RunRecord[]): number[] =>
-      iterationsOf(of, 0).map(({ loss }) => loss);
+      iterationsOf(of, 0).map(({ loss }) => loss!);
     expect(losses(records)).toHaveLength(ITERATIONS);
     losses(onCpu).forEach((loss, i) => {
       // exp and log of a GPU have fewer right bits.

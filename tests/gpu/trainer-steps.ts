@@ -43,7 +43,7 @@ const gradients: number[][] = [];
 for (let iteration = 0; iteration < 4; iteration++) {
   trainer.loadBatch(iteration);
   const step = await trainer.computeGradient(gradient);
-  losses.push(step.loss);
+  losses.push(step.loss!);
   metrics.push(step.metric!);
   gradients.push(thin(gradient));
   await trainer.applyGradient(gradient, iteration);

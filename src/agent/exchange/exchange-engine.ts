@@ -189,11 +189,14 @@ export class ExchangeEngine implements Disposable {
     if (this.#beside?.iteration === iteration) this.#beside.readiness.advance(from);
   }
 
-  /** What the trainer did beside this exchange is done: from now on it waits. */
-  exposed(iteration: number): void {
+  /**
+   * What the trainer did beside this exchange is done: it has waited since.
+   * @param moment by the clock of this thread
+   */
+  exposed(iteration: number, moment: number): void {
     if (this.#beside?.iteration !== iteration) return;
     this.#beside.isExposed = true;
-    this.#options.clock.hideUntilNow();
+    this.#options.clock.hideUntil(moment);
   }
 
   /**
@@ -217,7 +220,7 @@ export class ExchangeEngine implements Disposable {
 
   async #exchange(iteration: number, readiness: Readiness): Promise<ExchangeResult> {
     const { clock, site, transport } = this.#options;
-    clock.begin();
+    clock.begin(this.#beside !== undefined);
     const control = this.#agree();
     control.catch(awaitedLater);
     const statistics = await this.#execution.run(iteration, readiness);
@@ -232,7 +235,7 @@ export class ExchangeEngine implements Disposable {
         : undefined;
     await clock.follow('decompress', () => site.settled());
     // Done before the trainer was.
-    if (this.#beside?.isExposed === false) clock.hideUntilNow();
+    if (this.#beside?.isExposed === false) clock.hideUntil(Infinity);
     const profile = clock.end();
     const collective = this.#execution.largestCollective;
     // What is decided now is for the next exchange.

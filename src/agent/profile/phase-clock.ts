@@ -17,7 +17,7 @@ export interface PhaseTimes {
 }
 
 export interface ExchangeProfile extends PhaseTimes {
-  /** What of these passed before `hideUntilNow`, while the trainer computed. */
+  /** What of these passed before `hideUntil`, while the trainer computed. */
   readonly hidden?: PhaseTimes | undefined;
   /** Time of compress, reduce and decompress, not hidden, while bytes were in flight, ms. */
   readonly overlapped: number;
@@ -32,6 +32,9 @@ export class PhaseClock implements TransportObserver {
   #waitedFor: Record<number, number> = {};
   #overlapped = 0;
   #hidden: PhaseTimes | undefined;
+  /** Of this exchange, if something is to be hidden: what passed, in order. */
+  #spans: { phase: Phase; rank: number | undefined; elapsed: number }[] = [];
+  #keepsSpans = false;
   #startedAt = 0;
   #since = 0;
   #running = false;
@@ -46,7 +49,10 @@ export class PhaseClock implements TransportObserver {
     this.#now = now;
   }
 
-  begin(): void {
+  /** @param hides whether `hideUntil` is to come */
+  begin(hides = false): void {
+    this.#spans = [];
+    this.#keepsSpans = hides;
     this.#phases = zeroPhases();
     this.#waitedFor = {};
     this.#overlapped = 0;
@@ -55,11 +61,24 @@ export class PhaseClock implements TransportObserver {
     this.#running = true;
   }
 
-  /** All that has passed since the beginning was hidden under the trainer's work. */
-  hideUntilNow(): void {
+  /**
+   * What has passed since the beginning was hidden under the trainer's work, but for what came
+   * after this moment: it may be told late, when work that was under way has ended.
+   */
+  hideUntil(moment: number): void {
     if (!this.#running) return;
     this.#settle();
-    this.#hidden = { phases: { ...this.#phases }, waitedFor: { ...this.#waitedFor } };
+    const phases = { ...this.#phases };
+    const waitedFor = { ...this.#waitedFor };
+    let end = this.#since;
+    for (const { elapsed, phase, rank } of this.#spans.toReversed()) {
+      if (end <= moment) break;
+      const late = Math.min(elapsed, end - moment);
+      phases[phase] -= late;
+      if (rank !== undefined) waitedFor[rank] = waitedFor[rank]! - late;
+      end -= elapsed;
+    }
+    this.#hidden = { phases, waitedFor };
     this.#overlapped = 0;
   }
 
@@ -137,29 +156,31 @@ export class PhaseClock implements TransportObserver {
     const waiting = this.#waiting;
     const [elsewhere] = this.#elsewhere;
     const work = this.#work ?? elsewhere?.phase;
-    if (work !== undefined) {
-      this.#phases[work] += elapsed;
-      const inFlight = waiting.kind === 'rest' || waiting.kind === 'drain';
-      const hides = work === 'compress' || work === 'reduce' || work === 'decompress';
-      if (inFlight && hides) this.#overlapped += elapsed;
-      return;
-    }
-    switch (waiting.kind) {
-      case 'nothing':
-        this.#phases.other += elapsed;
-        return;
-      case 'rest':
-        this.#phases.receive += elapsed;
-        return;
-      case 'drain':
-        this.#phases.send += elapsed;
-        return;
-      case 'first':
-        this.#phases.wait += elapsed;
-        this.#waitedFor[waiting.rank] = (this.#waitedFor[waiting.rank] ?? 0) + elapsed;
-        return;
-      default:
-        waiting satisfies never;
-    }
+    const phase = work ?? phaseOf(waiting);
+    const rank =
+      work === undefined && waiting.kind === 'first' ? waiting.rank : undefined;
+    this.#phases[phase] += elapsed;
+    if (rank !== undefined)
+      this.#waitedFor[rank] = (this.#waitedFor[rank] ?? 0) + elapsed;
+    if (this.#keepsSpans) this.#spans.push({ phase, rank, elapsed });
+    const inFlight = waiting.kind === 'rest' || waiting.kind === 'drain';
+    const hides = work === 'compress' || work === 'reduce' || work === 'decompress';
+    if (inFlight && hides) this.#overlapped += elapsed;
+  }
+}
+
+/** Of a thread without work. */
+function phaseOf({ kind }: Waiting): Phase {
+  switch (kind) {
+    case 'nothing':
+      return 'other';
+    case 'rest':
+      return 'receive';
+    case 'drain':
+      return 'send';
+    case 'first':
+      return 'wait';
+    default:
+      return kind satisfies never;
   }
 }

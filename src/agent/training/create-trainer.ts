@@ -5,6 +5,8 @@
 import { loadModelFile, ownSource } from './models/model-file.ts';
 import { openJaxRuntime } from './runtime/jax-runtime.ts';
 import { JaxTrainer } from './jax-trainer.ts';
+import { isSynthetic, syntheticWorkload } from './synthetic/synthetic-workload.ts';
+import { SyntheticTrainer } from './synthetic-trainer.ts';
 import type { Trainer, TrainerOptions } from './trainer.ts';
 import { findWorkload } from './workload.ts';
 
@@ -23,6 +25,9 @@ export {
  * cannot be read; `BACKEND_UNAVAILABLE`, `GPU_SHARED`.
  */
 export async function createTrainer(options: TrainerOptions): Promise<Trainer> {
+  if (isSynthetic(options)) {
+    return new SyntheticTrainer(syntheticWorkload(options), options);
+  }
   const source = ownSource(options);
   const own = source && (await loadModelFile(source));
   const { dataset, features, model, optimizer } = findWorkload(

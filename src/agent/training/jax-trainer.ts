@@ -58,6 +58,7 @@ export class JaxTrainer implements Trainer {
   readonly whyBackend: string | undefined;
   readonly tensors: readonly ParameterTensor[];
   readonly metric: MetricKind;
+  readonly evaluates = true;
   readonly length: number;
   readonly stateLength: number;
 

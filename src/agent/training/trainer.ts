@@ -3,6 +3,7 @@
  * a batch into a flat f32 vector, and applies an averaged one. Data parallel: every
  * rank holds the same weights, each sees its own shard of the data.
  */
+import type { SyntheticSpec } from '../../shared/experiment-spec.ts';
 import type { MetricKind } from '../../shared/metric.ts';
 import type { ColumnNames } from './datasets/dataset.ts';
 import type { OptimizerSettings } from './optimizers/optimizer.ts';
@@ -18,7 +19,8 @@ export interface ParameterTensor {
 }
 
 export interface StepResult {
-  readonly loss: number;
+  /** Undefined where nothing is trained. */
+  readonly loss: number | undefined;
   /** The model's metric over the samples; undefined where it has no meaning for them. */
   readonly metric: number | undefined;
 }
@@ -43,6 +45,8 @@ export interface Trainer {
   readonly tensors: readonly ParameterTensor[];
   /** What the model is measured by beside its loss. */
   readonly metric: MetricKind;
+  /** Whether there are test samples to evaluate the model on. */
+  readonly evaluates: boolean;
   /** Elements of the flat gradient. */
   readonly length: number;
   /** Elements of the optimiser's state (0 for plain SGD). */
@@ -98,6 +102,8 @@ export interface TrainerOptions {
   readonly features?: number | undefined;
   /** Columns of a table, where the data set has one. */
   readonly columns?: ColumnNames | undefined;
+  /** What a synthetic gradient is like. */
+  readonly synthetic?: SyntheticSpec | undefined;
   readonly dataDirectory?: string | undefined;
   readonly batchPerRank: number;
   readonly rank: number;

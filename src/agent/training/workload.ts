@@ -27,18 +27,25 @@ import { models } from './models/registry.ts';
 import { checkOptimizer } from './optimizers/check-optimizer.ts';
 import type { Optimizer } from './optimizers/optimizer.ts';
 import { optimizers } from './optimizers/registry.ts';
+import {
+  isSynthetic,
+  noDataEntry,
+  syntheticEntry,
+  syntheticWorkload,
+} from './synthetic/synthetic-workload.ts';
 
 export function describeModels(): ModelEntry[] {
-  return [...models.values()].map((model) => ({
+  const trained = [...models.values()].map((model) => ({
     id: model.id,
     title: model.title,
     summary: model.summary,
     ...(isSized(model) ? {} : { parameterCount: parameterCount(model) }),
   }));
+  return [...trained, syntheticEntry];
 }
 
 export function describeDatasets(): DatasetEntry[] {
-  return [...datasets.values()].map((dataset) => {
+  const known = [...datasets.values()].map((dataset) => {
     const { id, title, summary, needsData, features, takesColumns } = dataset;
     return {
       ...{ id, title, summary, needsData },
@@ -46,6 +53,7 @@ export function describeDatasets(): DatasetEntry[] {
       ...(takesColumns === undefined ? {} : { takesColumns }),
     };
   });
+  return [...known, noDataEntry];
 }
 
 export function describeOptimizers(): string[] {
@@ -256,6 +264,8 @@ export function checkWorkload(
   ranks = 1,
   own?: ModelFacts,
 ): CheckedWorkload {
+  if (isSynthetic(workload)) return checkSynthetic(workload);
+  requireNoSynthetic(workload);
   const parts = findWorkload({ ...workload, optimizer: optimizer.kind }, own);
   const { dataset, features, model, optimizer: rule } = parts;
   const { id, leavesMomentum } = rule;
@@ -274,6 +284,24 @@ export function checkWorkload(
     iterationsPerEpoch: count / workload.batchPerRank,
     ...(leavesMomentum ? {} : { ownMomentum: id }),
   };
+}
+
+/** One sample is as good as another: an epoch is an iteration. */
+function checkSynthetic(workload: ExperimentSpec['workload']): CheckedWorkload {
+  const { layers } = syntheticWorkload(workload);
+  return {
+    ...{ train: 0, test: 0, iterationsPerEpoch: 1 },
+    tensors: layers.flatMap(({ tensors }) => tensors.map(({ name }) => name)),
+  };
+}
+
+/** @throws GradwireError `SYNTHETIC_INVALID` for options that would do nothing */
+function requireNoSynthetic({ model, synthetic }: ExperimentSpec['workload']): void {
+  if (synthetic === undefined) return;
+  throw inputError('SYNTHETIC_INVALID', `${model} is trained, and makes up nothing`, {
+    place: 'workload.synthetic',
+    next: `Leave it out, or use the model ${syntheticEntry.id}.`,
+  });
 }
 
 function unknown(

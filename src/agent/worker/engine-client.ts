@@ -59,7 +59,8 @@ export class EngineClient {
 
   /** What was done beside the exchange of this iteration is done. */
   exposed(iteration: number): void {
-    this.#link.post({ type: 'exposed', iteration });
+    const at = performance.timeOrigin + performance.now();
+    this.#link.post({ type: 'exposed', iteration, at });
   }
 
   requestStop(): void {

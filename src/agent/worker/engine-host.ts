@@ -68,7 +68,11 @@ export class EngineHost {
         this.#connected().advance(message.iteration, message.from);
         return;
       case 'exposed':
-        this.#connected().exposed(message.iteration);
+        this.#connected().exposed(
+          message.iteration,
+          // Threads count from different beginnings.
+          message.at - performance.timeOrigin,
+        );
         return;
       case 'stop':
         this.#connected().requestStop();

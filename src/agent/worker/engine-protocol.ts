@@ -107,8 +107,8 @@ export type ToEngine =
   | { readonly type: 'learn'; readonly planSwitch: PlanSwitch }
   /** Of the gradient of this iteration all elements from this one on are there. */
   | { readonly type: 'advance'; readonly iteration: number; readonly from: number }
-  /** What the trainer did beside this exchange is done. */
-  | { readonly type: 'exposed'; readonly iteration: number }
+  /** What the trainer did beside this exchange was done then, in ms since 1970. */
+  | { readonly type: 'exposed'; readonly iteration: number; readonly at: number }
   | { readonly type: 'stop' }
   | { readonly type: 'pause' }
   | { readonly type: 'abort'; readonly error: ErrorData };

@@ -16,9 +16,15 @@ export function requireFiniteStep(
   { loss, metric }: StepResult,
   { rank, iteration, title }: { rank: number; iteration: number; title: string },
 ): void {
-  if (Number.isFinite(loss) && (metric === undefined || Number.isFinite(metric)))
-    return;
-  const [what, value] = Number.isFinite(loss) ? [title, metric] : ['loss', loss];
+  const measures = [
+    ['loss', loss],
+    [title, metric],
+  ] as const;
+  const wrong = measures.find(
+    ([, value]) => value !== undefined && !Number.isFinite(value),
+  );
+  if (wrong === undefined) return;
+  const [what, value] = wrong;
   throw failure(
     'LOSS_NOT_FINITE',
     `the ${what} of training is ${value} in iteration ${iteration}`,

@@ -94,7 +94,7 @@ export function makeIterationRecord(facts: IterationFacts): IterationRecord {
     ...(exchange.residualNorm === undefined
       ? {}
       : { residualNorm: exchange.residualNorm }),
-    loss,
+    ...(loss === undefined ? {} : { loss }),
     ...(metric === undefined ? {} : { metric }),
     lr: facts.lr,
     epoch: exchange.epoch,

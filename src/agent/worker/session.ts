@@ -128,6 +128,7 @@ export class WorkerSession {
       modelSource: spec.workload.modelSource,
       dataset: spec.workload.dataset,
       features: spec.workload.features,
+      synthetic: spec.workload.synthetic,
       columns: spec.workload.columns,
       dataDirectory: spec.workload.data,
       batchPerRank: spec.workload.batchPerRank,

@@ -298,6 +298,7 @@ export class TrainingLoop {
   }
 
   async #evaluate(iteration: number): Promise<Evaluation> {
+    if (!this.#options.trainer.evaluates) return { averaged: undefined };
     const evaluation = await this.#replicas.evaluate(iteration, this.#drift.drifts);
     this.#lastMetric = evaluation.metric;
     return evaluation;
@@ -311,10 +312,7 @@ export class TrainingLoop {
     if (drifts) await this.#replicas.resynchronize();
     const metric = drifts ? averaged?.metric : own;
     const { consistent, weights } = await this.#replicas.digest();
-    const { values } = await engine.call('summarize', {
-      values: [step.loss],
-      operations: ['sum'],
-    });
+    const loss = step.loss === undefined ? undefined : await this.#mean(step.loss);
     const { sent, received } = await engine.call('balance', {});
     this.#reportImbalance(sent, iteration);
     this.#reportImbalance(received, iteration);
@@ -324,7 +322,7 @@ export class TrainingLoop {
       at: Date.now(),
       reason: stopped && iteration + 1 < spec.iterations ? 'stopped' : 'completed',
       iterations: iteration + 1,
-      loss: values[0]! / spec.world.ranks,
+      ...(loss === undefined ? {} : { loss }),
       ...(metric === undefined ? {} : { metric }),
       ...(drifts && own !== undefined ? { replicaMetric: own } : {}),
       ...statedKind(trainer.metric),
@@ -332,6 +330,16 @@ export class TrainingLoop {
       weights,
       ...(divergence === undefined ? {} : { divergence }),
     });
+  }
+
+  /** Over ranks. */
+  async #mean(value: number): Promise<number> {
+    const { engine, spec } = this.#options;
+    const { values } = await engine.call('summarize', {
+      values: [value],
+      operations: ['sum'],
+    });
+    return values[0]! / spec.world.ranks;
   }
 
   #reportImbalance(bytes: number, iteration: number): void {

@@ -121,7 +121,7 @@ export class HumanPrinter implements RunPrinter {
     const iterations = last?.type === 'done' ? last.iterations : summary.iterations;
     const result = [`${summary.state} after ${iterations} iterations${took}`];
     if (last?.type === 'done') {
-      result.push(`loss ${loss(last.loss)}`);
+      if (last.loss !== undefined) result.push(`loss ${loss(last.loss)}`);
       if (last.metric !== undefined) {
         const metric = describeMetric(last.metric, last.metricKind);
         result.push(metric + replicaText(last));

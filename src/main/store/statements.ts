@@ -100,7 +100,7 @@ export function prepareStatements(database: Database.Database) {
       FROM rank_progress WHERE run = ?`),
     lossBefore: database.prepare<
       [{ run: number; ranks: number; from: number; to: number }],
-      { loss: number }
+      { loss: number | null }
     >(`
       SELECT avg(record ->> '$.loss') AS loss FROM iterations
       WHERE run = @run AND iteration >= @from AND iteration < @to

@@ -47,7 +47,7 @@ export function writeRow(record: IterationRecord, row: Float64Array): void {
   row[COLUMN.nnzReduced] = record.nnzReduced ?? NaN;
   row[COLUMN.density] = record.density ?? NaN;
   row[COLUMN.residualNorm] = record.residualNorm ?? NaN;
-  row[COLUMN.loss] = record.loss;
+  row[COLUMN.loss] = record.loss ?? NaN;
   row[COLUMN.metric] = record.metric ?? NaN;
   row[COLUMN.at] = record.at;
 }

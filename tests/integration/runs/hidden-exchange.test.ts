@@ -90,7 +90,7 @@ async function lateLosses(iterations: number, lr: number): Promise<number[]> {
     for (const trainer of trainers) {
       const gradient = new Float32Array(length);
       trainer.loadBatch(iteration);
-      losses.push((await trainer.computeGradient(gradient)).loss);
+      losses.push((await trainer.computeGradient(gradient)).loss!);
       for (let i = 0; i < length; i++) mean[i]! += gradient[i]! / 2;
     }
     if (late !== undefined) {
@@ -114,7 +114,7 @@ test('doubleBuffer applies each gradient one iteration late, and says so', async
   }
   expect(notices.filter((code) => code === 'GRADIENTS_STALE')).toHaveLength(1);
   const inTime = await run(plain);
-  expect(inTime.iterations[4]!.loss).not.toBeCloseTo(iterations[4]!.loss, 3);
+  expect(inTime.iterations[4]!.loss).not.toBeCloseTo(iterations[4]!.loss!, 3);
 });
 
 test.each([

@@ -42,7 +42,7 @@ async function train(
     mean(
       iterations
         .filter(({ iteration }) => iteration >= from && iteration < to)
-        .map(({ loss }) => loss),
+        .map(({ loss }) => loss!),
     );
   return { done, iterations, losses: [lossIn(0, 3), lossIn(SWITCHED - 10, SWITCHED)] };
 }

@@ -315,7 +315,7 @@ describe('momentum within the compression', () => {
       );
       expect(corrected.switches).toMatchObject([{ residual: 'kept', state: 'kept' }]);
       const losses = ({ iterations }: Outcome): number[] =>
-        iterations.filter(({ rank }) => rank === 0).map(({ loss }) => loss);
+        iterations.filter(({ rank }) => rank === 0).map(({ loss }) => loss!);
       const expected = losses(dense);
       expect(expected.at(-1)).toBeLessThan(0.75 * expected[0]!);
       losses(corrected).forEach((loss, t) => {

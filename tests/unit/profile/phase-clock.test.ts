@@ -36,14 +36,22 @@ describe('the phase clock', () => {
   });
 
   it('tells what was hidden from what was not', () => {
-    const { time, clock } = begun();
+    const time = new ManualClock();
+    const clock = new PhaseClock(time.now);
+    clock.begin(true);
     clock.measure('compress', () => {
       time.advance(3);
     });
     clock.waiting({ kind: 'first', rank: 1 });
     time.advance(5);
-    clock.hideUntilNow();
-    time.advance(7);
+    const moment = time.now();
+    time.advance(2);
+    // Told late: two parts of the wait and all of this came after it.
+    clock.measure('decompress', () => {
+      time.advance(4);
+    });
+    clock.hideUntil(moment);
+    time.advance(5);
     clock.waiting({ kind: 'rest', rank: 1 });
     clock.measure('reduce', () => {
       time.advance(11);
@@ -53,12 +61,12 @@ describe('the phase clock', () => {
       phases: { ...zeroPhases(), compress: 3, wait: 5 },
       waitedFor: { 1: 5 },
     });
-    expect(phases).toMatchObject({ compress: 3, wait: 12, reduce: 11 });
+    expect(phases).toMatchObject({ compress: 3, wait: 12, decompress: 4, reduce: 11 });
     expect(waitedFor).toEqual({ 1: 12 });
     expect(overlapped).toBe(11);
     clock.begin();
     expect(clock.end().hidden).toBeUndefined();
-    clock.hideUntilNow();
+    clock.hideUntil(Infinity);
     clock.begin();
     expect(clock.end().hidden).toBeUndefined();
   });

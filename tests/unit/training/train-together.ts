@@ -42,7 +42,7 @@ export async function stepTogether(
   let loss = 0;
   for (const trainer of trainers) {
     trainer.loadBatch(iteration);
-    loss += (await trainer.computeGradient(gradient)).loss / trainers.length;
+    loss += (await trainer.computeGradient(gradient)).loss! / trainers.length;
     for (let i = 0; i < length; i++) average[i] = average[i]! + gradient[i]!;
   }
   for (let i = 0; i < length; i++) average[i] = average[i]! / trainers.length;

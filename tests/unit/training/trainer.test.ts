@@ -178,7 +178,7 @@ describe('loss and gradient', () => {
     for (const iteration of [5, 6, 5]) {
       subject.loadBatch(iteration);
       losses.push(
-        (await subject.computeGradient(new Float32Array(subject.length))).loss,
+        (await subject.computeGradient(new Float32Array(subject.length))).loss!,
       );
     }
     expect(losses[2]).toBe(losses[0]);

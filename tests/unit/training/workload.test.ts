@@ -31,6 +31,7 @@ test('the catalogue lists what there is', () => {
     expect.objectContaining({ id: 'vgg-16', parameterCount: 14_728_266 }),
     expect.objectContaining({ id: 'dlrm' }),
     expect.objectContaining({ id: 'dlrm-small' }),
+    expect.objectContaining({ id: 'synthetic-gradient' }),
   ]);
   expect(describeDatasets().map(({ id, needsData }) => [id, needsData])).toEqual([
     ['digits', false],
@@ -48,6 +49,7 @@ test('the catalogue lists what there is', () => {
     ['clicks', false],
     ['criteo', true],
     ['csv', true],
+    ['none', false],
   ]);
   expect(describeOptimizers()).toEqual(['sgd', 'adagrad', 'adam', 'adamw', 'lars']);
 });

@@ -18,6 +18,8 @@ export const purposes = {
   clickTaste: 0x7409,
   shape: 0x740a,
   reversal: 0x7410,
+  syntheticBlock: 0x7411,
+  syntheticValue: 0x7412,
 } as const;
 
 const WORD = 2 ** -32;

@@ -1,0 +1,106 @@
+/** A spec's synthetic gradient, as it will be: its layers and the time that they take. */
+import type { DatasetEntry, ModelEntry } from '../../../shared/catalogue.ts';
+import { inputError } from '../../../shared/errors.ts';
+import type { ExperimentSpec, SyntheticSpec } from '../../../shared/experiment-spec.ts';
+import { nearest } from '../../../shared/nearest.ts';
+import { plainLayers, profiles, type ProfileLayer } from './profiles.ts';
+
+export const syntheticEntry: ModelEntry = {
+  id: 'synthetic-gradient',
+  title: 'Synthetic gradient',
+  summary: 'Trains nothing: gradients of the size and at the pace of a large network',
+};
+
+export const noDataEntry: DatasetEntry = {
+  id: 'none',
+  title: 'No data',
+  summary: 'For a synthetic gradient',
+  needsData: false,
+};
+
+const SYNTHETIC = syntheticEntry.id;
+
+/** What a GPU reaches, where the spec gives no time: operations in a millisecond. */
+const OPERATIONS = 10e12 / 1000;
+/** Of a backward pass to a forward pass. */
+const BACKWARD = 2;
+
+export interface SyntheticLayer extends ProfileLayer {
+  /** First element in the flat gradient, and how many there are. */
+  readonly start: number;
+  readonly length: number;
+  /** Its part of the backward pass, ms. */
+  readonly backwardMs: number;
+}
+
+export interface SyntheticWorkload {
+  readonly layers: readonly SyntheticLayer[];
+  readonly forwardMs: number;
+  /** Elements of the flat gradient. */
+  readonly length: number;
+}
+
+interface Workload extends Pick<
+  ExperimentSpec['workload'],
+  'model' | 'dataset' | 'batchPerRank'
+> {
+  readonly synthetic?: SyntheticSpec | undefined;
+}
+
+export const isSynthetic = ({ model }: Pick<Workload, 'model'>): boolean =>
+  model === SYNTHETIC;
+
+/**
+ * @throws GradwireError `PROFILE_UNKNOWN`; `MODEL_DATASET_MISMATCH` for any data;
+ * `SYNTHETIC_INVALID`
+ */
+export function syntheticWorkload(workload: Workload): SyntheticWorkload {
+  const { batchPerRank, dataset, synthetic } = workload;
+  if (dataset !== noDataEntry.id) {
+    throw inputError('MODEL_DATASET_MISMATCH', `${SYNTHETIC} takes no data`, {
+      ...{ place: 'workload.dataset', next: `Set it to ${noDataEntry.id}.` },
+    });
+  }
+  const layers = layersOf(synthetic);
+  const all = layers.reduce((sum, { products }) => sum + products, 0);
+  const estimated = (2 * all * batchPerRank * (1 + BACKWARD)) / OPERATIONS;
+  const computeMs = synthetic?.computeMs ?? estimated;
+  const backward = (computeMs * BACKWARD) / (1 + BACKWARD);
+  let start = 0;
+  const placed = layers.map((layer): SyntheticLayer => {
+    const length = layer.tensors.reduce((sum, { shape }) => sum + lengthOf(shape), 0);
+    const own = { start, length, backwardMs: (backward * layer.products) / all };
+    start += length;
+    return { ...layer, ...own };
+  });
+  return { layers: placed, forwardMs: computeMs - backward, length: start };
+}
+
+export const lengthOf = (shape: readonly number[]): number =>
+  shape.reduce((product, size) => product * size, 1);
+
+function layersOf(synthetic: SyntheticSpec | undefined): readonly ProfileLayer[] {
+  const { layers, profile } = synthetic ?? {};
+  if (layers !== undefined) {
+    if (profile === undefined) return plainLayers(layers);
+    throw inputError('SYNTHETIC_INVALID', 'both a profile and layers are given', {
+      ...{ place: 'workload.synthetic', next: 'Leave one of them out.' },
+    });
+  }
+  if (profile === undefined) {
+    throw inputError('SYNTHETIC_INVALID', `${SYNTHETIC} needs a profile or layers`, {
+      place: 'workload.synthetic',
+      next: `Set profile to ${[...profiles.keys()].join(', ')}, or layers to their lengths.`,
+    });
+  }
+  const known = profiles.get(profile);
+  if (known !== undefined) return known.layers;
+  const suggestion = nearest(profile, [...profiles.keys()]);
+  throw inputError('PROFILE_UNKNOWN', `there is no profile "${profile}"`, {
+    place: 'workload.synthetic.profile',
+    next:
+      suggestion === undefined
+        ? `There is: ${[...profiles.keys()].join(', ')}.`
+        : `Did you mean "${suggestion}"?`,
+  });
+}
