@@ -83,7 +83,10 @@ export const experimentSpecSchema = z.strictObject({
     synthetic: syntheticSchema
       .optional()
       .describe('What the model synthetic-gradient makes up'),
-    data: z.string().optional().describe('Directory that holds the dataset’s files'),
+    data: z
+      .string()
+      .optional()
+      .describe('The data set’s file, or the directory of its files'),
     batchPerRank: z.int().min(1).max(65_536).default(32).describe('Samples per rank'),
   }),
   world: z

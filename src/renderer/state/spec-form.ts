@@ -242,7 +242,7 @@ export function formSections(
           entryChoices(catalogue.datasets),
         ),
         ...(dataset?.needsData === true || valueAt(draft, 'workload.data') !== undefined
-          ? [field('workload.data', 'text', 'Data directory')]
+          ? [field('workload.data', 'text', 'File or directory')]
           : []),
         ...(dataset?.hasFeatures === true ||
         valueAt(draft, 'workload.features') !== undefined
@@ -250,6 +250,13 @@ export function formSections(
           : []),
         ...(dataset?.takesColumns === true
           ? [field('workload.columns.label', 'text', 'Label column')]
+          : []),
+        ...(valueAt(draft, 'workload.model') === 'synthetic-gradient'
+          ? [
+              field('workload.synthetic.profile', 'text', 'Profile'),
+              field('workload.synthetic.computeMs', 'number', 'Compute time, ms'),
+              field('workload.synthetic.overlap', 'number', 'Alike on all ranks'),
+            ]
           : []),
         field('workload.batchPerRank', 'integer', 'Batch per rank'),
       ],
