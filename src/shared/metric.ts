@@ -22,6 +22,14 @@ export const ACCURACY: MetricKind = {
   better: 'higher',
 };
 
+/** Of what trains nothing. */
+export const NO_METRIC: MetricKind = {
+  id: 'none',
+  title: 'no metric',
+  format: 'number',
+  better: 'higher',
+};
+
 /** For records: nothing of the accuracy. */
 export function statedKind(kind: MetricKind): { readonly metricKind?: MetricKind } {
   return kind.id === ACCURACY.id ? {} : { metricKind: kind };

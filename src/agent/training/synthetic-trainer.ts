@@ -4,7 +4,7 @@
  * computer can stand for as many GPUs. What is applied is looked at, at places that change with
  * the iteration: replicas that were given different averages end with different weights.
  */
-import type { MetricKind } from '../../shared/metric.ts';
+import { NO_METRIC } from '../../shared/metric.ts';
 import { scheduledRate } from './optimizers/schedule.ts';
 import type {
   EvaluationSums,
@@ -29,9 +29,7 @@ export class SyntheticTrainer implements Trainer {
   readonly device = 'none (synthetic gradient)';
   readonly whyBackend = undefined;
   readonly tensors: readonly ParameterTensor[];
-  readonly metric: MetricKind = {
-    ...{ id: 'none', title: 'no metric', format: 'number', better: 'higher' },
-  };
+  readonly metric = NO_METRIC;
   readonly evaluates = false;
   readonly length: number;
   readonly stateLength = 0;

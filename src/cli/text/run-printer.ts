@@ -8,6 +8,7 @@ import { describeEmulated } from '../../shared/emulated-network.ts';
 import { describePlan, describeSwitch } from '../../shared/exchange-plan.ts';
 import { replicaText } from '../../shared/event-text.ts';
 import { describeMetric } from '../../shared/metric.ts';
+import { workloadName } from '../../shared/model-name.ts';
 import { describeAllocated, describeQueued } from '../../shared/queue-text.ts';
 import {
   endsRun,
@@ -94,7 +95,7 @@ export class HumanPrinter implements RunPrinter {
 
   begin(summary: RunSummary): void {
     this.#line(
-      `run ${summary.id}: ${summary.name} (${summary.model} on ${summary.dataset}, ` +
+      `run ${summary.id}: ${summary.name} (${workloadName(summary)}, ` +
         `${summary.ranks} ${summary.ranks === 1 ? 'rank' : 'ranks'}, ` +
         `${summary.iterationsPlanned} iterations)`,
     );

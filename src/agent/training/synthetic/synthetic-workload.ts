@@ -2,6 +2,7 @@
 import type { DatasetEntry, ModelEntry } from '../../../shared/catalogue.ts';
 import { inputError } from '../../../shared/errors.ts';
 import type { ExperimentSpec, SyntheticSpec } from '../../../shared/experiment-spec.ts';
+import { NO_DATA } from '../../../shared/model-name.ts';
 import { nearest } from '../../../shared/nearest.ts';
 import { plainLayers, profiles, type ProfileLayer } from './profiles.ts';
 
@@ -12,7 +13,7 @@ export const syntheticEntry: ModelEntry = {
 };
 
 export const noDataEntry: DatasetEntry = {
-  id: 'none',
+  id: NO_DATA,
   title: 'No data',
   summary: 'For a synthetic gradient',
   needsData: false,
