@@ -237,9 +237,12 @@ function runOnDemand(program: Program, inputs: readonly number[]): Started {
         prepareSync: () => undefined,
         submit: () => {
           if (submitted) return;
-          submitted = true;
-          advance(need);
-          close();
+          try {
+            advance(need);
+          } finally {
+            submitted = true;
+            close();
+          }
         },
         updateRc: (delta) => {
           arrays += delta;

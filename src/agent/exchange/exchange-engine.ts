@@ -234,6 +234,8 @@ export class ExchangeEngine implements Disposable {
         ? await clock.follow('compress', () => site.residual.norm())
         : undefined;
     await clock.follow('decompress', () => site.settled());
+    // What the trainer has said may still be on its way.
+    if (this.#beside?.isExposed === false) await new Promise(setImmediate);
     // Done before the trainer was.
     if (this.#beside?.isExposed === false) clock.hideUntil(Infinity);
     const profile = clock.end();

@@ -156,7 +156,9 @@ export class JaxTrainer implements Trainer {
       this.#used(this.#train),
       this.#train.upload(this.#jax),
     );
-    if (ready === undefined) await this.#oneForAll(sums[0] ?? gradients.whole[0]);
+    if (ready === undefined) {
+      await this.#oneForAll(sums[0] ?? gradients.rows[0] ?? gradients.whole[0]);
+    }
     if (!(gradient instanceof Float32Array)) {
       // The loss is read behind it: when it is here, so is the gradient.
       await this.#tensorsOf(gradient).gather(gradients.whole);
@@ -326,7 +328,8 @@ export class JaxTrainer implements Trainer {
       const ofBatch = [loader.rows.length, ...loader.fields[rowsOf!]!.shape];
       return this.#jax.numpy.array(values, { shape: [...ofBatch, ...shape.slice(1)] });
     });
-    return { whole: this.#jax.tree.ref(this.#weights), rows };
+    // In this order, which results have as well: rows of tables come last in a backward pass.
+    return { rows, whole: this.#jax.tree.ref(this.#weights) };
   }
 
   /** Gradients, used up, into the flat one; in backward order where it matters to somebody. */

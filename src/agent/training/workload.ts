@@ -102,10 +102,7 @@ export function findWorkload<M extends ModelFacts = Model>(
   if (dataset === undefined) {
     throw unknown('DATASET', 'workload.dataset', names.dataset, datasets);
   }
-  const optimizer = optimizers.get(names.optimizer);
-  if (optimizer === undefined) {
-    throw unknown('OPTIMIZER', 'optimizer.kind', names.optimizer, optimizers);
-  }
+  const optimizer = findOptimizer(names.optimizer);
   requireColumnsUsed(names, dataset);
   const features = featuresOf(names, dataset);
   const model = isSized(known) ? sized(known, features, dataset) : known;
@@ -124,6 +121,13 @@ function requireColumnsUsed(
   throw inputError('COLUMNS_IDLE', `${id} has no columns to choose`, {
     ...{ place: 'workload.columns', next: 'Leave it out.' },
   });
+}
+
+/** @throws GradwireError `OPTIMIZER_UNKNOWN` */
+function findOptimizer(kind: string): Optimizer {
+  const optimizer = optimizers.get(kind);
+  if (optimizer !== undefined) return optimizer;
+  throw unknown('OPTIMIZER', 'optimizer.kind', kind, optimizers);
 }
 
 /** @throws GradwireError `FEATURES_IDLE`; what the data set says */
@@ -252,7 +256,7 @@ export interface CheckedWorkload extends DatasetSize {
 
 /**
  * Everything about a workload that can be checked without running it; reads file
- * headers at most.
+ * headers where they tell enough, and whole files where they do not (CSV, texts).
  * @param own the model, where it comes from a file
  * @returns the sizes of the data set, with a notice where the user should know more.
  * @throws GradwireError as `findWorkload` and `checkOptimizer`; `DATA_*` for the data
@@ -264,7 +268,10 @@ export function checkWorkload(
   ranks = 1,
   own?: ModelFacts,
 ): CheckedWorkload {
-  if (isSynthetic(workload)) return checkSynthetic(workload);
+  if (isSynthetic(workload)) {
+    checkOptimizer(findOptimizer(optimizer.kind), optimizer);
+    return checkSynthetic(workload);
+  }
   requireNoSynthetic(workload);
   const parts = findWorkload({ ...workload, optimizer: optimizer.kind }, own);
   const { dataset, features, model, optimizer: rule } = parts;

@@ -28,6 +28,9 @@ export interface Evaluation extends Measures {
   readonly averaged: Measures | undefined;
 }
 
+/** Elements. */
+const HASHED_AT_ONCE = 1 << 26;
+
 export class Replicas {
   readonly #options: ReplicasOptions;
   #weights: Vector | undefined;
@@ -139,7 +142,12 @@ export class Replicas {
     const { trainer } = this.#options;
     const weights = new Float32Array(trainer.length);
     await trainer.readWeights(weights);
-    const digest = createHash('sha256').update(weights).digest();
+    const hash = createHash('sha256');
+    // It takes less than 2 GiB at once.
+    for (let at = 0; at < weights.length; at += HASHED_AT_ONCE) {
+      hash.update(weights.subarray(at, at + HASHED_AT_ONCE));
+    }
+    const digest = hash.digest();
     const words = Array.from({ length: digest.length / 4 }, (_, i) =>
       digest.readUInt32LE(4 * i),
     );

@@ -81,7 +81,8 @@ export class TrainingLoop {
     this.#drift = driftOf(plan, trainer.tensors);
     this.#replaceMomentum(plan);
     if (resume !== undefined) await this.#restore(resume);
-    this.#noticeHiding(plan);
+    this.#noticeIdleOverlap(plan);
+    if (resume === undefined) this.#noticeStaleness();
     let { fences, notices } = this.#options;
     for (let iteration = resume?.iteration ?? 0; ; iteration++) {
       const start = performance.now();
@@ -220,6 +221,7 @@ export class TrainingLoop {
       }
       const { plan } = planSwitch;
       this.#replaceMomentum(plan);
+      this.#noticeIdleOverlap(plan);
       for (const name of this.#replaced) plain.add(name);
       this.#drift = driftOf(plan, this.#options.trainer.tensors);
       if (this.#options.rank === 0) {
@@ -259,19 +261,20 @@ export class TrainingLoop {
     });
   }
 
-  /** What the options that hide an exchange do, or do not. */
-  #noticeHiding(plan: ExchangePlan): void {
+  #noticeIdleOverlap(plan: ExchangePlan): void {
     const { spec, trainer } = this.#options;
-    const { doubleBuffer, iterations, overlap } = spec;
-    if (overlap === true && planBuckets(trainer.tensors, plan).length === 1) {
-      this.#noticeOfAll({
-        level: 'warning',
-        code: 'OVERLAP_IDLE',
-        message:
-          'nothing overlaps: all tensors are in one bucket, which is ready when the backward ' +
-          `pass ends; lower exchange.bucketBytes (${plan.bucketBytes})`,
-      });
-    }
+    if (spec.overlap !== true || planBuckets(trainer.tensors, plan).length > 1) return;
+    this.#noticeOfAll({
+      level: 'warning',
+      code: 'OVERLAP_IDLE',
+      message:
+        'nothing overlaps: all tensors are in one bucket, which is ready when the backward ' +
+        `pass ends; lower exchange.bucketBytes (${plan.bucketBytes})`,
+    });
+  }
+
+  #noticeStaleness(): void {
+    const { doubleBuffer, iterations } = this.#options.spec;
     if (doubleBuffer !== true || iterations === 1) return;
     this.#noticeOfAll({
       level: 'info',

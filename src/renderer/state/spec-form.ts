@@ -248,10 +248,12 @@ export function formSections(
         valueAt(draft, 'workload.features') !== undefined
           ? [field('workload.features', 'integer', 'Features')]
           : []),
-        ...(dataset?.takesColumns === true
+        ...(dataset?.takesColumns === true ||
+        valueAt(draft, 'workload.columns') !== undefined
           ? [field('workload.columns.label', 'text', 'Label column')]
           : []),
-        ...(valueAt(draft, 'workload.model') === 'synthetic-gradient'
+        ...(valueAt(draft, 'workload.model') === 'synthetic-gradient' ||
+        valueAt(draft, 'workload.synthetic') !== undefined
           ? [
               field('workload.synthetic.profile', 'text', 'Profile'),
               field('workload.synthetic.computeMs', 'number', 'Compute time, ms'),

@@ -157,6 +157,7 @@ describe("Criteo's click logs", () => {
       'column 3: "2.5", expected a whole number or nothing',
     ],
     [line('1', ['-'], []), 'column 2: "-", expected a whole number'],
+    [line('1', ['9'.repeat(400)], []), 'expected a whole number or nothing'],
     [
       line('1', [], ['xyz']),
       'column 15: "xyz", expected 16 hexadecimal digits at most',
@@ -267,6 +268,24 @@ describe('a CSV file', () => {
     expect(part[0]).toMatchObject({ label: 1 });
     expect(part[0]!.dense[0]).toBe(log(7));
     expect(part[0]!.categories[0]).toBe(row('u', 0));
+  });
+
+  it('with a line that has no end is refused, gzipped or not', () => {
+    const endless = Buffer.alloc(80_000_000, 'x');
+    for (const file of [fileOf(endless), fileOf(gzipSync(endless), 'x.gz')]) {
+      expect(() => csv.inspect({ directory: file, inputs: {} })).toThrow(
+        expect.objectContaining({ code: 'DATA_MISMATCH', place: `${file}:1` }),
+      );
+    }
+  });
+
+  it('with what begins as a very long number is read', async () => {
+    const long = `${'7'.repeat(1_000_000)}x`;
+    const directory = fileOf(`label,x\n0,${long}\n1,2\n`);
+    const { train, test: part } = await partsOf(csv, { directory });
+    expect([...train, ...part].map(({ categories }) => categories[0])).toContain(
+      row(long, 0),
+    );
   });
 
   it('of more than a block is read as a whole, and errors name the line', async () => {

@@ -70,6 +70,7 @@ test.each([
   [undefined, 'none', 'SYNTHETIC_INVALID'],
   [{}, 'none', 'SYNTHETIC_INVALID'],
   [{ profile: 'vgg-16', layers: [1] }, 'none', 'SYNTHETIC_INVALID'],
+  [{ layers: [2 ** 29, 2 ** 29] }, 'none', 'SYNTHETIC_INVALID'],
   [{ profile: 'vgg16' }, 'none', 'PROFILE_UNKNOWN'],
   [{ profile: 'vgg-16' }, 'digits', 'MODEL_DATASET_MISMATCH'],
 ])('%j with %s is refused as %s', (synthetic, dataset, code) => {

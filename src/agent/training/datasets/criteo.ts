@@ -169,9 +169,13 @@ function readerOf(rows: number): Read {
   };
 }
 
+/** More than a count of anything has. */
+const MOST_WHOLE_DIGITS = 20;
+
 function isWhole(value: Buffer): boolean {
   const from = value[0] === MINUS ? 1 : 0;
   if (from === 1 && value.length === 1) return false;
+  if (value.length > MOST_WHOLE_DIGITS) return false;
   return value.subarray(from).every((byte) => byte >= ZERO && byte <= NINE);
 }
 

@@ -82,7 +82,7 @@ function parseBlock(
 ): CsvRecord[] {
   try {
     const parsed = parse(lines.join('\n'), {
-      ...{ delimiter, info: true, trim: true },
+      ...{ delimiter, info: true, trim: true, record_delimiter: '\n' },
       ...{ skip_empty_lines: true, relax_column_count: true },
     }) as unknown as readonly Parsed[];
     return parsed.map(({ info, record }) => {

@@ -34,7 +34,7 @@ import { splitSizes } from './sample-split.ts';
 
 const FEATURES = 2 ** 16;
 const LABEL = 'label';
-const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
 
 interface Column {
   readonly name: string;
@@ -85,12 +85,14 @@ function namesOf(
   file: string,
   line: number,
 ): readonly string[] {
+  const known = new Set<string>();
   for (const [i, name] of names.entries()) {
     const where = `column ${i + 1}`;
     if (name === '') throw malformed(file, line, `${where} has no name`);
-    if (names.indexOf(name) < i) {
+    if (known.has(name)) {
       throw malformed(file, line, `${where} has the name ${quoted(name)} of another`);
     }
+    known.add(name);
   }
   return names;
 }

@@ -54,7 +54,7 @@ function* zippedLines(file: string): Generator<Buffer> {
   const handle = openSync(file, 'r');
   try {
     // A gzipped piece may be a thousand times as long.
-    yield* splitLines(unzipped(piecesOf(handle, PIECE_BYTES >> 6)));
+    yield* splitLines(file, unzipped(piecesOf(handle, PIECE_BYTES >> 6)));
   } finally {
     closeSync(handle);
   }
@@ -63,7 +63,7 @@ function* zippedLines(file: string): Generator<Buffer> {
 function* plainLines(file: string): Generator<Buffer> {
   const handle = openSync(file, 'r');
   try {
-    yield* splitLines(piecesOf(handle, PIECE_BYTES));
+    yield* splitLines(file, piecesOf(handle, PIECE_BYTES));
   } finally {
     closeSync(handle);
   }
@@ -98,21 +98,37 @@ function* unzipped(pieces: Iterable<Buffer>): Generator<Buffer> {
   yield* taken();
 }
 
-function* splitLines(pieces: Iterable<Buffer>): Generator<Buffer> {
-  let rest: Buffer = Buffer.alloc(0);
+/** What is longer was not meant as lines. */
+const MOST_LINE_BYTES = 1 << 26;
+
+function* splitLines(file: string, pieces: Iterable<Buffer>): Generator<Buffer> {
+  let rest: Buffer[] = [];
+  let bytes = 0;
+  let number = 1;
+  const joined = (): Buffer => {
+    const line = rest.length === 1 ? rest[0]! : Buffer.concat(rest);
+    rest = [];
+    bytes = 0;
+    number++;
+    return withoutReturn(line);
+  };
   for (const piece of pieces) {
     let from = 0;
     for (;;) {
       const end = piece.indexOf(NEWLINE, from);
       if (end < 0) break;
-      const line = piece.subarray(from, end);
-      yield withoutReturn(rest.length === 0 ? line : Buffer.concat([rest, line]));
-      rest = Buffer.alloc(0);
+      rest.push(piece.subarray(from, end));
+      yield joined();
       from = end + 1;
     }
-    if (from < piece.length) rest = Buffer.concat([rest, piece.subarray(from)]);
+    if (from === piece.length) continue;
+    rest.push(piece.subarray(from));
+    bytes += piece.length - from;
+    if (bytes > MOST_LINE_BYTES) {
+      throw malformed(file, number, `longer than ${MOST_LINE_BYTES} bytes`);
+    }
   }
-  if (rest.length > 0) yield withoutReturn(rest);
+  if (bytes > 0) yield joined();
 }
 
 const RETURN = 13;

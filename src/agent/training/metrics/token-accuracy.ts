@@ -10,5 +10,6 @@ export const tokenAccuracy: Metric = {
   format: 'share',
   better: 'higher',
   sums: 2,
-  value: ({ sums: [right, counted] }) => right! / counted!,
+  value: ({ sums: [right, counted] }) =>
+    counted === 0 ? undefined : right! / counted!,
 };

@@ -41,11 +41,20 @@ export interface SyntheticWorkload {
   readonly length: number;
 }
 
+/** With room for a payload. */
+const MOST_ELEMENTS = 1_000_000_000;
+
+/** Of what is trained alone. */
+const IDLE = ['data', 'features', 'columns'] as const;
+
 interface Workload extends Pick<
   ExperimentSpec['workload'],
   'model' | 'dataset' | 'batchPerRank'
 > {
   readonly synthetic?: SyntheticSpec | undefined;
+  readonly data?: string | undefined;
+  readonly features?: number | undefined;
+  readonly columns?: object | undefined;
 }
 
 export const isSynthetic = ({ model }: Pick<Workload, 'model'>): boolean =>
@@ -62,6 +71,12 @@ export function syntheticWorkload(workload: Workload): SyntheticWorkload {
       ...{ place: 'workload.dataset', next: `Set it to ${noDataEntry.id}.` },
     });
   }
+  const idle = IDLE.find((key) => workload[key] !== undefined);
+  if (idle !== undefined) {
+    throw inputError('SYNTHETIC_INVALID', `${SYNTHETIC} has no use for ${idle}`, {
+      ...{ place: `workload.${idle}`, next: 'Leave it out.' },
+    });
+  }
   const layers = layersOf(synthetic);
   const all = layers.reduce((sum, { products }) => sum + products, 0);
   const estimated = (2 * all * batchPerRank * (1 + BACKWARD)) / OPERATIONS;
@@ -74,6 +89,13 @@ export function syntheticWorkload(workload: Workload): SyntheticWorkload {
     start += length;
     return { ...layer, ...own };
   });
+  if (start > MOST_ELEMENTS) {
+    throw inputError(
+      'SYNTHETIC_INVALID',
+      `a gradient of ${start} elements, more than the 4 GiB of memory that a rank has for it`,
+      { place: 'workload.synthetic', next: `Use ${MOST_ELEMENTS} elements at most.` },
+    );
+  }
   return { layers: placed, forwardMs: computeMs - backward, length: start };
 }
 
