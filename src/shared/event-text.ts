@@ -17,6 +17,7 @@ import type {
   EvaluationRecord,
   RunEvent,
   SimilarityRecord,
+  BucketsRecord,
   StartedRecord,
 } from './records.ts';
 import { describeAllocated, reasonText } from './queue-text.ts';
@@ -83,6 +84,13 @@ export function eventText(
         title: 'Compression error',
         iteration: event.iteration,
         text: `${formatPercent(event.error)} of the uncompressed gradient, cosine ${formatQuantity(event.cosine)}`,
+      };
+    case 'buckets':
+      return {
+        tone: 'plain',
+        title: 'Buckets',
+        iteration: event.iteration,
+        text: event.buckets.map(bucketText).join('; '),
       };
     case 'similarity':
       return {
@@ -196,11 +204,36 @@ const sentence = (words: string | undefined): string =>
 const network = ({ emulated }: StartedRecord): string =>
   emulated === undefined ? '' : `, network ${describeEmulated(emulated)}`;
 
-/** `layer1.weight … layer3.bias: residuals 0.2 apart, …` */
+/** `layer1.weight … layer3.bias` */
+function bucketName(tensors: readonly string[]): string {
+  const [first = ''] = tensors;
+  return tensors.length > 1 ? `${first} … ${tensors.at(-1)}` : first;
+}
+
+/** `layer1.weight … layer3.bias: top-k, 1 % sent, fill-in 1.8, residual norm 3.2` */
+function bucketText(bucket: BucketsRecord['buckets'][number]): string {
+  const { density, fillIn, method, residualNorm, tensors, thresholds = [] } = bucket;
+  const stray = thresholds
+    .map(({ selected, wanted }) => selected / wanted)
+    .toSorted((a, b) => Math.abs(Math.log(b)) - Math.abs(Math.log(a)))[0];
+  const facts = [
+    method,
+    ...(density === undefined ? [] : [`${formatPercent(density)} sent`]),
+    ...(fillIn === undefined ? [] : [`fill-in ${formatQuantity(fillIn)}`]),
+    ...(residualNorm === undefined
+      ? []
+      : [`residual norm ${formatQuantity(residualNorm)}`]),
+    ...(stray === undefined
+      ? []
+      : [`farthest threshold selects ${formatQuantity(stray)} × its share`]),
+  ];
+  return `${bucketName(tensors)}: ${facts.join(', ')}`;
+}
+
+/** `layer1.weight … layer3.bias: cosine distance of residuals 0.2, …` */
 function similarityText(bucket: SimilarityRecord['buckets'][number]): string {
   const { tensors, ...observed } = bucket;
-  const [first = ''] = tensors;
-  const name = tensors.length > 1 ? `${first} … ${tensors.at(-1)}` : first;
+  const name = bucketName(tensors);
   const { residualDistance, hammingDistance, rankCorrelation, contraction } = observed;
   const facts = [
     ['cosine distance of residuals', residualDistance],

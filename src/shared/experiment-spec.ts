@@ -189,6 +189,14 @@ export const experimentSpecSchema = z.strictObject({
     .describe(
       'Iterations from one comparison of the applied gradient with the uncompressed one to the next',
     ),
+  inspectEvery: z
+    .int()
+    .min(1)
+    .max(1_000_000_000)
+    .optional()
+    .describe(
+      'Iterations from one record of what each bucket sent and kept back to the next',
+    ),
   evaluateEvery: z
     .int()
     .min(0)

@@ -177,6 +177,59 @@ export const similarityRecordSchema = z.strictObject({
 });
 export type SimilarityRecord = z.infer<typeof similarityRecordSchema>;
 
+/**
+ * What each bucket sent and kept back in an iteration, as rank 0 saw it, every
+ * `inspectEvery` iterations.
+ */
+export const bucketsRecordSchema = z.strictObject({
+  type: z.literal('buckets'),
+  at: z.number(),
+  iteration: count,
+  /** In the order in which they are exchanged. */
+  buckets: z
+    .array(
+      z.strictObject({
+        /** Names of the bucket's tensors. */
+        tensors: z.array(z.string()).readonly(),
+        method: z.string(),
+        /** Elements. */
+        length: count,
+        /** Bytes of this rank's payload. */
+        payload: count,
+        /** Entries that this rank sent, k; absent where the method does not select. */
+        nnzLocal: count.optional(),
+        /** Entries of the reduced result, K, where it was observed. */
+        nnzReduced: count.optional(),
+        /** nnzLocal / length. */
+        density: z.number().optional(),
+        /** K/k: 1 where all ranks send the same entries, P where none do. */
+        fillIn: z.number().optional(),
+        /** Of what this rank keeps back of the bucket. */
+        residualNorm: z.number().optional(),
+        /** Of a method whose thresholds live on: one for each of its tensors. */
+        thresholds: z
+          .array(
+            z.strictObject({
+              tensor: z.string(),
+              threshold: z.number(),
+              /** Entries that reached it in this iteration. */
+              selected: count,
+              /** Entries that reached it when it was found. */
+              wanted: count,
+              /** Iterations since it was found; absent after a restart. */
+              age: count.optional(),
+              /** Relative, from the threshold that it replaced. */
+              change: z.number().optional(),
+            }),
+          )
+          .readonly()
+          .optional(),
+      }),
+    )
+    .readonly(),
+});
+export type BucketsRecord = z.infer<typeof bucketsRecordSchema>;
+
 export const noticeRecordSchema = z.strictObject({
   type: z.literal('notice'),
   at: z.number(),
@@ -407,6 +460,7 @@ export const runRecordSchema = z.discriminatedUnion('type', [
   divergenceRecordSchema,
   comparisonRecordSchema,
   similarityRecordSchema,
+  bucketsRecordSchema,
   noticeRecordSchema,
   logRecordSchema,
   queuedRecordSchema,

@@ -112,18 +112,24 @@ class ThresholdSelection implements Selection {
       if (!due) {
         const next = send(most + 1);
         if (thresholds.holds(layer, next - count)) {
+          thresholds.sends(layer, next - count);
           count = next;
           return;
         }
       }
       thresholds.refresh(layer, kernels.sparsification.kthMagnitude(x, k));
-      count = send(most);
+      const next = send(most);
+      thresholds.sends(layer, next - count);
+      count = next;
     });
     return closeStream(arena, room, count);
   }
 
   statistics(): ExchangeStatistics {
-    return { thresholdRefreshes: this.#thresholds.refreshes };
+    return {
+      thresholdRefreshes: this.#thresholds.refreshes,
+      thresholds: () => this.#thresholds.states(),
+    };
   }
 
   save(): Uint8Array {

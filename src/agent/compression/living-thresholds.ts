@@ -5,7 +5,7 @@
  *
  * Source: "Training recommender systems at scale" (Gupta et al., 2021), algorithm 1.
  */
-import type { TensorSlice } from './method.ts';
+import type { TensorSlice, ThresholdState } from './method.ts';
 import { entriesSent } from './policy/ratio-schedule.ts';
 import { packState, unpackState } from './saved-state.ts';
 
@@ -37,6 +37,11 @@ export class LivingThresholds {
   /** The iteration of the first refresh: the phase of the life span. */
   readonly #origin = Uint32Array.of(NEVER);
   #refreshes = 0;
+  #iteration = 0;
+  /** To be looked at alone, by layer: what is unknown is NaN. */
+  readonly #selected: Float64Array;
+  readonly #found: Float64Array;
+  readonly #change: Float64Array;
 
   constructor(tensors: readonly TensorSlice[], parameters: LivingParameters) {
     const { band, ratio } = parameters;
@@ -47,7 +52,11 @@ export class LivingThresholds {
         const k = entriesSent(tensor.length, { ratio });
         return { ...tensor, k, most: Math.min(tensor.length, Math.floor(band * k)) };
       });
-    this.#thresholds = new Float32Array(this.layers.length);
+    const n = this.layers.length;
+    this.#thresholds = new Float32Array(n);
+    this.#selected = new Float64Array(n).fill(NaN);
+    this.#found = new Float64Array(n).fill(NaN);
+    this.#change = new Float64Array(n).fill(NaN);
   }
 
   /** Thresholds found anew since `begin`. */
@@ -59,6 +68,7 @@ export class LivingThresholds {
   begin(iteration: number): boolean {
     if (this.#origin[0] === NEVER) this.#origin[0] = iteration;
     this.#refreshes = 0;
+    this.#iteration = iteration;
     return (iteration - this.#origin[0]!) % this.#parameters.lifeSpan === 0;
   }
 
@@ -76,8 +86,29 @@ export class LivingThresholds {
 
   /** @param magnitude the k-th largest of the layer */
   refresh(layer: number, magnitude: number): void {
-    this.#thresholds[layer] = Math.max(magnitude, LEAST);
+    const before = this.#thresholds[layer]!;
+    const found = Math.max(magnitude, LEAST);
+    this.#change[layer] = before === 0 ? NaN : (found - before) / before;
+    this.#found[layer] = this.#iteration;
+    this.#thresholds[layer] = found;
     this.#refreshes++;
+  }
+
+  /** So many entries of a layer are sent in this iteration. */
+  sends(layer: number, count: number): void {
+    this.#selected[layer] = count;
+  }
+
+  /** After an exchange. */
+  states(): readonly ThresholdState[] {
+    return this.layers.map(({ k, name }, layer) => ({
+      tensor: name,
+      threshold: this.#thresholds[layer]!,
+      selected: this.#selected[layer]!,
+      wanted: k,
+      age: known(this.#iteration - this.#found[layer]!),
+      change: known(this.#change[layer]!),
+    }));
   }
 
   save(): Uint8Array {
@@ -89,3 +120,6 @@ export class LivingThresholds {
     unpackState(METHOD, state, this.#origin, this.#thresholds);
   }
 }
+
+const known = (value: number): number | undefined =>
+  Number.isNaN(value) ? undefined : value;

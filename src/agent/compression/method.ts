@@ -65,8 +65,24 @@ export interface ExchangeStatistics {
   readonly nnzReduced?: number | undefined;
   /** Thresholds that were recomputed, where the method lets them live on. */
   readonly thresholdRefreshes?: number | undefined;
+  /** Its thresholds as this exchange left them, where the method lets them live on. */
+  readonly thresholds?: (() => readonly ThresholdState[]) | undefined;
   /** How alike the ranks were, where the method was asked to find out. */
   readonly similarity?: Similarity | undefined;
+}
+
+/** How far a threshold that lives on has drifted from the share that it stands for. */
+export interface ThresholdState {
+  readonly tensor: string;
+  readonly threshold: number;
+  /** Entries of this exchange that reached it. */
+  readonly selected: number;
+  /** Entries that reached it when it was found, k. */
+  readonly wanted: number;
+  /** Iterations since it was found; unknown after a restart. */
+  readonly age?: number | undefined;
+  /** (τ − τ′)/τ′, of the threshold τ′ that it replaced. */
+  readonly change?: number | undefined;
 }
 
 /** As `similarity.ts` defines them; absent where there is nothing to compare. */

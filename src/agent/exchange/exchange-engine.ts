@@ -24,7 +24,7 @@ import { CollectiveGroup } from './collective-group.ts';
 import type { ExchangeSummary } from './exchange-statistics.ts';
 import type { GradientSite } from '../sites/gradient-site.ts';
 import { NetworkKnowledge } from '../auto/network-knowledge.ts';
-import { PlanExecution } from './plan-execution.ts';
+import { PlanExecution, type BucketObservation } from './plan-execution.ts';
 import { Readiness } from './readiness.ts';
 import { PlanSchedule } from '../plan/plan-schedule.ts';
 import { transitionOf, type Transition } from '../plan/residual-transition.ts';
@@ -76,10 +76,17 @@ export interface ExchangeResult {
   readonly pause: boolean;
   /** What `auto` has to say: the same on all ranks. */
   readonly notices: readonly Notice[];
+  /** Where they were asked for. */
+  readonly buckets?: readonly BucketObservation[] | undefined;
 }
 
 /** What the trainer computes while an exchange is under way: its gradient, or the next. */
 export type Beside = 'backward' | 'next';
+
+export interface ExchangeRequest {
+  readonly beside?: Beside | undefined;
+  readonly inspects?: boolean | undefined;
+}
 
 export interface Fence {
   readonly planSwitch: PlanSwitch;
@@ -203,22 +210,30 @@ export class ExchangeEngine implements Disposable {
    * Average the gradient over the ranks, in place.
    * @param beside what the trainer does meanwhile: compute this gradient, of which `advance`
    * says what is there, or the next one; either way it ends with `exposed`
+   * @param inspects whether to look at each bucket afterwards
    * @throws GradwireError `GRADIENT_NOT_FINITE`, the transport's errors
    */
-  async exchange(iteration: number, beside?: Beside): Promise<ExchangeResult> {
+  async exchange(
+    iteration: number,
+    { beside, inspects = false }: ExchangeRequest = {},
+  ): Promise<ExchangeResult> {
     const readiness = new Readiness();
     this.#beside = beside && { iteration, readiness, isExposed: false };
     if (beside !== 'backward') readiness.advance(0);
     // Before there is anything to send, waiting is no communication.
     await readiness.reached(this.#execution.firstElement);
     try {
-      return await this.#exchange(iteration, readiness);
+      return await this.#exchange(iteration, readiness, inspects);
     } finally {
       this.#beside = undefined;
     }
   }
 
-  async #exchange(iteration: number, readiness: Readiness): Promise<ExchangeResult> {
+  async #exchange(
+    iteration: number,
+    readiness: Readiness,
+    inspects: boolean,
+  ): Promise<ExchangeResult> {
     const { clock, site, transport } = this.#options;
     clock.begin(this.#beside !== undefined);
     const control = this.#agree();
@@ -231,8 +246,11 @@ export class ExchangeEngine implements Disposable {
     const { watch } = this.#execution;
     const residualNorm =
       iteration % RESIDUAL_NORM_EVERY === 0
-        ? await clock.follow('compress', () => site.residual.norm())
+        ? await clock.follow('compress', () => this.#residualNorm())
         : undefined;
+    const buckets = inspects
+      ? await clock.follow('compress', () => this.#execution.observe())
+      : undefined;
     await clock.follow('decompress', () => site.settled());
     // What the trainer has said may still be on its way.
     if (this.#beside?.isExposed === false) await new Promise(setImmediate);
@@ -257,7 +275,13 @@ export class ExchangeEngine implements Disposable {
       stop: request === STOP,
       pause: request === PAUSE,
       notices: watch.takeNotices(),
+      buckets,
     };
+  }
+
+  async #residualNorm(): Promise<number | undefined> {
+    const squares = await this.#options.site.residual.squaredNorm();
+    return squares === undefined ? undefined : Math.sqrt(squares);
   }
 
   /**

@@ -10,7 +10,10 @@ export interface BucketStatistics {
 }
 
 /** Of all buckets. */
-export interface ExchangeSummary extends Omit<ExchangeStatistics, 'similarity'> {
+export interface ExchangeSummary extends Omit<
+  ExchangeStatistics,
+  'similarity' | 'thresholds'
+> {
   /** Of the buckets that observed it; default: none did. */
   readonly similarities?: readonly BucketSimilarity[] | undefined;
 }

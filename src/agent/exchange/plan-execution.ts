@@ -15,6 +15,7 @@ import {
   type Communicate,
   type CommunicationRequest,
   type ExchangeStatistics,
+  type ThresholdState,
 } from '../compression/method.ts';
 import { NotFiniteInput } from '../compression/not-finite-input.ts';
 import type { Arena } from '../memory/arena.ts';
@@ -67,6 +68,19 @@ interface BucketExchange {
   readonly carrier: BucketCarrier;
 }
 
+/** What a bucket sent and kept back in an exchange, on this rank. */
+export interface BucketObservation {
+  readonly tensors: readonly string[];
+  readonly method: string;
+  readonly length: number;
+  /** Bytes. */
+  readonly payload: number;
+  readonly nnzLocal?: number | undefined;
+  readonly nnzReduced?: number | undefined;
+  readonly residualNorm?: number | undefined;
+  readonly thresholds?: readonly ThresholdState[] | undefined;
+}
+
 /** What carried the most bytes of a bucket in an exchange. */
 interface Carried {
   readonly bytes: number;
@@ -80,7 +94,9 @@ export class PlanExecution implements Disposable {
   readonly #exchanges: readonly BucketExchange[];
   /** By place among the buckets, in the last exchange. */
   #carried: Carried[] = [];
-  #payloadBytes = 0;
+  /** Of this rank, by place among the buckets, in the last exchange. */
+  #payloads: number[] = [];
+  #statistics: readonly ExchangeStatistics[] = [];
 
   constructor(options: ExecutionOptions) {
     const { arena, group, knowledge, plan, seed, site, tensors } = options;
@@ -157,7 +173,34 @@ export class PlanExecution implements Disposable {
 
   /** Payload bytes of this rank in the last exchange. */
   get payloadBytes(): number {
-    return this.#payloadBytes;
+    return this.#payloads.reduce((sum, bytes) => sum + bytes, 0);
+  }
+
+  /** The last exchange, bucket by bucket. Costs a pass over the residual. */
+  async observe(): Promise<readonly BucketObservation[]> {
+    const { residual } = this.#options.site;
+    const observations: BucketObservation[] = [];
+    for (const { bucket } of this.#exchanges) {
+      const { index, length, policy, runs, tensors } = bucket;
+      const { nnzLocal, nnzReduced, thresholds } = this.#statistics[index] ?? {};
+      const kept =
+        policy.method.residual === 'none'
+          ? undefined
+          : await residual.squaredNorm(
+              runs.map((run) => ({ start: run.flat, length: run.length })),
+            );
+      observations.push({
+        tensors: tensors.map(({ name }) => name),
+        method: policy.method.id,
+        length,
+        payload: this.#payloads[index]!,
+        nnzLocal,
+        nnzReduced,
+        residualNorm: kept === undefined ? undefined : Math.sqrt(kept),
+        thresholds: thresholds?.(),
+      });
+    }
+    return observations;
   }
 
   /** The collective that carried the largest bucket in the last exchange. */
@@ -172,7 +215,7 @@ export class PlanExecution implements Disposable {
    * @throws GradwireError `GRADIENT_NOT_FINITE`, the transport's errors
    */
   async run(iteration: number, readiness?: Readiness): Promise<ExchangeSummary> {
-    this.#payloadBytes = 0;
+    this.#payloads = this.#exchanges.map(() => 0);
     this.#carried = [];
     const running: Promise<ExchangeStatistics>[] = [];
     for (const [index, exchange] of this.#exchanges.entries()) {
@@ -184,6 +227,7 @@ export class PlanExecution implements Disposable {
       running.push(exchanged);
     }
     const all = await Promise.all(running);
+    this.#statistics = all;
     return addStatistics(
       all.map((statistics, index) => {
         const { length, policy, tensors } = this.#exchanges[index]!.bucket;
@@ -302,7 +346,7 @@ export class PlanExecution implements Disposable {
     request: CommunicationRequest,
   ): Promise<Combined> {
     const { payload, operation } = request;
-    this.#payloadBytes += payloadRegion(payload).bytes;
+    this.#payloads[bucket.index]! += payloadRegion(payload).bytes;
     const { kind, length, data } = payload;
     const collective =
       operation === 'reduce'

@@ -96,6 +96,11 @@ export class ArenaSite implements GradientSite {
   }
 }
 
+const at = ({ offset }: Vector, { start, length }: FlatRange): Vector => ({
+  offset: offset + 4 * start,
+  length,
+});
+
 function memoryBeside(options: ArenaSiteOptions): VectorMemory<Region & Vector> {
   const { arena, clock, gradient, kernels } = options;
   return {
@@ -111,16 +116,15 @@ function memoryBeside(options: ArenaSiteOptions): VectorMemory<Region & Vector> 
       kernels.add(out, x);
     },
     move: (out, x, ranges) => {
-      const at = ({ offset }: Vector, { start, length }: FlatRange): Vector => ({
-        offset: offset + 4 * start,
-        length,
-      });
       for (const range of ranges) {
         if (out !== undefined) kernels.add(at(out, range), at(x, range));
         kernels.fill(at(x, range), 0);
       }
     },
-    norm: (x) => Math.sqrt(kernels.squaredNorm(x)),
+    squaredNorm: (x, ranges) =>
+      ranges === undefined
+        ? kernels.squaredNorm(x)
+        : ranges.reduce((sum, range) => sum + kernels.squaredNorm(at(x, range)), 0),
     values: (vector) => arena.f32(vector),
     set: (vector, values) => {
       arena.f32(vector).set(values);

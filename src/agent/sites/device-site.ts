@@ -149,9 +149,13 @@ function memoryBeside(options: DeviceSiteOptions): VectorMemory<GpuVector> {
         elementwise.clear(from);
       }
     },
-    norm: async (x) => {
-      const { mean, variance } = await sums.moments(x);
-      return Math.sqrt(x.length * (variance + mean ** 2));
+    squaredNorm: async (x, ranges = [{ start: 0, length: x.length }]) => {
+      let sum = 0;
+      for (const { start, length } of ranges) {
+        const { mean, variance } = await sums.moments(sliceOf(x, start, length));
+        sum += length * (variance + mean ** 2);
+      }
+      return sum;
     },
     values: async (vector) => {
       const values = new Float32Array(vector.length);

@@ -15,8 +15,8 @@ export interface VectorMemory<V> {
   add(out: V, x: V): void;
   /** In the ranges: out ← out + x, where there is an out, and x ← 0. */
   move(out: V | undefined, x: V, ranges: readonly FlatRange[]): void;
-  /** ‖x‖ */
-  norm(x: V): number | Promise<number>;
+  /** ‖x‖², of some of its elements where ranges are given. */
+  squaredNorm(x: V, ranges?: readonly FlatRange[]): number | Promise<number>;
   /** Its values, valid until it changes. */
   values(vector: V): Float32Array | Promise<Float32Array>;
   /** vector ← values */
@@ -30,7 +30,7 @@ export interface VectorMemory<V> {
 /** What the engine does with a residual, wherever it lies. */
 export type Residual = Pick<
   ResidualMemory<unknown>,
-  'retire' | 'flush' | 'norm' | 'save' | 'restore'
+  'retire' | 'flush' | 'squaredNorm' | 'save' | 'restore'
 >;
 
 export class ResidualMemory<V> implements Disposable {
@@ -48,9 +48,10 @@ export class ResidualMemory<V> implements Disposable {
     return this.#vector;
   }
 
-  /** Of the residual of the method in force; undefined where it keeps none. */
-  norm(): number | Promise<number> | undefined {
-    return this.#vector === undefined ? undefined : this.#memory.norm(this.#vector);
+  /** Of the residual there is, or of parts of it; undefined where no method keeps one. */
+  squaredNorm(ranges?: readonly FlatRange[]): number | Promise<number> | undefined {
+    if (this.#vector === undefined) return undefined;
+    return this.#memory.squaredNorm(this.#vector, ranges);
   }
 
   /**

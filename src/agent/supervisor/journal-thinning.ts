@@ -184,6 +184,7 @@ function kindOf({ type }: SeenRecord): 'iteration' | 'printed' | 'minor' | 'esse
     case 'divergence':
     case 'comparison':
     case 'similarity':
+    case 'buckets':
     case 'checkpoint':
     case 'notice':
       return 'minor';

@@ -21,6 +21,7 @@ interface LastTold {
   divergence: number;
   similarity: number;
   comparison: number;
+  buckets: number;
 }
 
 const NONE: LastTold = {
@@ -28,6 +29,7 @@ const NONE: LastTold = {
   divergence: -1,
   similarity: -1,
   comparison: -1,
+  buckets: -1,
 };
 
 export class RecordAdmission {
@@ -118,6 +120,7 @@ export class RecordAdmission {
       case 'evaluation':
       case 'divergence':
       case 'comparison':
+      case 'buckets':
       case 'similarity': {
         const { iteration, type } = record;
         this.#told[type] = Math.max(this.#told[type], iteration);

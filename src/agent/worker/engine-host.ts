@@ -153,9 +153,9 @@ export class EngineHost {
       }
       return { gradient, fences, notices };
     },
-    exchange: async ({ iteration, beside }) => {
+    exchange: async ({ iteration, ...request }) => {
       const engine = this.#connected();
-      const result = await engine.exchange(iteration, beside);
+      const result = await engine.exchange(iteration, request);
       const fences = await engine.fence(iteration + 1);
       return { result, fences, notices: engine.takeNotices() };
     },

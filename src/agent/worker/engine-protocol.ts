@@ -14,7 +14,11 @@ import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type { SmallOperation } from '../collectives/small-allreduce.ts';
 import type { FlatTensor } from '../plan/buckets.ts';
 import type { EngineState } from '../exchange/engine-state.ts';
-import type { Beside, ExchangeResult, Fence } from '../exchange/exchange-engine.ts';
+import type {
+  ExchangeRequest,
+  ExchangeResult,
+  Fence,
+} from '../exchange/exchange-engine.ts';
 import type { Vector } from '../memory/arena.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
 
@@ -65,7 +69,7 @@ export interface EngineCalls {
    * beside it, `advance` and `exposed` follow.
    */
   exchange: {
-    request: { iteration: number; beside?: Beside | undefined };
+    request: { iteration: number } & ExchangeRequest;
     reply: {
       result: ExchangeResult;
       fences: readonly Fence[];

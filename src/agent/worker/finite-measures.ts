@@ -4,8 +4,10 @@
  * left out of its record, and a notice says so: what could not be measured is absent.
  */
 import { failure } from '../../shared/errors.ts';
+import type { BucketsRecord, Notice } from '../../shared/records.ts';
+import type { ThresholdState } from '../compression/method.ts';
 import type { BucketSimilarity } from '../exchange/exchange-statistics.ts';
-import type { Notice } from '../../shared/records.ts';
+import type { BucketObservation } from '../exchange/plan-execution.ts';
 import type { StepResult } from '../training/trainer.ts';
 
 /**
@@ -77,6 +79,34 @@ export class FiniteMeasures {
     }).value;
   }
 
+  buckets(
+    observed: readonly BucketObservation[],
+    iteration: number,
+  ): BucketsRecord['buckets'] {
+    return observed.map(({ nnzLocal, nnzReduced, thresholds, ...bucket }, index) => {
+      const { residualNorm, ...facts } = bucket;
+      const finite = finiteOf(
+        { residualNorm },
+        'MEASURE_NOT_FINITE',
+        this.#notices.own,
+        () => `the norm of the residual of bucket ${index} in iteration ${iteration}`,
+      );
+      const fillIn =
+        nnzLocal === undefined || nnzReduced === undefined || nnzLocal === 0
+          ? undefined
+          : nnzReduced / nnzLocal;
+      return {
+        ...facts,
+        ...optional('nnzLocal', nnzLocal),
+        ...optional('nnzReduced', nnzReduced),
+        ...optional('density', nnzLocal && nnzLocal / bucket.length),
+        ...optional('fillIn', fillIn),
+        ...finite,
+        ...(thresholds === undefined ? {} : { thresholds: thresholds.map(known) }),
+      };
+    });
+  }
+
   similarities(
     buckets: readonly BucketSimilarity[],
     iteration: number,
@@ -90,6 +120,12 @@ export class FiniteMeasures {
     });
   }
 }
+
+const optional = <K extends string>(
+  key: K,
+  value: number | undefined,
+): Partial<Record<K, number>> =>
+  value === undefined ? {} : ({ [key]: value } as Record<K, number>);
 
 /** The measures that are finite; of every other one a notice. */
 function finiteOf<K extends string>(
@@ -110,3 +146,9 @@ function finiteOf<K extends string>(
   }
   return finite;
 }
+
+const known = ({ age, change, ...state }: ThresholdState): ThresholdState => ({
+  ...state,
+  ...optional('age', age),
+  ...optional('change', change),
+});

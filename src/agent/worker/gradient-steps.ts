@@ -5,6 +5,7 @@
  */
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { awaitedLater } from '../exchange/awaited-later.ts';
+import type { Beside } from '../exchange/exchange-engine.ts';
 import type { GradientMemory, StepResult, Trainer } from '../training/trainer.ts';
 import type { CheckpointKeeper } from './checkpoint-keeper.ts';
 import type { EngineClient } from './engine-client.ts';
@@ -12,6 +13,7 @@ import type { EngineCalls } from './engine-protocol.ts';
 import type { GradientComparison } from './gradient-comparison.ts';
 
 export interface GradientStepsOptions {
+  readonly rank: number;
   readonly spec: ExperimentSpec;
   readonly trainer: Trainer;
   readonly engine: EngineClient;
@@ -61,7 +63,7 @@ export class GradientSteps {
   ): Promise<GradientStep> {
     const { comparison, engine, gradient, spec } = this.#options;
     if (spec.overlap === true && compared === undefined) {
-      const exchange = this.#exchange({ iteration, beside: 'backward' });
+      const exchange = this.#exchange(iteration, 'backward');
       const computed = await this.#compute(iteration, gradient, (from) => {
         engine.advance(iteration, from);
       });
@@ -73,10 +75,10 @@ export class GradientSteps {
     if (compared !== undefined) await comparison.keep(compared);
     const staleness = ahead === undefined ? 0 : 1;
     if (!this.#looksAhead(iteration + 1)) {
-      const exchange = await this.#exchange({ iteration });
+      const exchange = await this.#exchange(iteration);
       return { ...computed, exchange, staleness, elsewhere: timeOf(ahead) };
     }
-    const exchange = this.#exchange({ iteration, beside: 'next' });
+    const exchange = this.#exchange(iteration, 'next');
     this.#ahead = await this.#compute(iteration + 1, this.#nextMemory);
     engine.exposed(iteration);
     const elsewhere = timeOf(ahead) - timeOf(this.#ahead);
@@ -107,9 +109,13 @@ export class GradientSteps {
   }
 
   #exchange(
-    request: EngineCalls['exchange']['request'],
+    iteration: number,
+    beside?: Beside,
   ): Promise<EngineCalls['exchange']['reply']> {
-    const exchange = this.#options.engine.call('exchange', request);
+    const { engine, rank, spec } = this.#options;
+    const { inspectEvery = Infinity } = spec;
+    const inspects = rank === 0 && (iteration + 1) % inspectEvery === 0;
+    const exchange = engine.call('exchange', { iteration, beside, inspects });
     exchange.catch(awaitedLater);
     return exchange;
   }

@@ -129,6 +129,14 @@ export class TrainingLoop {
           buckets: this.#finite.similarities(similarities, iteration),
         });
       }
+      if (result.buckets !== undefined) {
+        this.#options.report({
+          type: 'buckets',
+          at,
+          iteration,
+          buckets: this.#finite.buckets(result.buckets, iteration),
+        });
+      }
       if (compared !== undefined) await this.#reportComparison(compared, iteration);
       this.#reportImbalance(result.bytes.imbalance, iteration);
       for (const notice of result.notices) this.#noticeOfAll(notice);

@@ -211,6 +211,7 @@ export class HumanPrinter implements RunPrinter {
         return;
       case 'similarity':
       case 'comparison':
+      case 'buckets':
         return; // for records: --json and exports have it
       default:
         record satisfies never;

@@ -233,6 +233,7 @@ function applyEvent(statements: Statements, run: RunRow, record: RunEvent): void
     case 'divergence':
     case 'comparison':
     case 'similarity':
+    case 'buckets':
     case 'notice':
     case 'queued':
     case 'allocated':

@@ -1,7 +1,7 @@
 /**
- * The list of events without its monotony: of evaluations in a row the newest stands for
- * all, so that a switch of long ago is still in sight. Nothing is lost: charts and exports
- * have every one.
+ * The list of events without its monotony: among measurements in a row, the newest of each
+ * type stands for all of its type, so that a switch of long ago is still in sight. Nothing
+ * is lost: charts and exports have every one.
  */
 import type { RunEvent } from '../../shared/records.ts';
 
@@ -17,6 +17,7 @@ const FOLDED: ReadonlySet<RunEvent['type']> = new Set([
   'evaluation',
   'divergence',
   'comparison',
+  'buckets',
   'similarity',
   'checkpoint',
   'queued',
@@ -25,15 +26,21 @@ const FOLDED: ReadonlySet<RunEvent['type']> = new Set([
 /** @returns newest first */
 export function foldEvents(events: readonly RunEvent[]): readonly FoldedEvent[] {
   const folded: FoldedEvent[] = [];
-  // The start of a row is its key: its newest member changes with every evaluation.
-  let start = 0;
+  // By type, the row of the measurements in a row: its key stays while its event changes.
+  const rows = new Map<RunEvent['type'], number>();
   events.forEach((event, index) => {
-    const previous = folded.at(-1);
-    if (previous?.event.type === event.type && FOLDED.has(event.type)) {
-      folded[folded.length - 1] = { event, index: start, folded: index - start };
-    } else {
-      start = index;
+    const { type } = event;
+    if (!FOLDED.has(type)) {
+      rows.clear();
       folded.push({ event, index, folded: 0 });
+      return;
+    }
+    const row = rows.get(type);
+    if (row === undefined) {
+      rows.set(type, folded.push({ event, index, folded: 0 }) - 1);
+    } else {
+      const before = folded[row]!;
+      folded[row] = { ...before, event, folded: before.folded + 1 };
     }
   });
   return folded.reverse();

@@ -338,6 +338,7 @@ export function formSections(
         field('iterations', 'integer', 'Iterations'),
         field('evaluateEvery', 'integer', 'Evaluate every'),
         field('compareEvery', 'integer', 'Compare with uncompressed every'),
+        field('inspectEvery', 'integer', 'Inspect buckets every'),
         field('seed', 'integer', 'Seed'),
       ],
       more: [

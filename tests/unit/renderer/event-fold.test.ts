@@ -45,6 +45,23 @@ describe('folding events', () => {
     ]);
   });
 
+  it('folds measurements of several types that take turns', () => {
+    const divergence = (iteration: number): RunEvent => ({
+      ...{ type: 'divergence', at: iteration, iteration, value: 0.1 },
+    });
+    const events = [1, 2, 3].flatMap((t) => [evaluation(t), divergence(t)]);
+    expect(
+      foldEvents([...events, notice('a'), evaluation(4)]).map(
+        ({ event, index, folded }) => [event.type, index, folded],
+      ),
+    ).toEqual([
+      ['evaluation', 7, 0],
+      ['notice', 6, 0],
+      ['divergence', 1, 2],
+      ['evaluation', 0, 2],
+    ]);
+  });
+
   it('keeps the key of a row while it grows', () => {
     const before = foldEvents([notice('a'), evaluation(50)])[0]!;
     const after = foldEvents([notice('a'), evaluation(50), evaluation(100)])[0]!;

@@ -54,6 +54,7 @@ class ThresholdsOnDevice implements SelectionOnDevice {
     let at = 0;
     for (const [layer, { most, start }] of layers.entries()) {
       const sent = Math.min(counts[layer]!, most);
+      this.#thresholds.sends(layer, sent);
       const lower = this.#thresholds.at(layer);
       const place = { at, first: start };
       this.#selection.write(vectors[layer]!, { lower }, clear, place, sent);
@@ -63,7 +64,10 @@ class ThresholdsOnDevice implements SelectionOnDevice {
   }
 
   statistics(): ExchangeStatistics {
-    return { thresholdRefreshes: this.#thresholds.refreshes };
+    return {
+      thresholdRefreshes: this.#thresholds.refreshes,
+      thresholds: () => this.#thresholds.states(),
+    };
   }
 
   save(): Uint8Array {
