@@ -229,6 +229,7 @@ export const rooms = {
     SHARED,
   ],
   'main/ssh/config': ['main/ssh/host-keys', 'main/ssh/target.ts', SHARED],
+  'main/data-sets': ['main/home', SHARED],
   'main/deploy': ['main/home', 'main/ssh', SHARED],
   'main/cluster': ['main/deploy', 'main/home', 'main/ssh', 'main/ssh/config', SHARED],
   'main/runs': ['main/cluster', 'main/home', 'main/store', SHARED],
@@ -247,7 +248,7 @@ export const rooms = {
   'main/serve': ['main/app', 'main/home', 'main/rpc', 'main/web', SHARED],
 
   // The command line knows main's core but not its hosts, and the engine's entry alone.
-  'cli/text': ['main/deploy', SHARED],
+  'cli/text': ['main/data-sets', 'main/deploy', SHARED],
   'cli/files': ['agent', SHARED],
   'cli/session': [
     'cli/text',
@@ -264,6 +265,7 @@ export const rooms = {
     'cli/session',
     'cli/text',
     'main/cluster',
+    'main/data-sets',
     'main/deploy',
     'main/home',
     'main/runs',

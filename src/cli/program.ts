@@ -8,6 +8,7 @@ import { appVersion } from '../main/home/installation.ts';
 import { addAllreduceCommand } from './commands/allreduce.ts';
 import { addBenchCommand } from './commands/bench.ts';
 import { addCompressCommand } from './commands/compress.ts';
+import { addDataCommand } from './commands/data.ts';
 import { addDecompressCommand } from './commands/decompress.ts';
 import { addNodesCommand } from './commands/nodes.ts';
 import { addPlanCommand } from './commands/plan.ts';
@@ -34,6 +35,7 @@ function makeProgram(): Command {
   addRunCommand(program);
   addRunsCommand(program);
   addNodesCommand(program);
+  addDataCommand(program);
   addPresetsCommand(program);
   addSpecCommand(program);
   addCompressCommand(program);

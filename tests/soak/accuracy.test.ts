@@ -2,11 +2,10 @@
  * What compression costs in accuracy, on real digits: three seeds of each setting, with and
  * without momentum, beside uncompressed runs of the same length (docs/accuracy.md).
  */
-import { existsSync } from 'node:fs';
-import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GradwireHome, succeeded } from '../harness/gradwire.ts';
 import { ofType } from '../harness/records.ts';
+import { realDataWith } from '../harness/real-data.ts';
 
 const SEEDS = [11, 12, 13];
 const ITERATIONS = 500;
@@ -23,16 +22,7 @@ const METHODS = [
   ['a2sgd', { method: 'a2sgd' }, 2],
 ] as const;
 
-const data = [process.env['GRADWIRE_DATA'], '../shared/data'].find(
-  (directory) =>
-    directory !== undefined &&
-    existsSync(path.join(directory, 't10k-images-idx3-ubyte.gz')),
-);
-if (data === undefined) {
-  process.stderr.write(
-    'Skipping accuracies: no MNIST digits in $GRADWIRE_DATA or ../shared/data.\n',
-  );
-}
+const data = realDataWith('t10k-images-idx3-ubyte.gz');
 
 let home: GradwireHome;
 beforeAll(() => {
@@ -50,7 +40,7 @@ async function meanAccuracy(
   let sum = 0;
   for (const seed of SEEDS) {
     const run = home.startQuickstart([
-      ...['workload.dataset=mnist', `workload.data=${path.resolve(data!)}`],
+      ...['workload.dataset=mnist', `workload.data=${data!}`],
       ...[
         `iterations=${ITERATIONS}`,
         'evaluateEvery=0',

@@ -2,21 +2,13 @@
  * DLRM on click logs: what ranks that send no zeros learn is what they learn without compression,
  * to the bit, and more than a linear model can.
  */
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { GradwireHome, succeeded } from '../harness/gradwire.ts';
 import { ofType } from '../harness/records.ts';
+import { realDataWith } from '../harness/real-data.ts';
 
-const data = [process.env['GRADWIRE_DATA'], '../shared/data'].find(
-  (directory) =>
-    directory !== undefined && existsSync(path.join(directory, 'adult.data.gz')),
-);
-if (data === undefined) {
-  process.stderr.write(
-    'Skipping Adult: no adult.data.gz in $GRADWIRE_DATA or ../shared/data.\n',
-  );
-}
+const data = realDataWith('adult.data.gz');
 
 let home: GradwireHome;
 beforeAll(() => {

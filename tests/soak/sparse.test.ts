@@ -2,20 +2,13 @@
  * Linear models of real sparse samples: what ranks that send no zeros learn is what they learn
  * without compression, to the bit, in as many dimensions as Webspam has.
  */
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { GradwireHome, succeeded } from '../harness/gradwire.ts';
 import { ofType } from '../harness/records.ts';
+import { realDataWith } from '../harness/real-data.ts';
 
-const data = [process.env['GRADWIRE_DATA'], '../shared/data'].find(
-  (directory) => directory !== undefined && existsSync(path.join(directory, 'sms.tsv')),
-);
-if (data === undefined) {
-  process.stderr.write(
-    'Skipping real sparse samples: no sms.tsv in $GRADWIRE_DATA or ../shared/data.\n',
-  );
-}
+const data = realDataWith('sms.tsv');
 
 let home: GradwireHome;
 beforeAll(() => {

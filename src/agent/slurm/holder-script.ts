@@ -4,7 +4,7 @@
  * where the number stays the same the supervisor is gone, and the allocation is given back.
  * The number and not the file's time, for the clocks of machines may differ.
  */
-import { quote } from './quote.ts';
+import { shellQuoted } from '../../shared/shell-word.ts';
 
 const LOOK_SECONDS = 5;
 
@@ -22,7 +22,7 @@ export function holderScript({ heartbeat, patienceSeconds }: HolderOptions): str
 last=none
 same=0
 while [ "$same" -lt ${Math.ceil(patienceSeconds)} ]; do
-  now=$(cat ${quote(heartbeat)} 2>/dev/null) || now=none
+  now=$(cat ${shellQuoted(heartbeat)} 2>/dev/null) || now=none
   if [ "$now" = "$last" ]; then same=$((same + ${step})); else same=0; last=$now; fi
   sleep ${step}
 done

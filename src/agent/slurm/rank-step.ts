@@ -5,7 +5,7 @@
  */
 import { failure, type ErrorData } from '../../shared/errors.ts';
 import type { ProcessExit } from '../world/rank-process.ts';
-import { quote } from './quote.ts';
+import { shellQuoted } from '../../shared/shell-word.ts';
 import { strayVariables } from './slurm-client.ts';
 
 export interface RankStep {
@@ -25,7 +25,7 @@ export function rankStep({ job, node, setup, entry }: RankStep): readonly string
   const findNode =
     '[ -x "$1" ] || { node=$(command -v node) && shift && set -- "$node" "$@"; }';
   const check =
-    `for file in "$1" ${quote(entry)}; do [ -r "$file" ] || ` +
+    `for file in "$1" ${shellQuoted(entry)}; do [ -r "$file" ] || ` +
     `{ echo "${NO_FILE} $file" >&2; exit 1; }; done`;
   // Orders wait behind descriptor 4 while the lines run, which might read them.
   const script = [...setup, findNode, check, 'exec "$@" <&4 4<&-'].join('\n');

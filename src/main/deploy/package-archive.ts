@@ -19,7 +19,8 @@ import { createGzip } from 'node:zlib';
 import { pack } from 'tar-stream';
 import { z } from 'zod';
 import { fileNotWritable } from '../../shared/file-error.ts';
-import { hashOf, sha256Of, sumsOf, type PackageFile } from './package-files.ts';
+import { sha256Of } from '../home/file-hash.ts';
+import { hashOf, sumsOf, type PackageFile } from './package-files.ts';
 
 export interface PackageArchive {
   readonly kind: 'agent' | 'runtime';

@@ -3,11 +3,11 @@
  * addons, and the Node that runs it. Each is named by a hash of its contents.
  */
 import { createHash } from 'node:crypto';
-import { createReadStream, existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { failure } from '../../shared/errors.ts';
+import { sha256Of } from '../home/file-hash.ts';
 import { agentBundle } from '../home/installation.ts';
 
 export interface PackageFile {
@@ -74,13 +74,6 @@ export function hashOf(
     all.update(`${executable ? 'x' : '-'} ${sums[name]} ${name}\n`);
   }
   return all.digest('hex').slice(0, 32);
-}
-
-/** Of a file, hexadecimal. */
-export async function sha256Of(file: string): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(file), hash);
-  return hash.digest('hex');
 }
 
 function koffiFiles(platform: string, build: string): readonly PackageFile[] {

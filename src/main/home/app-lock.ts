@@ -1,13 +1,11 @@
 /**
- * One host (a window or a server) per home. The lock is an exclusive transaction on an
- * otherwise empty SQLite file: the operating system releases it when the process ends,
- * however it ends, so a stale lock cannot exist and a recycled pid cannot look like a
- * holder. Who holds it is written beside it. The CLI's own commands need no lock.
+ * One host (a window or a server) per home. Who holds the lock is written beside it. The
+ * CLI's own commands need none.
  */
-import Database from 'better-sqlite3';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
 import { failure } from '../../shared/errors.ts';
+import { tryLock, type FileLock } from './file-lock.ts';
 import type { Home } from './home.ts';
 
 const holderSchema = z.object({
@@ -18,12 +16,12 @@ const holderSchema = z.object({
 type Holder = z.infer<typeof holderSchema>;
 
 export class AppLock {
-  readonly #database: Database.Database;
+  readonly #lock: FileLock;
   readonly #home: Home;
   #holder: Holder;
 
-  private constructor(database: Database.Database, home: Home, holder: Holder) {
-    this.#database = database;
+  private constructor(lock: FileLock, home: Home, holder: Holder) {
+    this.#lock = lock;
     this.#home = home;
     this.#holder = holder;
     this.#write();
@@ -32,16 +30,16 @@ export class AppLock {
   /** @throws GradwireError `APP_ALREADY_RUNNING`, naming the holder */
   static acquire(home: Home, host: Holder['host']): AppLock {
     // The patience is for another process that looks whether the lock is held.
-    const database = tryLock(home, 500);
-    if (database === undefined) throw alreadyRunning(home);
-    return new AppLock(database, home, { pid: process.pid, host });
+    const lock = lockOf(home, 500);
+    if (lock === undefined) throw alreadyRunning(home);
+    return new AppLock(lock, home, { pid: process.pid, host });
   }
 
   /** Whether another process, or this one, holds the lock now. */
   static isHeld(home: Home): boolean {
-    const database = tryLock(home, 0);
-    database?.close();
-    return database === undefined;
+    const lock = lockOf(home, 0);
+    lock?.close();
+    return lock === undefined;
   }
 
   /** Where the holder can be reached, for the message that a second one gets. No token. */
@@ -51,9 +49,9 @@ export class AppLock {
   }
 
   release(): void {
-    if (!this.#database.open) return;
+    if (!this.#lock.open) return;
     rmSync(this.#home.lockHolder, { force: true });
-    this.#database.close();
+    this.#lock.close();
   }
 
   #write(): void {
@@ -61,17 +59,10 @@ export class AppLock {
   }
 }
 
-function tryLock(home: Home, patience: number): Database.Database | undefined {
-  let database: Database.Database | undefined;
+function lockOf(home: Home, patience: number): FileLock | undefined {
   try {
-    database = new Database(home.lock, { timeout: patience });
-    database.exec('BEGIN EXCLUSIVE');
-    return database;
+    return tryLock(home.lock, patience);
   } catch (error) {
-    database?.close();
-    if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')) {
-      return undefined;
-    }
     throw failure('HOME_UNUSABLE', `cannot lock ${home.lock}: ${String(error)}`, {
       next: 'Remove that file if no Gradwire is running, then try again.',
     });

@@ -6,6 +6,7 @@
  *   runs/            journals, owned by the supervisor
  *   supervisor.sock  where the supervisor listens; elsewhere when the path is too long
  *   supervisor.log   the supervisor's stderr
+ *   data/            public data sets (`gradwire data fetch`)
  *   network.json     what was measured of the network (`gradwire bench network`)
  *   known_hosts      SSH host keys that were accepted here (the user's own are not touched)
  *   app.lock         held by the one window or server that uses this home
@@ -27,6 +28,8 @@ export interface Home {
   /** A Unix socket's path; on Windows a named pipe. */
   readonly socket: string;
   readonly supervisorLog: string;
+  /** A directory for each public data set. */
+  readonly data: string;
   readonly networkProfile: string;
   readonly knownHosts: string;
   readonly lock: string;
@@ -51,6 +54,7 @@ export function resolveHome(
     runs: path.join(directory, 'runs'),
     socket: socketPath(directory, platform),
     supervisorLog: path.join(directory, 'supervisor.log'),
+    data: path.join(directory, 'data'),
     networkProfile: path.join(directory, 'network.json'),
     knownHosts: path.join(directory, 'known_hosts'),
     lock: path.join(directory, 'app.lock'),

@@ -5,6 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { failure } from '../../shared/errors.ts';
+import { shellQuoted } from '../../shared/shell-word.ts';
 import type { RemoteConnection } from './remote-connection.ts';
 import type { CommandOptions, CommandResult } from './remote-command.ts';
 import { printable } from './ssh-errors.ts';
@@ -57,5 +58,5 @@ function assignment(name: string, value: string): string {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || value.includes('\0')) {
     throw new Error(`internal: ${name} cannot be a shell variable`);
   }
-  return `${name}='${value.replaceAll("'", `'\\''`)}'`;
+  return `${name}=${shellQuoted(value)}`;
 }

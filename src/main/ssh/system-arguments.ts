@@ -5,6 +5,7 @@
  * comes before every file. Jump hosts get calls of their own, nested as ProxyCommands:
  * `ProxyJump` would hand none of this on.
  */
+import { shellWord } from '../../shared/shell-word.ts';
 import { hopsTo, type SshTarget } from './target.ts';
 
 /** Signs of life in a row that may stay without an answer, as the built-in client has it. */
@@ -102,8 +103,3 @@ function settings(target: SshTarget, call: SystemCall): readonly Setting[] {
 /** A word of ssh_config(5), in which % begins a token. */
 const quoted = (path: string): string =>
   `"${path.replace(/["\\]/g, '\\$&').replaceAll('%', '%%')}"`;
-
-/** A word for any shell. */
-export function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-}

@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, test } from 'vitest';
@@ -13,6 +13,7 @@ import type {
 } from '../../../src/agent/training/datasets/dataset.ts';
 import { murmurHash } from '../../../src/agent/training/datasets/murmur-hash.ts';
 import { temporaryDirectory } from './idx-fixtures.ts';
+import { realDataWith } from '../../harness/real-data.ts';
 
 const ROWS = 1000;
 
@@ -374,15 +375,7 @@ describe('the embedded clicks', () => {
   });
 });
 
-const real = [process.env['GRADWIRE_DATA'], '../shared/data'].find(
-  (directory) =>
-    directory !== undefined && existsSync(path.join(directory, 'adult.data.gz')),
-);
-if (real === undefined) {
-  process.stderr.write(
-    'Skipping Adult: no adult.data.gz in $GRADWIRE_DATA or ../shared/data.\n',
-  );
-}
+const real = realDataWith('adult.data.gz');
 test.skipIf(real === undefined)('Adult is read whole', async () => {
   const directory = path.join(real!, 'adult.data.gz');
   const { train, test: part } = await partsOf(csv, {

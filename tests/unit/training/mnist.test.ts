@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { mnist } from '../../../src/agent/training/datasets/mnist.ts';
 import { GradwireError } from '../../../src/shared/errors.ts';
 import { directoryOf, idxBytes, temporaryDirectory } from './idx-fixtures.ts';
 import { trainTogether } from './train-together.ts';
+import { realDataWith } from '../../harness/real-data.ts';
 
 const trainPair = (count: number, suffix = '') => ({
   [`train-images-idx3-ubyte${suffix}`]: idxBytes([count, 28, 28]),
@@ -134,16 +134,7 @@ describe('what is wrong is one error', () => {
   });
 });
 
-const real = [process.env['GRADWIRE_DATA'], '../shared/data'].find(
-  (directory) =>
-    directory !== undefined &&
-    existsSync(path.join(directory, 't10k-images-idx3-ubyte.gz')),
-);
-if (real === undefined) {
-  process.stderr.write(
-    'Skipping the tests on real MNIST: no t10k files in $GRADWIRE_DATA or ../shared/data.\n',
-  );
-}
+const real = realDataWith('t10k-images-idx3-ubyte.gz');
 
 describe.skipIf(real === undefined)('real MNIST', () => {
   test('its first labels are known, its images are dark strokes on nothing', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, test } from 'vitest';
@@ -9,6 +9,7 @@ import { trigrams, trigramsOf } from '../../../src/agent/training/datasets/trigr
 import { temporaryDirectory } from './idx-fixtures.ts';
 import type { PlainSample } from './linear-reference.ts';
 import { samplesOf } from './sparse-rows.ts';
+import { realDataWith } from '../../harness/real-data.ts';
 
 function fileOf(content: string | Uint8Array, name = 'some.data'): string {
   const file = path.join(temporaryDirectory(), name);
@@ -243,14 +244,7 @@ describe('the embedded sparse samples', () => {
   });
 });
 
-const real = [process.env['GRADWIRE_DATA'], '../shared/data'].find(
-  (directory) => directory !== undefined && existsSync(path.join(directory, 'a9a.txt')),
-);
-if (real === undefined) {
-  process.stderr.write(
-    'Skipping the tests on real sparse samples: no a9a.txt in $GRADWIRE_DATA or ../shared/data.\n',
-  );
-}
+const real = realDataWith('a9a.txt');
 
 test.skipIf(real === undefined)('a9a and the messages are read whole', async () => {
   const a9a = path.join(real!, 'a9a.txt');

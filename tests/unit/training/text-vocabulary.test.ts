@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { allocateBatch } from '../../../src/agent/training/batches/batch.ts';
@@ -9,6 +9,7 @@ import { text } from '../../../src/agent/training/datasets/text.ts';
 import { checkWorkload } from '../../../src/agent/training/create-trainer.ts';
 import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
 import { temporaryDirectory } from './idx-fixtures.ts';
+import { realDataWith } from '../../harness/real-data.ts';
 
 const inputsOf = (length: number, below: number) => ({
   tokens: { type: 'i32' as const, shape: [length], below },
@@ -149,15 +150,7 @@ test('without a file to test, the one to validate is', () => {
   });
 });
 
-const real = [process.env['GRADWIRE_DATA'], '../shared/data'].find(
-  (directory) =>
-    directory !== undefined && existsSync(path.join(directory, 'tinyshakespeare.txt')),
-);
-if (real === undefined) {
-  process.stderr.write(
-    'Skipping the tests on a real text: no tinyshakespeare.txt in $GRADWIRE_DATA or ../shared/data.\n',
-  );
-}
+const real = realDataWith('tinyshakespeare.txt');
 
 describe.skipIf(real === undefined)('Tiny Shakespeare', () => {
   const check = (workload: Record<string, unknown>) => {

@@ -11,6 +11,8 @@ import type { DatasetSize } from './dataset.ts';
 import { readIdx, readIdxHeader } from './idx-file.ts';
 import { testShard, trainShard, type Shard } from './shard.ts';
 
+const FETCH = '`gradwire data fetch mnist` brings them';
+
 const side = 28;
 const pixels = side * side;
 const classes = 10;
@@ -162,7 +164,7 @@ function findFiles(directory: string | undefined): Found {
   if (directory === undefined) {
     throw inputError('DATA_DIRECTORY_MISSING', 'mnist needs a data directory', {
       place: 'workload.data',
-      next: 'Set workload.data to the directory that holds its IDX files, or use the dataset "digits".',
+      next: `Set workload.data to the directory that holds its IDX files (${FETCH}), or use the dataset "digits".`,
     });
   }
   const names = listDirectory(directory);
@@ -202,7 +204,7 @@ function listDirectory(directory: string): ReadonlySet<string> {
   const missing = (why: string) =>
     inputError('DATA_DIRECTORY_MISSING', `${directory} ${why}`, {
       place: 'workload.data',
-      next: 'Set workload.data to the directory that holds the IDX files.',
+      next: `Set workload.data to the directory that holds the IDX files (${FETCH}).`,
     });
   try {
     if (!statSync(directory).isDirectory()) throw missing('is not a directory');

@@ -1,4 +1,0 @@
-/** Any text as one word of a POSIX shell. */
-export function quote(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
-}

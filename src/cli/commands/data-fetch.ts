@@ -1,0 +1,74 @@
+/** `gradwire data fetch`: bring a public data set here, checked by its SHA-256. */
+import { InvalidArgumentError, type Command } from 'commander';
+import path from 'node:path';
+import { fetchSet, publicSet } from '../../main/data-sets/fetch-set.ts';
+import { openHome } from '../../main/home/home.ts';
+import { failure } from '../../shared/errors.ts';
+import { shellWord } from '../../shared/shell-word.ts';
+import { formatBytes } from '../../shared/units.ts';
+import { fetchPrinter } from '../text/fetch-progress.ts';
+
+interface Flags {
+  readonly to?: string;
+  readonly from?: string;
+  readonly json: boolean;
+}
+
+export function addDataFetchCommand(data: Command): void {
+  data
+    .command('fetch')
+    .description('fetch a public data set; goes on where an earlier fetch stopped')
+    .argument('<name>', 'its name, as `gradwire data list` has it')
+    .option('--to <directory>', 'where to put it; default: in the home directory')
+    .option(
+      '--from <url>',
+      'fetch its files below this URL instead of from its own mirrors',
+      parseUrl,
+    )
+    .option(
+      '--json',
+      'print one line of JSON: the files’ place and the bytes fetched',
+      false,
+    )
+    .action(async (name: string, { from, json, to }: Flags) => {
+      const set = publicSet(name);
+      const directory = to ?? path.join((await openHome()).data, set.id);
+      const controller = new AbortController();
+      process.once('SIGINT', () => {
+        controller.abort(
+          failure('FETCH_STOPPED', `the fetch of ${set.id} was stopped`, {
+            next: 'Run the command again to go on from there.',
+          }),
+        );
+      });
+      const printer = fetchPrinter();
+      const fetched = await fetchSet(set, {
+        ...{ directory, from, signal: controller.signal },
+        progress: (progress) => {
+          printer.show(progress);
+        },
+      }).finally(() => {
+        printer.end();
+      });
+      if (json) {
+        process.stdout.write(`${JSON.stringify({ id: set.id, ...fetched })}\n`);
+        return;
+      }
+      const settings = { ...set.workload, data: fetched.data };
+      const flags = Object.entries(settings).map(
+        ([key, value]) => `--set ${shellWord(`workload.${key}=${value}`)}`,
+      );
+      process.stdout.write(
+        (fetched.fetched === 0
+          ? `${set.id} was there already: every file is as it was published\n`
+          : `${set.id}: ${formatBytes(fetched.fetched)} fetched, every file as it was published\n`) +
+          `train on it: gradwire run quickstart ${flags.join(' ')}\n`,
+      );
+    });
+}
+
+function parseUrl(text: string): string {
+  const protocol = URL.parse(text)?.protocol;
+  if (protocol === 'http:' || protocol === 'https:') return text;
+  throw new InvalidArgumentError('It must be an http or https URL.');
+}

@@ -1,0 +1,39 @@
+/** `gradwire data list`: the public data sets, and which are here. */
+import type { Command } from 'commander';
+import path from 'node:path';
+import { isComplete } from '../../main/data-sets/fetch-set.ts';
+import { publicSets } from '../../main/data-sets/public-sets.ts';
+import { resolveHome } from '../../main/home/home.ts';
+import { formatBytes } from '../../shared/units.ts';
+import { textTable } from '../text/text-table.ts';
+
+export function addDataListCommand(data: Command): void {
+  data
+    .command('list')
+    .description('list public data sets, and where they are if they have been fetched')
+    .option('--json', 'one line of JSON per data set', false)
+    .action(async ({ json }: { readonly json: boolean }) => {
+      const { data: home } = resolveHome();
+      const rows = [];
+      for (const set of publicSets) {
+        const { archive, files, id, source, title, workload } = set;
+        const bytes =
+          archive?.bytes ?? files.reduce((sum, file) => sum + file.bytes, 0);
+        const directory = path.join(home, id);
+        const place = (await isComplete(set, directory))
+          ? path.join(directory, set.data ?? '')
+          : undefined;
+        rows.push({ id, title, source, bytes, workload, data: place });
+      }
+      if (json) {
+        for (const row of rows) process.stdout.write(`${JSON.stringify(row)}\n`);
+        return;
+      }
+      const table = rows.map(({ bytes, data: place, id, source, title }) => [
+        ...[id, formatBytes(bytes), title, source],
+        place ?? '',
+      ]);
+      const alignment = ['left', 'right', 'left', 'left', 'left'] as const;
+      process.stdout.write(`${textTable(table, alignment)}\n`);
+    });
+}

@@ -1,0 +1,186 @@
+/** Fetches a public data set into a directory, or finds that it is there. */
+import { mkdir, rm, stat, statfs } from 'node:fs/promises';
+import path from 'node:path';
+import { failure, inputError, type GradwireError } from '../../shared/errors.ts';
+import { fileNotWritable } from '../../shared/file-error.ts';
+import { formatBytes } from '../../shared/units.ts';
+import { sha256Of } from '../home/file-hash.ts';
+import { tryLock } from '../home/file-lock.ts';
+import { publicSets, type PublicFile, type PublicSet } from './public-sets.ts';
+import { unpack } from './unpack.ts';
+
+export interface FetchProgress {
+  readonly file: string;
+  /** Bytes of all that is fetched. */
+  readonly done: number;
+  readonly total: number;
+}
+
+export interface FetchOptions {
+  /** Where the files are to be. */
+  readonly directory: string;
+  readonly signal: AbortSignal;
+  readonly progress: (progress: FetchProgress) => void;
+  /** Where to fetch instead of from the set's mirrors. */
+  readonly from?: string | undefined;
+  /** How long a server may send nothing; default: 30 s. */
+  readonly silenceMs?: number | undefined;
+}
+
+export interface FetchedSet {
+  /** What `workload.data` names. */
+  readonly data: string;
+  /** Bytes that were fetched; 0 where all was there. */
+  readonly fetched: number;
+}
+
+/** @throws GradwireError `DATA_SET_UNKNOWN` */
+export function publicSet(id: string): PublicSet {
+  const set = publicSets.find((one) => one.id === id);
+  if (set !== undefined) return set;
+  const known = publicSets.map((one) => one.id).join(', ');
+  throw inputError('DATA_SET_UNKNOWN', `there is no data set "${id}" to be fetched`, {
+    ...{ place: 'data', next: `Choose one of ${known}.` },
+  });
+}
+
+/** Whether all files are there, by their sizes. */
+export async function isComplete(set: PublicSet, directory: string): Promise<boolean> {
+  for (const { bytes, name } of set.files) {
+    const status = await stat(path.join(directory, name)).catch(() => undefined);
+    if (status?.size !== bytes) return false;
+  }
+  return true;
+}
+
+/**
+ * @throws GradwireError `FETCH_UNDER_WAY`, `FETCH_FAILED`, `DATA_FILE_DIFFERS`,
+ * `DISK_FULL`, `OUTPUT_NOT_WRITABLE`; where the signal ends it, its reason
+ */
+export async function fetchSet(
+  set: PublicSet,
+  options: FetchOptions,
+): Promise<FetchedSet> {
+  const directory = path.resolve(options.directory);
+  try {
+    await mkdir(directory, { recursive: true });
+  } catch (error) {
+    throw fileNotWritable(directory, error);
+  }
+  const lock = lockOf(path.join(directory, '.gradwire-fetch.lock'));
+  if (lock === undefined) {
+    throw failure('FETCH_UNDER_WAY', `${set.id} is being fetched to ${directory}`, {
+      ...{ place: directory, next: 'Wait for that, or give another directory.' },
+    });
+  }
+  try {
+    const fetched = await fetchInto(set, directory, options);
+    return { data: path.join(directory, set.data ?? ''), fetched };
+  } finally {
+    lock.close();
+  }
+}
+
+function lockOf(file: string) {
+  try {
+    return tryLock(file, 0);
+  } catch (error) {
+    throw fileNotWritable(file, error);
+  }
+}
+
+async function fetchInto(
+  set: PublicSet,
+  directory: string,
+  options: FetchOptions,
+): Promise<number> {
+  const missing: PublicFile[] = [];
+  for (const file of set.files) {
+    if (!(await isThere(file, directory))) missing.push(file);
+  }
+  if (missing.length === 0) return 0;
+  const { archive } = set;
+  const wanted = archive === undefined ? missing : [archive];
+  const total = bytesOf(wanted);
+  await requireSpace(directory, total + (archive === undefined ? 0 : bytesOf(missing)));
+  // Other commands need not wait for the HTTP client to be loaded.
+  const { download } = await import('./download.ts');
+  const mirrors =
+    options.from === undefined ? set.mirrors : [endsWithSlash(options.from)];
+  let before = 0;
+  for (const file of wanted) {
+    // An archive that somebody has put there.
+    if (file === archive && (await isThere(file, directory))) continue;
+    const reasons = await download(file, path.join(directory, file.name), mirrors, {
+      signal: options.signal,
+      silenceMs: options.silenceMs ?? 30_000,
+      arrived: (bytes) => {
+        options.progress({ file: file.name, done: before + bytes, total });
+      },
+    });
+    if (reasons !== undefined) throw fetchFailed(set, directory, file, reasons);
+    before += file.bytes;
+  }
+  if (archive !== undefined) {
+    const place = path.join(directory, archive.name);
+    const { folder } = archive;
+    const lost = await unpack(place, folder, missing, directory, options.signal);
+    if (lost.length > 0) {
+      const names = lost.map(({ name }) => name).join(', ');
+      throw failure('FETCH_FAILED', `${archive.name} has no right ${names}`, {
+        ...{ place, next: 'Remove the archive and fetch the set again.' },
+      });
+    }
+    await rm(place);
+  }
+  return total;
+}
+
+/** @throws GradwireError `DATA_FILE_DIFFERS`: what is there is not overwritten */
+async function isThere(file: PublicFile, directory: string): Promise<boolean> {
+  const place = path.join(directory, file.name);
+  const status = await stat(place).catch(() => undefined);
+  if (status === undefined) return false;
+  if (status.size === file.bytes && (await sha256Of(place)) === file.sha256)
+    return true;
+  throw inputError('DATA_FILE_DIFFERS', `${place} is not the file that was published`, {
+    ...{
+      place,
+      next: 'Move it away and fetch again, or fetch to another directory (--to).',
+    },
+  });
+}
+
+async function requireSpace(directory: string, bytes: number): Promise<void> {
+  const { bavail, bsize } = await statfs(directory);
+  const free = bavail * bsize;
+  if (free >= bytes) return;
+  throw failure(
+    'DISK_FULL',
+    `${directory} has ${formatBytes(free)} free, the set needs ${formatBytes(bytes)}`,
+    { place: directory, next: 'Make room, or fetch to another directory (--to).' },
+  );
+}
+
+/** Whoever is offline is told what to put where. */
+function fetchFailed(
+  set: PublicSet,
+  directory: string,
+  file: PublicFile,
+  reasons: readonly string[],
+): GradwireError {
+  const { archive } = set;
+  const names = (archive === undefined ? set.files : [archive]).map(({ name }) => name);
+  return failure('FETCH_FAILED', `cannot fetch ${file.name}: ${reasons.join('; ')}`, {
+    place: directory,
+    next:
+      'Run the command again to go on from where it stopped, name another mirror (--from ' +
+      `URL), or fetch ${names.join(', ')} elsewhere and put ` +
+      `${names.length > 1 ? 'them' : 'it'} into ${directory}: they are checked there.`,
+  });
+}
+
+const bytesOf = (files: readonly PublicFile[]): number =>
+  files.reduce((sum, { bytes }) => sum + bytes, 0);
+
+const endsWithSlash = (url: string): string => (url.endsWith('/') ? url : `${url}/`);

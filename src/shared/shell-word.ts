@@ -1,0 +1,9 @@
+/** A text as one word of any shell. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : shellQuoted(text);
+}
+
+/** The same, in quotes whatever it is. */
+export function shellQuoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
