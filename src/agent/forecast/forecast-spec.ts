@@ -14,7 +14,7 @@ import { planBuckets, type FlatTensor } from '../plan/buckets.ts';
 import { resolvePlan } from '../plan/resolve-plan.ts';
 import { validateLaunch } from '../launch/validate-launch.ts';
 import { tensorLength } from '../training/models/model.ts';
-import { inspectOwnModel } from '../training/inspect/inspect-model.ts';
+import { inspectSpec } from '../training/inspect/inspect-spec.ts';
 import { findWorkload, type ModelFacts } from '../training/workload.ts';
 import { rehearse } from './rehearsal.ts';
 import {
@@ -54,9 +54,9 @@ export async function forecastSpec({
   placesOf,
   compute,
 }: SpecForecastOptions): Promise<readonly Candidate[]> {
-  const own = await inspectOwnModel(raw);
-  const { plan, spec } = validateLaunch(raw, [], own);
-  const tensors = tensorsOf(spec, own);
+  const known = await inspectSpec(raw);
+  const { plan, spec } = validateLaunch(raw, [], known);
+  const tensors = tensorsOf(spec, known.model);
   const rehearsed: RehearsedPlan[] = [];
   for (const candidate of plansOf(plan)) {
     const buckets = planBuckets(tensors, candidate);

@@ -17,7 +17,7 @@ import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
 import { checkOverlap } from './check-overlap.ts';
 import { resolvePlan, type PlanSetting } from '../plan/resolve-plan.ts';
 import { checkWorkload } from '../training/create-trainer.ts';
-import type { ModelFacts } from '../training/workload.ts';
+import type { SpecFacts } from '../training/workload.ts';
 
 export interface Launch {
   readonly spec: ExperimentSpec;
@@ -31,13 +31,13 @@ export interface Launch {
 }
 
 /**
- * @param own the model, where it comes from a file (`inspectOwnModel`)
+ * @param known what has been looked at before (`inspectSpec`)
  * @throws GradwireError of the first thing that is wrong
  */
 export function validateLaunch(
   raw: unknown,
   requests: readonly SwitchRequest[] = [],
-  own?: ModelFacts,
+  known?: SpecFacts,
 ): Launch {
   const parsed = parseExperimentSpec(raw);
   checkPairs(parsed);
@@ -46,7 +46,7 @@ export function validateLaunch(
     parsed.workload,
     parsed.optimizer,
     parsed.world.ranks,
-    own,
+    known,
   );
   const { momentum } = parsed.optimizer;
   const setting = { tensors, iterationsPerEpoch, momentum, ownMomentum };

@@ -23,7 +23,7 @@ import type { PrepareRequest, RunTable } from './run-table.ts';
 import type { RestoredRun } from './restored-run.ts';
 import type { SupervisedRun } from './supervised-run.ts';
 import { validateLaunch } from '../launch/validate-launch.ts';
-import { inspectOwnModel } from '../training/inspect/inspect-model.ts';
+import { inspectSpec } from '../training/inspect/inspect-spec.ts';
 
 /** Bytes waiting in a subscriber's socket beyond which it is taken off the live feed. */
 const BEHIND_BYTES = 4 * 2 ** 20;
@@ -110,8 +110,8 @@ export class ClientSession {
     const runs = this.#runs;
     return {
       validate: async ({ spec, switches }) => {
-        const own = await inspectOwnModel(parseExperimentSpec(spec));
-        const launch = validateLaunch(spec, switches, own);
+        const known = await inspectSpec(parseExperimentSpec(spec));
+        const launch = validateLaunch(spec, switches, known);
         return { spec: launch.spec, switches: launch.switches };
       },
       prepare: async (request) => {
@@ -180,11 +180,11 @@ export class ClientSession {
   }
 
   async #create(request: PrepareRequest): Promise<SupervisedRun> {
-    const own = await inspectOwnModel(parseExperimentSpec(request.spec));
+    const known = await inspectSpec(parseExperimentSpec(request.spec));
     if (this.#socket.destroyed) {
       throw inputError('RUN_ABANDONED', 'the app ended before the run began');
     }
-    return this.#runs.create(request, own);
+    return this.#runs.create(request, known);
   }
 
   #subscribe(id: string, run: SupervisedRun | RestoredRun, after: number): void {

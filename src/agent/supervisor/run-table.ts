@@ -34,7 +34,7 @@ import { SeenProgress } from './seen-progress.ts';
 import type { RestoredProgress } from './run-options.ts';
 import { SupervisedRun } from './supervised-run.ts';
 import { validateLaunch } from '../launch/validate-launch.ts';
-import type { ModelFacts } from '../training/workload.ts';
+import type { DataFacts, ModelFacts, SpecFacts } from '../training/workload.ts';
 
 const JOURNAL = 'journal.gwj';
 const META = 'run.json';
@@ -56,6 +56,8 @@ interface RunMeta {
   readonly launch?: LaunchMeta | undefined;
   /** The model, where it comes from a file. */
   readonly model?: ModelFacts | undefined;
+  /** What was read of the data, which need not be there any more when the run is restored. */
+  readonly data?: DataFacts | undefined;
   /** Switches that it was not launched with. */
   readonly later?: readonly PlanSwitch[] | undefined;
 }
@@ -141,16 +143,16 @@ export class RunTable {
     return run;
   }
 
-  /** @param own the model, where it comes from a file */
-  create(request: PrepareRequest, own?: ModelFacts): SupervisedRun {
+  /** @param known what has been looked at before */
+  create(request: PrepareRequest, known: SpecFacts = {}): SupervisedRun {
     if (this.#runs.has(request.run)) {
       throw inputError('RUN_EXISTS', `run "${request.run}" exists already`);
     }
-    const { spec } = validateLaunch(request.spec, request.switches, own);
+    const { spec } = validateLaunch(request.spec, request.switches, known);
     const { switches, ranks, network, places, node, listen, ports, slurm } = request;
     if (slurm !== undefined) checkSlurmRun(spec, slurm);
     const launch = { switches, ranks, network, places, node, listen, ports, slurm };
-    const meta = { spec, createdAt: Date.now(), launch, model: own };
+    const meta = { spec, createdAt: Date.now(), launch, ...known };
     const journal = this.#makeJournal(request.run, meta);
     const run = this.#make(request, meta, journal);
     this.#runs.set(request.run, run);
@@ -178,7 +180,7 @@ export class RunTable {
     const { spec, plan, switches, setting, notice } = validateLaunch(
       request.spec,
       request.switches,
-      meta.model,
+      { model: meta.model, data: meta.data },
     );
     const folder = this.#folder(request.run);
     journal.bound({

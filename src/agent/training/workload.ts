@@ -242,10 +242,49 @@ function lengthOf(shape: DatasetField['shape']): number | undefined {
 const described = ({ shape, type }: DatasetField): string =>
   `${lengthOf(shape) ?? 'a varying number of'} ${type === 'f32' ? 'numbers' : 'whole numbers'}`;
 
-/** What there is to know of a workload before it runs. */
-export interface CheckedWorkload extends DatasetSize {
+/** What a data set's files tell. */
+export interface DataFacts extends DatasetSize {
   /** Features of a sample, where the data set has sparse ones. */
   readonly features?: number | undefined;
+}
+
+/** What of a spec has been looked at before (`inspectSpec`). */
+export interface SpecFacts {
+  /** The model, where it comes from a file. */
+  readonly model?: ModelFacts | undefined;
+  /** The data, where its files have to be read whole. */
+  readonly data?: DataFacts | undefined;
+}
+
+/** Whether `factsOfData` reads whole files, which may take minutes. */
+export function readsWholeFiles(workload: ExperimentSpec['workload']): boolean {
+  if (isSynthetic(workload) || workload.data === undefined) return false;
+  return datasets.get(workload.dataset)?.readsWhole === true;
+}
+
+/** @throws GradwireError as `findWorkload`; `DATA_*` */
+export function factsOfData({
+  optimizer,
+  own,
+  workload,
+}: {
+  readonly workload: ExperimentSpec['workload'];
+  readonly optimizer: string;
+  readonly own?: ModelFacts | undefined;
+}): DataFacts {
+  return sizeOf(workload, findWorkload({ ...workload, optimizer }, own));
+}
+
+function sizeOf(
+  { columns, data }: ExperimentSpec['workload'],
+  { dataset, features, model: { inputs } }: WorkloadParts<ModelFacts>,
+): DataFacts {
+  const size = dataset.inspect({ inputs, features, columns, directory: data });
+  return { ...size, ...(features === undefined ? {} : { features }) };
+}
+
+/** What there is to know of a workload before it runs. */
+export interface CheckedWorkload extends DataFacts {
   /** The model's tensors, in the order of the flat gradient. */
   readonly tensors: readonly string[];
   /** The optimiser, where it cannot leave momentum to a method. */
@@ -255,9 +294,8 @@ export interface CheckedWorkload extends DatasetSize {
 }
 
 /**
- * Everything about a workload that can be checked without running it; reads file
- * headers where they tell enough, and whole files where they do not (CSV, texts).
- * @param own the model, where it comes from a file
+ * Everything about a workload that can be checked without running it. Reads headers of files,
+ * and whole files where it has to and nobody has before.
  * @returns the sizes of the data set, with a notice where the user should know more.
  * @throws GradwireError as `findWorkload` and `checkOptimizer`; `DATA_*` for the data
  * directory.
@@ -266,27 +304,24 @@ export function checkWorkload(
   workload: ExperimentSpec['workload'],
   optimizer: ExperimentSpec['optimizer'],
   ranks = 1,
-  own?: ModelFacts,
+  known: SpecFacts = {},
 ): CheckedWorkload {
   if (isSynthetic(workload)) {
     checkOptimizer(findOptimizer(optimizer.kind), optimizer);
     return checkSynthetic(workload);
   }
   requireNoSynthetic(workload);
-  const parts = findWorkload({ ...workload, optimizer: optimizer.kind }, own);
-  const { dataset, features, model, optimizer: rule } = parts;
+  const features = workload.features ?? known.data?.features;
+  const names = { ...workload, features, optimizer: optimizer.kind };
+  const parts = findWorkload(names, known.model);
+  const { model, optimizer: rule } = parts;
   const { id, leavesMomentum } = rule;
   checkOptimizer(rule, optimizer);
   requireNoClipping(model, optimizer);
-  const { inputs } = model;
-  const size = dataset.inspect({
-    ...{ inputs, features },
-    ...{ columns: workload.columns, directory: workload.data },
-  });
-  const { count } = trainShard(size.train, 0, ranks);
+  const facts = known.data ?? sizeOf(workload, parts);
+  const { count } = trainShard(facts.train, 0, ranks);
   return {
-    ...size,
-    ...(features === undefined ? {} : { features }),
+    ...facts,
     tensors: model.tensors.map(({ name }) => name),
     iterationsPerEpoch: count / workload.batchPerRank,
     ...(leavesMomentum ? {} : { ownMomentum: id }),

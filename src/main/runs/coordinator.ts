@@ -33,7 +33,7 @@ import { newRunId } from './run-id.ts';
 import { RunTunnels } from './run-tunnels.ts';
 import { isBeingLaunched, RunRecovery } from './run-recovery.ts';
 import { RunRestarts, type ResumePoint } from './run-restarts.ts';
-import { settleFailedStart, startRanks, stopDeadline } from './run-start.ts';
+import { READ_MS, settleFailedStart, startRanks, stopDeadline } from './run-start.ts';
 import { relaySwitch } from './other-nodes.ts';
 import { scheduleAsItHappened } from './switch-schedule.ts';
 
@@ -197,7 +197,7 @@ export class RunCoordinator {
     const [lead, ...others] = this.#nodes.of(spec);
     assertAlone([lead, ...others]);
     if (lead.slurm !== undefined) checkSlurmRun(spec, lead.slurm);
-    return (await lead.request('validate', { spec, switches })).spec;
+    return (await lead.request('validate', { spec, switches }, READ_MS)).spec;
   }
 
   /** Validates and starts a run. Resolves when its first iteration begins. */

@@ -21,6 +21,8 @@ import type { RunTunnels } from './run-tunnels.ts';
 
 /** Building models, loading data, listening: the supervisor gives up before. */
 const START_MS = 90_000;
+/** Data may have to be read whole before it is known what a run is. */
+export const READ_MS = 900_000;
 /** How long the record of a failed launch may take to come out of the journal. */
 const LAST_RECORD_MS = 3000;
 const SECRET_BYTES = 32;
@@ -75,7 +77,7 @@ export async function startRanks(
         listen: listenAddress(link, links),
         ports: isHere(link) ? herePorts(spec) : link.ports,
       },
-      START_MS,
+      READ_MS + START_MS,
     );
   const [lead, ...others] = shares.map((share) => () => prepare(share));
   // Of two apps that restart a run at once, the one that gets the first node does it.

@@ -6,9 +6,9 @@
  * Source: Krizhevsky, "Learning Multiple Layers of Features from Tiny Images", 2009, and the
  * description beside the files (www.cs.toronto.edu/~kriz/cifar.html).
  */
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync, type Stats } from 'node:fs';
 import path from 'node:path';
-import { inputError } from '../../../shared/errors.ts';
+import { inputError, type GradwireError } from '../../../shared/errors.ts';
 import { byteDataset, type ByteSamples } from './byte-dataset.ts';
 import { testShard, trainShard, type Shard } from './shard.ts';
 
@@ -87,13 +87,22 @@ function partsOf(
   return [look(TRAIN_FILES), look(TEST_FILES)];
 }
 
+/** @throws GradwireError `DATA_FILE_UNREADABLE` */
+function statusOf(place: string): Stats | undefined {
+  try {
+    return statSync(place, { throwIfNoEntry: false });
+  } catch (error) {
+    throw unreadable(place, error);
+  }
+}
+
 function isDirectory(place: string): boolean {
-  return statSync(place, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  return statusOf(place)?.isDirectory() ?? false;
 }
 
 /** @throws GradwireError `DATA_FILE_MISSING`, `DATA_FILE_TRUNCATED` */
 function lookAt(name: string): DataFile {
-  const status = statSync(name, { throwIfNoEntry: false });
+  const status = statusOf(name);
   if (status?.isFile() !== true) {
     throw inputError('DATA_FILE_MISSING', `${name} does not exist`, {
       ...{ place: name, next: 'Put the file there, or point workload.data elsewhere.' },
@@ -170,10 +179,22 @@ function opened(name: string): number {
   try {
     return openSync(name, 'r');
   } catch (error) {
-    const why = (error as NodeJS.ErrnoException).code;
-    throw inputError('DATA_FILE_UNREADABLE', `${name} cannot be read (${why})`, {
-      ...{ place: name, next: 'Check that it is a file and that you may read it.' },
-    });
+    throw unreadable(name, error);
+  }
+}
+
+const unreadable = (place: string, error: unknown): GradwireError =>
+  inputError(
+    'DATA_FILE_UNREADABLE',
+    `${place} cannot be read (${(error as NodeJS.ErrnoException).code})`,
+    { place, next: 'Check that it is a file and that you may read it.' },
+  );
+
+function readPiece(handle: number, out: Uint8Array, name: string): number {
+  try {
+    return readSync(handle, out);
+  } catch (error) {
+    throw unreadable(name, error);
   }
 }
 
@@ -184,7 +205,7 @@ function fill(
 ): void {
   let done = 0;
   while (done < out.length) {
-    const read = readSync(handle, out, done, out.length - done, null);
+    const read = readPiece(handle, out.subarray(done), name);
     if (read === 0) {
       throw inputError(
         'DATA_FILE_TRUNCATED',

@@ -63,6 +63,7 @@ export const criteo: Dataset = {
   title: 'Criteo click logs',
   summary: 'Clicks with 13 numbers and 26 categories, from a file of Criteo’s',
   needsData: true,
+  readsWhole: true,
   fields: clickFields,
   features: () => FEATURES,
   inspect: ({ directory, features = FEATURES }) => {

@@ -115,6 +115,7 @@ export const csv: Dataset = {
   title: 'CSV file',
   summary: 'Two classes of samples with numbers and categories, from a CSV file',
   needsData: true,
+  readsWhole: true,
   takesColumns: true,
   fields: clickFields,
   features: () => FEATURES,

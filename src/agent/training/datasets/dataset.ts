@@ -73,8 +73,10 @@ export interface Dataset extends DatasetEntry {
    * @throws GradwireError `DATA_*`; `FEATURES_MISSING` where it has to say
    */
   features?(directory: string | undefined): number;
+  /** Whether `inspect` and `features` read whole files: they are asked elsewhere then. */
+  readonly readsWhole?: boolean | undefined;
   /**
-   * Sizes, from headers alone, at once.
+   * Sizes, from headers alone unless it `readsWhole`.
    * @throws GradwireError `DATA_*` where the directory does not hold the set.
    */
   inspect(request: DatasetRequest): DatasetSize;

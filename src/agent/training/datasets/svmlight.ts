@@ -43,6 +43,7 @@ export const svmlight: Dataset = {
   summary:
     'Sparse samples in two classes, from a file in the format of SVMlight or LIBSVM',
   needsData: true,
+  readsWhole: true,
   fields: sparseFields,
   features: (directory) => {
     const { train, test } = filesOf(directory);

@@ -45,27 +45,36 @@ export function readingText<T>(
     return read(files, place);
   } catch (error) {
     const { code, path: file = place } = error as NodeJS.ErrnoException;
-    const why = code === undefined ? undefined : WHY[code];
-    if (why === undefined) throw error;
+    if (!(error instanceof Error) || code === undefined || 'kind' in error) throw error;
+    const why = code === 'ENOENT' ? 'does not exist' : `may not be read (${code})`;
     throw inputError('DATA_DIRECTORY_MISSING', `${file} ${why}`, {
       ...{ place: 'workload.data', next: NEXT },
     });
   }
 }
 
-const WHY: Readonly<Record<string, string>> = {
-  ENOENT: 'does not exist',
-  EACCES: 'may not be read (EACCES)',
-};
-
 export function bytesOf(files: readonly string[]): number {
   return files.reduce((sum, file) => sum + statSync(file).size, 0);
 }
 
 function filesOf(place: string): readonly string[] {
-  if (statSync(place).isFile()) return [place];
-  const names = readdirSync(place).filter((name) => name.endsWith('.txt'));
-  if (names.length > 0) return names.sort().map((name) => path.join(place, name));
+  const status = statSync(place);
+  if (status.isFile()) return [place];
+  if (!status.isDirectory()) {
+    throw inputError(
+      'DATA_DIRECTORY_MISSING',
+      `${place} is neither a file nor a directory`,
+      {
+        ...{ place: 'workload.data', next: NEXT },
+      },
+    );
+  }
+  const files = readdirSync(place)
+    .filter((name) => name.endsWith('.txt'))
+    .sort()
+    .map((name) => path.join(place, name))
+    .filter((file) => statSync(file).isFile());
+  if (files.length > 0) return files;
   throw inputError('DATA_FILE_MISSING', `${place} has no .txt file`, {
     ...{ place, next: NEXT },
   });

@@ -53,6 +53,7 @@ export const trigrams: Dataset = {
   title: 'Texts by trigrams',
   summary: 'A file of labelled texts in two classes, as hashed trigrams',
   needsData: true,
+  readsWhole: true,
   fields: sparseFields,
   features: () => TRIGRAM_FEATURES,
   inspect: ({ directory }) => {

@@ -29,6 +29,9 @@ export interface TokenKind extends Pick<Dataset, 'id' | 'title' | 'summary'> {
   readonly cuts: boolean;
 }
 
+/** Different ones; a map of V8 takes 2²⁴. */
+const MOST_TOKENS = 10_000_000;
+
 /** A text is one string of V8, of half a billion code units at most. */
 const MOST_BYTES = 250_000_000;
 
@@ -51,7 +54,7 @@ export function vocabularyText(kind: TokenKind): Dataset {
     return { counts, found, vocabulary: new Vocabulary(found.tokens, most) };
   };
   return {
-    ...{ id, title, summary, needsData: true },
+    ...{ id, title, summary, needsData: true, readsWhole: true },
     fields: { tokens: { type: 'i32', shape: ['any'], below: 'known' } },
 
     inspect: ({ directory, inputs }) =>
@@ -113,10 +116,18 @@ function count(files: TextFiles, kind: TokenKind): Contents {
   for (const token of tokensOf(files, kind)) {
     const counts = at++ < lengths.train ? train : test;
     counts.set(token, (counts.get(token) ?? 0) + 1);
+    if (counts.size > MOST_TOKENS) throw tooMany(kind);
   }
   const tokens = byFrequency(train).filter((token) => token !== kind.unknown);
   return { ...lengths, tokens, counts: { train, test } };
 }
+
+const tooMany = ({ noun }: TokenKind): GradwireError =>
+  inputError(
+    'DATA_TOO_LARGE',
+    `the text has more than ${MOST_TOKENS} different ${noun}`,
+    { place: 'workload.data', next: 'Use a part of it, or the dataset "text".' },
+  );
 
 /** @throws GradwireError `DATA_MISMATCH` */
 function readText(file: string): string {

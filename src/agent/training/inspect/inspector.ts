@@ -1,30 +1,40 @@
 /**
- * The process in which a model from a file is looked at. The file is somebody's program: it
- * may never end, or take what its process has, and nothing else.
+ * The process in which a model from a file is looked at, and data that has to be read whole. A
+ * file of the user's is somebody's program: it may never end, or take what its process has,
+ * and nothing else.
  */
 import { toErrorData } from '../../../shared/errors.ts';
 import { loadModelFile, type ModelSource } from '../models/model-file.ts';
-import type { Inspection } from './inspect-model.ts';
+import { factsOfData, type ModelFacts } from '../workload.ts';
+import type { InspectorReply, InspectorRequest } from './ask-inspector.ts';
 import { rehearseModel } from './rehearse-model.ts';
 
-async function inspect(source: ModelSource): Promise<Inspection> {
+async function inspect(request: InspectorRequest): Promise<InspectorReply> {
   try {
-    const model = await loadModelFile(source);
-    await rehearseModel(model);
-    const { id, inputs, tensors } = model;
-    return {
-      model: {
-        ...{ id, inputs },
-        tensors: tensors.map(({ name, shape, rowsOf }) => ({ name, shape, rowsOf })),
-      },
-    };
+    const answer =
+      request.kind === 'model'
+        ? await factsOfModel(request.question)
+        : factsOfData(request.question);
+    return { answer };
   } catch (error) {
     return { error: toErrorData(error) };
   }
 }
 
-process.once('message', (source) => {
-  void inspect(source as ModelSource).then((inspection) =>
-    process.send!(inspection, () => process.exit()),
+async function factsOfModel(source: ModelSource): Promise<ModelFacts> {
+  const model = await loadModelFile(source);
+  await rehearseModel(model);
+  const { id, inputs, tensors } = model;
+  return {
+    ...{ id, inputs },
+    tensors: tensors.map(({ name, shape, rowsOf }) => ({ name, shape, rowsOf })),
+  };
+}
+
+process.once('message', (request) => {
+  void inspect(request as InspectorRequest).then((reply) =>
+    process.send!(reply, () => process.exit()),
   );
 });
+// Whoever asked is gone.
+process.once('disconnect', () => process.exit());

@@ -1,0 +1,80 @@
+/** Asks the process that looks at what may take long, or take its process with it. */
+import { fork } from 'node:child_process';
+import { GradwireError, type ErrorData } from '../../../shared/errors.ts';
+import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
+import { bundledFile } from '../../bundle/bundled-file.ts';
+import type { ModelSource } from '../models/model-file.ts';
+import type { DataFacts, ModelFacts } from '../workload.ts';
+
+/** What the inspector is asked, and what it answers. */
+export interface Inspections {
+  /** A model from a file: somebody's program. */
+  model: { readonly question: ModelSource; readonly answer: ModelFacts };
+  /** A data set whose files have to be read whole. */
+  data: {
+    readonly question: {
+      readonly workload: ExperimentSpec['workload'];
+      readonly optimizer: string;
+      readonly own?: ModelFacts | undefined;
+    };
+    readonly answer: DataFacts;
+  };
+}
+
+export type InspectorRequest = {
+  readonly [K in keyof Inspections]: {
+    readonly kind: K;
+    readonly question: Inspections[K]['question'];
+  };
+}[keyof Inspections];
+
+export type InspectorReply =
+  { readonly answer: unknown } | { readonly error: ErrorData };
+
+interface AskOptions {
+  /** It is ended after so many seconds; default: it may take its time. */
+  readonly limitSeconds?: number | undefined;
+  /** Of an inspector that ended before it answered. */
+  readonly died: (why: string) => GradwireError;
+}
+
+const INSPECTOR = { bundle: 'inspector.js', source: 'inspector.ts' };
+const STDERR_TAIL = 400;
+
+/** @throws what the inspector found; `died` */
+export async function askInspector<K extends keyof Inspections>(
+  kind: K,
+  question: Inspections[K]['question'],
+  { died, limitSeconds }: AskOptions,
+): Promise<Inspections[K]['answer']> {
+  const child = fork(bundledFile(INSPECTOR, import.meta.dirname), {
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    ...(limitSeconds === undefined ? {} : { timeout: limitSeconds * 1000 }),
+    killSignal: 'SIGKILL',
+  });
+  let stderr = '';
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+    stderr = (stderr + text).slice(-STDERR_TAIL);
+  });
+  const reply = await new Promise<InspectorReply>((resolve, reject) => {
+    child.once('message', (message) => {
+      resolve(message as InspectorReply);
+    });
+    child.once('error', reject);
+    // Behind the last message.
+    child.once('close', (_, signal) => {
+      const last = stderr.trim().split('\n').at(-1)!;
+      const why =
+        signal === 'SIGKILL' && limitSeconds !== undefined
+          ? `it takes more than ${limitSeconds} s to load and to trace`
+          : `it ends its process${last === '' ? '' : `: ${last}`}`;
+      reject(died(why));
+    });
+    child.send({ kind, question }, (error) => {
+      // The close tells more.
+      if (error !== null) child.kill();
+    });
+  });
+  if ('error' in reply) throw new GradwireError(reply.error);
+  return reply.answer as Inspections[K]['answer'];
+}
