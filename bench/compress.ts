@@ -17,8 +17,9 @@ import {
   type Workbench,
 } from './compress/encode-timing.ts';
 import { parseOptions, type BenchOptions } from './compress/options.ts';
-import { COMPARISONS, peerMissing, timePeers } from './compress/peers.ts';
+import { COMPARISONS, timePeers } from './compress/peers.ts';
 import { makeVector, type VectorName } from './compress/vectors.ts';
+import { torchMissing } from './peers/python.ts';
 import { median } from './quantiles.ts';
 import './parent.ts';
 
@@ -30,7 +31,7 @@ try {
 
 async function main(): Promise<void> {
   const options = parseOptions(process.argv.slice(2));
-  const missing = options.peers ? await peerMissing() : undefined;
+  const missing = options.peers ? await torchMissing() : undefined;
   if (missing !== undefined) process.stderr.write(`no peers: ${missing}\n`);
   const task = { ...options, peers: options.peers && missing === undefined };
   for (const n of task.lengths) {

@@ -54,6 +54,16 @@ export function addBenchCommand(program: Command): void {
     .option('--peers', 'the same in PyTorch, where /usr/bin/python3 has it')
     .option('--json', JSON_LINES)
     .action((options) => runBenchmark('compress', options));
+  bench
+    .command('training')
+    .description(
+      'what an iteration costs, by model, beside PyTorch where it is installed',
+    )
+    .option('--models <ids>', 'only these of fnn3,lstm-small,resnet-20')
+    .option('--backend <name>', 'wasm or webgpu')
+    .option('--rounds <count>', 'how often ours and PyTorch take turns')
+    .option('--json', JSON_LINES)
+    .action((options) => runBenchmark('training', options));
   addBenchNetworkCommand(bench);
 }
 

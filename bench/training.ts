@@ -1,0 +1,149 @@
+/**
+ * `gradwire bench training`: samples a second, memory and the parts of an iteration, for a
+ * rank on one thread, beside the same models in PyTorch on one thread. The two take turns,
+ * so that a busy moment of the machine is not one side's alone.
+ */
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { reportError } from '../src/cli/text/report-error.ts';
+import { textTable } from '../src/cli/text/text-table.ts';
+import { inputError } from '../src/shared/errors.ts';
+import './parent.ts';
+import { askPython, torchMissing } from './peers/python.ts';
+import { median } from './quantiles.ts';
+import { TRAINING_CASES, type TrainingCase } from './training/cases.ts';
+import { trainOwn, type OwnTraining } from './training/own-run.ts';
+
+const script = path.join(import.meta.dirname, 'peers/torch_training.py');
+
+interface TorchTraining {
+  readonly torch: string;
+  readonly parameters: number;
+  readonly seconds: readonly number[];
+  readonly peak: number;
+}
+
+interface Row {
+  readonly model: string;
+  readonly batch: number;
+  readonly backend: string;
+  readonly samplesPerSecond: number;
+  readonly computeMs: number;
+  readonly applyMs: number;
+  readonly restMs: number;
+  readonly peakMB: number;
+  readonly goal: number;
+  /** Of PyTorch; absent where it is not installed. */
+  readonly torch?: {
+    readonly version: string;
+    readonly samplesPerSecond: number;
+    readonly peakMB: number;
+    readonly ratio: number;
+  };
+}
+
+try {
+  await main();
+} catch (error) {
+  process.exitCode = reportError(error);
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      models: { type: 'string' },
+      backend: { type: 'string', default: 'wasm' },
+      rounds: { type: 'string', default: '3' },
+      json: { type: 'boolean', default: false },
+    },
+  });
+  const rounds = Number(values.rounds);
+  if (!(Number.isInteger(rounds) && rounds > 0)) {
+    throw inputError('USAGE', `--rounds ${values.rounds}: not a positive whole number`);
+  }
+  const missing = await torchMissing();
+  if (missing !== undefined) process.stderr.write(`no peer: ${missing}\n`);
+  const rows: Row[] = [];
+  for (const one of chosen(values.models)) {
+    const row = await measure(one, values.backend, rounds, missing === undefined);
+    rows.push(row);
+    if (values.json) console.log(JSON.stringify(row));
+  }
+  if (!values.json) printTable(rows);
+}
+
+function chosen(ids: string | undefined): readonly TrainingCase[] {
+  if (ids === undefined) return TRAINING_CASES;
+  return ids.split(',').map((id) => {
+    const one = TRAINING_CASES.find(({ model }) => model === id);
+    if (one !== undefined) return one;
+    const known = TRAINING_CASES.map(({ model }) => model).join(', ');
+    throw inputError('USAGE', `--models: there is no "${id}"`, {
+      next: `There is: ${known}.`,
+    });
+  });
+}
+
+async function measure(
+  one: TrainingCase,
+  backend: string,
+  rounds: number,
+  hasPeer: boolean,
+): Promise<Row> {
+  const { batch, goal, iterations, model, parameters } = one;
+  const ours: OwnTraining[] = [];
+  const theirs: TorchTraining[] = [];
+  for (let round = 0; round < rounds; round++) {
+    ours.push(await trainOwn(one, backend));
+    if (!hasPeer) continue;
+    const torch = await askPython<TorchTraining>(
+      ...([script, model, String(batch), String(iterations)] as const),
+    );
+    if (torch.parameters !== parameters) {
+      throw new Error(
+        `${model} has ${parameters} parameters, PyTorch's ${torch.parameters}`,
+      );
+    }
+    theirs.push(torch);
+  }
+  const of = (key: 'wall' | 'compute' | 'apply' | 'rest' | 'peak'): number =>
+    median(ours.map((each) => each[key]));
+  const samplesPerSecond = (1000 * batch) / of('wall');
+  const row = {
+    ...{ model, batch, backend, goal, samplesPerSecond },
+    ...{ computeMs: of('compute'), applyMs: of('apply'), restMs: of('rest') },
+    peakMB: of('peak') / 1e6,
+  };
+  if (theirs.length === 0) return row;
+  const peer = batch / median(theirs.map(({ seconds }) => median([...seconds])));
+  return {
+    ...row,
+    torch: {
+      version: theirs[0]!.torch,
+      samplesPerSecond: peer,
+      peakMB: median(theirs.map(({ peak }) => peak)) / 1e6,
+      ratio: samplesPerSecond / peer,
+    },
+  };
+}
+
+function printTable(rows: readonly Row[]): void {
+  const header = [
+    ...['model', 'batch', 'samples/s', 'compute ms', 'apply ms', 'rest ms', 'MB'],
+    ...['PyTorch samples/s', 'MB', 'ratio', 'goal', ''],
+  ];
+  const lines = rows.map(({ torch, ...row }) => [
+    ...[row.model, String(row.batch), row.samplesPerSecond.toFixed(0)],
+    ...[row.computeMs, row.applyMs, row.restMs].map((ms) => ms.toFixed(2)),
+    row.peakMB.toFixed(0),
+    ...(torch === undefined
+      ? ['', '', '', '', '']
+      : [
+          ...[torch.samplesPerSecond.toFixed(0), torch.peakMB.toFixed(0)],
+          ...[`${torch.ratio.toFixed(2)}×`, `≥ ${row.goal}×`],
+          torch.ratio >= row.goal ? 'met' : 'MISSED',
+        ]),
+  ]);
+  const numbers = Array.from({ length: 9 }, () => 'right' as const);
+  console.log(textTable([header, ...lines], ['left', ...numbers, 'right', 'left']));
+}
