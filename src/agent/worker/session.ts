@@ -6,7 +6,7 @@
 import { emulatedNetwork } from '../../shared/emulated-network.ts';
 import { statedKind } from '../../shared/metric.ts';
 import type { Notice } from '../../shared/records.ts';
-import { inputError, toErrorData, type ErrorData } from '../../shared/errors.ts';
+import { inputError, type ErrorData } from '../../shared/errors.ts';
 import { checkpointInterval, isEncrypted } from '../../shared/experiment-spec.ts';
 import type { PlanSwitch } from '../../shared/exchange-plan.ts';
 import type {
@@ -32,6 +32,7 @@ import type { EngineCalls } from './engine-protocol.ts';
 import { RecordSender } from './record-sender.ts';
 import type { ReportChannel } from '../world/report-channel.ts';
 import { TrainingLoop } from './training-loop.ts';
+import { rankError } from './rank-error.ts';
 
 type Configuration = Extract<ToWorker, { type: 'configure' }>;
 
@@ -111,7 +112,7 @@ export class WorkerSession {
 
   #guard(work: Promise<void>): void {
     work.catch((error: unknown) => {
-      const data = toErrorData(error);
+      const data = rankError(error);
       const rank = this.#configuration?.rank;
       this.fail({ ...data, place: data.place ?? `rank ${rank ?? '?'}` });
     });

@@ -65,10 +65,11 @@ describe.each(backends)('on %s', (backend) => {
         // What was learnt in so few iterations is little; what was spoilt would show.
         expect(own.at(-1)!.loss).toBeLessThan(2 * own[0]!.loss!);
       }
-      const warnings = records.filter(
-        (record) => record.type === 'notice' && record.level === 'warning',
+      // `nonzero` reads what it compresses back to the host.
+      const warned = records.flatMap((record) =>
+        record.type === 'notice' && record.level === 'warning' ? [record.code] : [],
       );
-      expect(warnings).toEqual([]);
+      expect(warned.filter((code) => code !== 'METHOD_NOT_ON_GPU')).toEqual([]);
     });
   });
 });
