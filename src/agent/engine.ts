@@ -12,7 +12,7 @@ export {
   registerMethod,
   validateParameters,
 } from './compression/registry.ts';
-export { refuseIdle, type IdleParameter } from './compression/idle-parameters.ts';
+export { refuseIdle } from './compression/idle-parameters.ts';
 export type { Combined, Payload } from './memory/payload.ts';
 export {
   carriageOf,
@@ -24,6 +24,7 @@ export {
   type ExchangeStatistics,
   type ExpectedBucket,
   type ExpectedMessage,
+  type IdleParameter,
   type MeasureWork,
   type MethodDefinition,
   type TensorSlice,

@@ -13,13 +13,11 @@ import {
   formatQuantity,
 } from './units.ts';
 import type {
-  DoneRecord,
-  EvaluationRecord,
-  RunEvent,
-  SimilarityRecord,
   BucketsRecord,
-  StartedRecord,
-} from './records.ts';
+  EvaluationRecord,
+  SimilarityRecord,
+} from './measure-records.ts';
+import type { DoneRecord, RunEvent, StartedRecord } from './records.ts';
 import { describeAllocated, reasonText } from './queue-text.ts';
 import { describeState } from './switched-state.ts';
 import { describeThinned } from './thinned-text.ts';

@@ -6,6 +6,13 @@
  */
 import { z } from 'zod';
 import type { ErrorData } from './errors.ts';
+import {
+  bucketsRecordSchema,
+  comparisonRecordSchema,
+  divergenceRecordSchema,
+  evaluationRecordSchema,
+  similarityRecordSchema,
+} from './measure-records.ts';
 import { metricKindSchema } from './metric.ts';
 import { PHASES, type Phase } from './phases.ts';
 import { quantizationSchema } from './quantization.ts';
@@ -69,26 +76,6 @@ export const iterationRecordSchema = z.strictObject({
 });
 export type IterationRecord = z.infer<typeof iterationRecordSchema>;
 
-/** The test set, evaluated together by all ranks after an iteration. Made by rank 0. */
-export const evaluationRecordSchema = z.strictObject({
-  type: z.literal('evaluation'),
-  iteration: count,
-  at: z.number(),
-  /** Absent where it is not finite, as `metric`: a notice says so. */
-  loss: z.number().optional(),
-  /** Accuracy on the test set, 0…1. Where replicas drift: of each on its share of the set. */
-  metric: z.number().optional(),
-  /** Where replicas drift: of the model whose weights are their average. */
-  averaged: z
-    .strictObject({ loss: z.number().optional(), metric: z.number().optional() })
-    .optional(),
-  /** As in the record of the start. */
-  metricKind: metricKindSchema.optional(),
-  samples: count,
-  wall: time,
-});
-export type EvaluationRecord = z.infer<typeof evaluationRecordSchema>;
-
 const planSchema = z.strictObject({
   method: z.string(),
   parameters: z.record(z.string(), z.json()),
@@ -130,105 +117,6 @@ export const switchRecordSchema = z.strictObject({
   resynchronized: z.boolean(),
 });
 export type SwitchRecord = z.infer<typeof switchRecordSchema>;
-
-/** Of what was applied in this iteration with what uncompressed ranks would have applied. */
-export const comparisonRecordSchema = z.strictObject({
-  type: z.literal('comparison'),
-  at: z.number(),
-  iteration: count,
-  /** ‖applied − uncompressed‖ / ‖uncompressed‖; absent where the latter is 0. */
-  error: z.number().optional(),
-  /** Absent where one of them is 0. */
-  cosine: z.number().optional(),
-});
-
-/** How far the replicas have drifted apart: max over ranks of ‖wᵢ − w̄‖/‖w̄‖. */
-export const divergenceRecordSchema = z.strictObject({
-  type: z.literal('divergence'),
-  at: z.number(),
-  iteration: count,
-  value: z.number(),
-});
-
-/**
- * How alike the ranks were in an iteration, bucket by bucket, under a method that was asked
- * to find out. Made by rank 0; the rank correlation is its own.
- */
-export const similarityRecordSchema = z.strictObject({
-  type: z.literal('similarity'),
-  at: z.number(),
-  iteration: count,
-  buckets: z
-    .array(
-      z.strictObject({
-        /** Names of the bucket's tensors. */
-        tensors: z.array(z.string()).readonly(),
-        /** Mean over pairs of ranks of 1 − cosine of their residuals. */
-        residualDistance: z.number().optional(),
-        /** Share of the largest entries of the average that were not chosen. */
-        hammingDistance: z.number().optional(),
-        /** Spearman's, of the magnitudes of this rank's entries and the average's. */
-        rankCorrelation: z.number().optional(),
-        /** ‖y − y as sent‖²/‖y‖² of the average y. */
-        contraction: z.number().optional(),
-      }),
-    )
-    .readonly(),
-});
-export type SimilarityRecord = z.infer<typeof similarityRecordSchema>;
-
-/**
- * What each bucket sent and kept back in an iteration, as rank 0 saw it, every
- * `inspectEvery` iterations.
- */
-export const bucketsRecordSchema = z.strictObject({
-  type: z.literal('buckets'),
-  at: z.number(),
-  iteration: count,
-  /** In the order in which they are exchanged. */
-  buckets: z
-    .array(
-      z.strictObject({
-        /** Names of the bucket's tensors. */
-        tensors: z.array(z.string()).readonly(),
-        method: z.string(),
-        /** Elements. */
-        length: count,
-        /** Bytes of this rank's payload. */
-        payload: count,
-        /** Entries that this rank sent, k; absent where the method does not select. */
-        nnzLocal: count.optional(),
-        /** Entries of the reduced result, K, where it was observed. */
-        nnzReduced: count.optional(),
-        /** nnzLocal / length. */
-        density: z.number().optional(),
-        /** K/k: 1 where all ranks send the same entries, P where none do. */
-        fillIn: z.number().optional(),
-        /** Of what this rank keeps back of the bucket. */
-        residualNorm: z.number().optional(),
-        /** Of a method whose thresholds live on: one for each of its tensors. */
-        thresholds: z
-          .array(
-            z.strictObject({
-              tensor: z.string(),
-              threshold: z.number(),
-              /** Entries that reached it in this iteration. */
-              selected: count,
-              /** Entries that reached it when it was found. */
-              wanted: count,
-              /** Iterations since it was found; absent after a restart. */
-              age: count.optional(),
-              /** Relative, from the threshold that it replaced. */
-              change: z.number().optional(),
-            }),
-          )
-          .readonly()
-          .optional(),
-      }),
-    )
-    .readonly(),
-});
-export type BucketsRecord = z.infer<typeof bucketsRecordSchema>;
 
 export const noticeRecordSchema = z.strictObject({
   type: z.literal('notice'),

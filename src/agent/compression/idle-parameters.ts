@@ -7,15 +7,6 @@ import { inputError } from '../../shared/errors.ts';
 import type { JsonObject, JsonValue } from '../../shared/json.ts';
 import type { MethodDefinition } from './method.ts';
 
-export interface IdleParameter<Parameters> {
-  readonly parameter: string;
-  /** The parameter that makes it idle, with these values. */
-  readonly beside: string;
-  when(parameters: Parameters): boolean;
-  /** What gives it a meaning, as `coding=elias`. */
-  readonly instead: string;
-}
-
 /**
  * A parameter at its default was not chosen, nor was one that is inherited, nor a pair
  * that held before.

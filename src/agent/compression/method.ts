@@ -9,7 +9,6 @@ import type { JsonObject } from '../../shared/json.ts';
 import type { Arena, Region, Vector } from '../memory/arena.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
 import type { Kernels } from '../kernels/kernels.ts';
-import type { IdleParameter } from './idle-parameters.ts';
 
 /** What a method may ask of the other ranks. All ranks ask the same, in the same order. */
 export type CommunicationRequest =
@@ -170,6 +169,16 @@ export interface DriftSchedule {
   readonly measureEvery: number;
   /** Between two averages of their weights. */
   readonly resyncEvery: number;
+}
+
+/** A parameter that does nothing beside another one. */
+export interface IdleParameter<Parameters> {
+  readonly parameter: string;
+  /** The parameter that makes it idle, with these values. */
+  readonly beside: string;
+  when(parameters: Parameters): boolean;
+  /** What gives it a meaning, as `coding=elias`. */
+  readonly instead: string;
 }
 
 export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {

@@ -4,7 +4,8 @@
  * left out of its record, and a notice says so: what could not be measured is absent.
  */
 import { failure } from '../../shared/errors.ts';
-import type { BucketsRecord, Notice } from '../../shared/records.ts';
+import type { BucketsRecord } from '../../shared/measure-records.ts';
+import type { Notice } from '../../shared/records.ts';
 import type { ThresholdState } from '../compression/method.ts';
 import type { BucketSimilarity } from '../exchange/exchange-statistics.ts';
 import type { BucketObservation } from '../exchange/plan-execution.ts';

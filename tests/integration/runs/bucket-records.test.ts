@@ -3,11 +3,8 @@
  * the whole gradient, and against what a method's parameters say it must do.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type {
-  BucketsRecord,
-  DoneRecord,
-  IterationRecord,
-} from '../../../src/shared/records.ts';
+import type { BucketsRecord } from '../../../src/shared/measure-records.ts';
+import type { DoneRecord, IterationRecord } from '../../../src/shared/records.ts';
 import { SupervisorNode } from './supervisor-node.ts';
 
 let node: SupervisorNode;

@@ -5,9 +5,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sumPhases } from '../../../src/shared/phases.ts';
 import type { SwitchRequest } from '../../../src/shared/protocol/supervisor.ts';
+import type { EvaluationRecord } from '../../../src/shared/measure-records.ts';
 import type {
   DoneRecord,
-  EvaluationRecord,
   IterationRecord,
   RunRecord,
   SwitchRecord,
