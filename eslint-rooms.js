@@ -122,6 +122,7 @@ export const rooms = {
     'agent/bundle',
     'agent/training',
     'agent/training/batches',
+    'agent/training/datasets/file-stamp.ts',
     'agent/training/models',
     'agent/training/runtime',
     SHARED,

@@ -262,13 +262,19 @@ export function readsWholeFiles(workload: ExperimentSpec['workload']): boolean {
   return datasets.get(workload.dataset)?.readsWhole === true;
 }
 
+/** Of a workload, what its data set is asked with. */
+export type DataQuestion = Pick<
+  ExperimentSpec['workload'],
+  'columns' | 'data' | 'dataset' | 'features' | 'model'
+>;
+
 /** @throws GradwireError as `findWorkload`; `DATA_*` */
 export function factsOfData({
   optimizer,
   own,
   workload,
 }: {
-  readonly workload: ExperimentSpec['workload'];
+  readonly workload: DataQuestion;
   readonly optimizer: string;
   readonly own?: ModelFacts | undefined;
 }): DataFacts {
@@ -276,7 +282,7 @@ export function factsOfData({
 }
 
 function sizeOf(
-  { columns, data }: ExperimentSpec['workload'],
+  { columns, data }: DataQuestion,
   { dataset, features, model: { inputs } }: WorkloadParts<ModelFacts>,
 ): DataFacts {
   const size = dataset.inspect({ inputs, features, columns, directory: data });

@@ -1,5 +1,5 @@
 /** Data that has to be read whole before a run: the supervisor answers others meanwhile. */
-import { rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
@@ -52,6 +52,29 @@ it('is not read again by a run that is under way', async () => {
   await expect
     .poll(() => entries.at(-1)?.record, { timeout: 120_000 })
     .toMatchObject({ type: 'done', iterations: 2 });
+});
+
+it('is read once for all who ask, and again when it has changed', async () => {
+  const { connection } = node;
+  const file = samples(some);
+  const written = (content: string, seconds: number): void => {
+    writeFileSync(file, content);
+    utimesSync(file, seconds, seconds);
+  };
+  const text = readFileSync(file, 'utf8');
+  written(text, 1000);
+  const featuresOf = async (batchPerRank: number) => {
+    const spec = specOf(file);
+    const workload = { ...spec.workload, batchPerRank };
+    const asked = { spec: { ...spec, workload } };
+    return (await connection.request('validate', asked)).spec.workload.features;
+  };
+  expect(await Promise.all([1, 2, 3].map(featuresOf))).toEqual([41, 41, 41]);
+  // As it was to whoever looks at names, sizes, times and inodes: not read again.
+  written(text.replace('40:1', '90:1'), 1000);
+  expect(await featuresOf(4)).toBe(41);
+  written(text.replace('40:1', '80:1'), 1001);
+  expect(await featuresOf(5)).toBe(81);
 });
 
 it('is refused with its place where it is wrong', async () => {

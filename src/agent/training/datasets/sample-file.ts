@@ -2,6 +2,7 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import { Gunzip } from 'minizlib';
 import { inputError, type GradwireError } from '../../../shared/errors.ts';
+import { fileStamp } from './file-stamp.ts';
 
 const PIECE_BYTES = 1 << 20;
 const NEWLINE = 10;
@@ -172,12 +173,7 @@ export class FileCache<Found> {
   }
 
   of(...files: string[]): Found {
-    const stamp = files
-      .map((file) => {
-        const { ino, mtimeMs, size } = statSync(file);
-        return [ino, mtimeMs, size].join();
-      })
-      .join();
+    const stamp = files.map(fileStamp).join();
     const name = files.join('\0');
     const known = this.#found.get(name);
     if (known?.stamp === stamp) return known.value;

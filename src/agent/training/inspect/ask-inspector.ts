@@ -1,10 +1,9 @@
 /** Asks the process that looks at what may take long, or take its process with it. */
 import { fork } from 'node:child_process';
 import { GradwireError, type ErrorData } from '../../../shared/errors.ts';
-import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
 import { bundledFile } from '../../bundle/bundled-file.ts';
 import type { ModelSource } from '../models/model-file.ts';
-import type { DataFacts, ModelFacts } from '../workload.ts';
+import type { DataFacts, DataQuestion, ModelFacts } from '../workload.ts';
 
 /** What the inspector is asked, and what it answers. */
 export interface Inspections {
@@ -13,7 +12,7 @@ export interface Inspections {
   /** A data set whose files have to be read whole. */
   data: {
     readonly question: {
-      readonly workload: ExperimentSpec['workload'];
+      readonly workload: DataQuestion;
       readonly optimizer: string;
       readonly own?: ModelFacts | undefined;
     };

@@ -1,0 +1,34 @@
+/** Whether files are what they were when they were looked at. */
+import { readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+
+/** Another one for a file that was written since, or replaced. @throws where it is missing */
+export function fileStamp(file: string): string {
+  const { ino, mtimeMs, size } = statSync(file);
+  return [ino, mtimeMs, size].join();
+}
+
+/**
+ * Of all that a data set may read at a place: the file, its test part (`NAME.t`), or what is in
+ * the directory. What is missing has a stamp, too.
+ */
+export function placeStamp(place: string): string {
+  const files = [place, `${place}.t`, ...entriesOf(place)];
+  return files.map((file) => `${file} ${stampIfThere(file)}`).join('\n');
+}
+
+function stampIfThere(file: string): string {
+  try {
+    return fileStamp(file);
+  } catch {
+    return 'missing';
+  }
+}
+
+function entriesOf(place: string): readonly string[] {
+  try {
+    return readdirSync(place).map((name) => path.join(place, name));
+  } catch {
+    return []; // a file, or nothing
+  }
+}
