@@ -238,6 +238,7 @@ export const rooms = {
   'main/terminal': ['main/ssh/remote-stream.ts', SHARED],
   'main/app': [
     'main/cluster',
+    'main/data-sets',
     'main/home',
     'main/runs',
     'main/spec',

@@ -7,6 +7,7 @@
 import { z } from 'zod';
 import type { Catalogue } from './catalogue.ts';
 import type { CatchUp } from './catch-up.ts';
+import type { DataSetStatus } from './data-set-status.ts';
 import type { ErrorData } from './errors.ts';
 import { RESIDUAL_POLICIES, type PlanSwitch } from './exchange-plan.ts';
 import type { ExperimentSpec } from './experiment-spec.ts';
@@ -142,6 +143,11 @@ export interface CoreApi {
   /** Measures them, pair by pair; resolves when all are through or it was cancelled. */
   measureNetwork(): Promise<void>;
   cancelNetwork(): Promise<void>;
+  /** Public data sets, and which of them are here. */
+  dataSets(): Promise<readonly DataSetStatus[]>;
+  /** Begins to fetch one, or goes on; how it goes is pushed. */
+  fetchDataSet(id: string): Promise<void>;
+  cancelDataSet(id: string): Promise<void>;
   /** Questions of SSH connections that wait for an answer. */
   questions(): Promise<readonly OpenQuestion[]>;
   answer(question: number, answer: QuestionAnswer): Promise<void>;
@@ -164,6 +170,8 @@ export interface AppEvents {
   nodesChanged(nodes: readonly NodeStatus[]): void;
   /** Links between machines, whenever one was measured. */
   networkChanged(network: NetworkStatus): void;
+  /** Public data sets, at most ten times a second. */
+  dataSetsChanged(sets: readonly DataSetStatus[]): void;
   /** All questions that wait for an answer. */
   questionsChanged(questions: readonly OpenQuestion[]): void;
 }
@@ -171,6 +179,7 @@ export interface AppEvents {
 const runId = z.string().min(1).max(64);
 const text = z.string().max(1_000_000);
 const nodeName = z.string().min(1).max(64);
+const dataSet = z.string().min(1).max(64);
 const terminal = z.int().min(1);
 
 /** Argument tuples by call: the gate at the boundary. */
@@ -222,6 +231,9 @@ export const rpcArguments = {
   network: z.tuple([]),
   measureNetwork: z.tuple([]),
   cancelNetwork: z.tuple([]),
+  dataSets: z.tuple([]),
+  fetchDataSet: z.tuple([dataSet]),
+  cancelDataSet: z.tuple([dataSet]),
   questions: z.tuple([]),
   answer: z.tuple([
     z.int().min(1),

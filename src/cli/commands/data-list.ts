@@ -1,7 +1,7 @@
 /** `gradwire data list`: the public data sets, and which are here. */
 import type { Command } from 'commander';
 import path from 'node:path';
-import { isComplete } from '../../main/data-sets/fetch-set.ts';
+import { bytesToFetch, isComplete } from '../../main/data-sets/fetch-set.ts';
 import { publicSets } from '../../main/data-sets/public-sets.ts';
 import { resolveHome } from '../../main/home/home.ts';
 import { formatBytes } from '../../shared/units.ts';
@@ -16,9 +16,8 @@ export function addDataListCommand(data: Command): void {
       const { data: home } = resolveHome();
       const rows = [];
       for (const set of publicSets) {
-        const { archive, files, id, source, title, workload } = set;
-        const bytes =
-          archive?.bytes ?? files.reduce((sum, file) => sum + file.bytes, 0);
+        const { id, source, title, workload } = set;
+        const bytes = bytesToFetch(set);
         const directory = path.join(home, id);
         const place = (await isComplete(set, directory))
           ? path.join(directory, set.data ?? '')

@@ -14,6 +14,7 @@ import { AppLock } from '../home/app-lock.ts';
 import { RunCoordinator } from '../runs/coordinator.ts';
 import { withOwnFiles } from '../spec/own-files.ts';
 import { EventOutbox, type AppListener } from './event-outbox.ts';
+import { DataDesk } from './data-desk.ts';
 import { LinkDesk } from './link-desk.ts';
 import { NodeDesk } from './node-desk.ts';
 import { OpenQuestions } from './open-questions.ts';
@@ -122,6 +123,12 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
       outbox.networkChanged(linkDesk.status());
     },
   });
+  const dataDesk = new DataDesk({
+    directory: home.data,
+    changed: () => {
+      outbox.dataSetsChanged(() => dataDesk.list());
+    },
+  });
   const terminals = new AppTerminals((node, size, signal) =>
     inventory.remote(store.nodes.named(node)).shell(size, signal),
   );
@@ -227,6 +234,13 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     cancelNetwork: async () => {
       linkDesk.cancel();
     },
+    dataSets: () => dataDesk.list(),
+    fetchDataSet: async (id) => {
+      dataDesk.fetch(id);
+    },
+    cancelDataSet: async (id) => {
+      dataDesk.cancel(id);
+    },
     questions: async () => questions.list(),
     answer: async (id, answer) => {
       questions.answer(id, answer);
@@ -245,6 +259,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
         clearInterval(discovery);
         desk.close();
         await linkDesk.close();
+        await dataDesk.close();
         terminals.close();
         questions.refuseAll();
         await coordinator.close();

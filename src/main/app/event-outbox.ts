@@ -5,6 +5,7 @@
  * the host, which knows its windows; here a run is watched or not.
  */
 import type { CatchUp } from '../../shared/catch-up.ts';
+import type { DataSetStatus } from '../../shared/data-set-status.ts';
 import type { ErrorData } from '../../shared/errors.ts';
 import type { NetworkStatus } from '../../shared/link-status.ts';
 import type { NodeStatus } from '../../shared/node-status.ts';
@@ -26,6 +27,7 @@ export class EventOutbox {
   readonly #records = new Map<string, JournalEntry[]>();
   readonly #catchUps: CatchUp[] = [];
   #nodes: (() => readonly NodeStatus[]) | undefined;
+  #dataSets: (() => Promise<readonly DataSetStatus[]>) | undefined;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -83,6 +85,12 @@ export class EventOutbox {
     this.#emit('networkChanged', network);
   }
 
+  /** Data sets have changed; `list` tells how they are when it is sent. */
+  dataSetsChanged(list: () => Promise<readonly DataSetStatus[]>): void {
+    this.#dataSets = list;
+    this.#schedule();
+  }
+
   questionsChanged(questions: readonly OpenQuestion[]): void {
     this.#emit('questionsChanged', questions);
   }
@@ -110,6 +118,10 @@ export class EventOutbox {
     this.#changed.clear();
     if (this.#nodes !== undefined) this.#emit('nodesChanged', this.#nodes());
     this.#nodes = undefined;
+    void this.#dataSets?.().then((sets) => {
+      this.#emit('dataSetsChanged', sets);
+    });
+    this.#dataSets = undefined;
   }
 
   #emit<E extends keyof AppEvents>(event: E, ...args: Parameters<AppEvents[E]>): void {

@@ -44,6 +44,9 @@ export function publicSet(id: string): PublicSet {
   });
 }
 
+export const bytesToFetch = ({ archive, files }: PublicSet): number =>
+  bytesOf(archive === undefined ? files : [archive]);
+
 /** Whether all files are there, by their sizes. */
 export async function isComplete(set: PublicSet, directory: string): Promise<boolean> {
   for (const { bytes, name } of set.files) {
@@ -105,8 +108,7 @@ async function fetchInto(
   await requireSpace(directory, total + (archive === undefined ? 0 : bytesOf(missing)));
   // Other commands need not wait for the HTTP client to be loaded.
   const { download } = await import('./download.ts');
-  const mirrors =
-    options.from === undefined ? set.mirrors : [endsWithSlash(options.from)];
+  const mirrors = mirrorsOf(set, options.from);
   let before = 0;
   for (const file of wanted) {
     // An archive that somebody has put there.
@@ -134,6 +136,14 @@ async function fetchInto(
     await rm(place);
   }
   return total;
+}
+
+/** A mirror of one's own has a folder for each set. */
+function mirrorsOf({ id, mirrors }: PublicSet, from?: string): readonly string[] {
+  if (from !== undefined) return [endsWithSlash(from)];
+  const own = process.env['GRADWIRE_DATA_MIRROR'];
+  if (own === undefined || own === '') return mirrors;
+  return [`${endsWithSlash(own)}${id}/`];
 }
 
 /** @throws GradwireError `DATA_FILE_DIFFERS`: what is there is not overwritten */
@@ -174,9 +184,9 @@ function fetchFailed(
   return failure('FETCH_FAILED', `cannot fetch ${file.name}: ${reasons.join('; ')}`, {
     place: directory,
     next:
-      'Run the command again to go on from where it stopped, name another mirror (--from ' +
-      `URL), or fetch ${names.join(', ')} elsewhere and put ` +
-      `${names.length > 1 ? 'them' : 'it'} into ${directory}: they are checked there.`,
+      `Fetch it again to go on from there (of another mirror: gradwire data fetch ${set.id} ` +
+      `--from URL), or fetch ${names.join(', ')} elsewhere and put ` +
+      `${names.length > 1 ? 'them' : 'it'} into ${directory}: what is there is checked.`,
   });
 }
 

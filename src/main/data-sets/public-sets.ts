@@ -17,8 +17,8 @@ export interface PublicSet {
   readonly title: string;
   /** Whose it is, and under which terms, as they put it. */
   readonly source: string;
-  /** What a run is told to train on it: keys and values of its spec, but for the path. */
-  readonly workload: Readonly<Record<string, string>>;
+  /** What a run on it has in its spec, but for the path. */
+  readonly workload: { readonly dataset: string; readonly model: string };
   /** What of the set's directory `workload.data` names; default: the directory. */
   readonly data?: string | undefined;
   /** Beginnings of URLs, tried in this order; a file's name follows. */
@@ -140,7 +140,7 @@ export const publicSets: readonly PublicSet[] = [
   },
   {
     id: 'tiny-shakespeare',
-    title: 'Tiny Shakespeare: 1.1 MB of plays',
+    title: 'Tiny Shakespeare: scenes of his plays',
     source: 'A. Karpathy, char-rnn; the text is in the public domain',
     workload: { dataset: 'text-characters', model: 'transformer-small' },
     data: 'input.txt',

@@ -14,6 +14,7 @@ import type {
   RunSummary,
 } from '../../shared/rpc.ts';
 import { ClusterState } from './cluster.svelte.ts';
+import { DataSets } from './data-sets.svelte.ts';
 import { CommandRegistry } from './commands.svelte.ts';
 import type { Connection, ConnectionStatus } from './connection.ts';
 import { isLive } from './run-state.ts';
@@ -34,6 +35,7 @@ export class AppState {
   readonly toasts = new Toasts();
   readonly commands: CommandRegistry;
   readonly cluster: ClusterState;
+  readonly dataSets: DataSets;
   readonly terminals: Terminals;
 
   #status = $state.raw<ConnectionStatus>('reconnecting');
@@ -49,6 +51,7 @@ export class AppState {
     this.api = connection.api;
     this.#status = connection.status;
     this.cluster = new ClusterState(connection, this.toasts);
+    this.dataSets = new DataSets(connection, this.toasts);
     this.terminals = new Terminals(connection);
     this.commands = new CommandRegistry(/Mac|iP(hone|ad)/.test(navigator.userAgent));
     this.#stops.push(
@@ -107,6 +110,7 @@ export class AppState {
       for (const catchUp of catchUps) this.#tellCatchUp(catchUp);
     });
     void this.cluster.load();
+    void this.dataSets.load();
     this.loadCatalogue();
   }
 
@@ -165,6 +169,7 @@ export class AppState {
   close(): void {
     for (const stop of this.#stops) stop();
     this.cluster.close();
+    this.dataSets.close();
     this.terminals.close();
     this.router.close();
     this.preferences.close();

@@ -116,6 +116,7 @@ export class HostConnection implements Connection {
         caughtUp: (...args) => this.#emit('caughtUp', ...args),
         notice: (...args) => this.#emit('notice', ...args),
         nodesChanged: (...args) => this.#emit('nodesChanged', ...args),
+        dataSetsChanged: (...args) => this.#emit('dataSetsChanged', ...args),
         networkChanged: (...args) => this.#emit('networkChanged', ...args),
         questionsChanged: (...args) => this.#emit('questionsChanged', ...args),
         resync: () => this.#emit('resync'),

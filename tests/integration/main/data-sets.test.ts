@@ -154,7 +154,8 @@ const contents = new Map([
   ['second.bin', bytesOf('second', 100_001)],
 ]);
 const setAt = (...mirrors: readonly string[]): PublicSet => ({
-  ...{ id: 'numbers', title: 'Numbers', source: 'made here', workload: {} },
+  ...{ id: 'numbers', title: 'Numbers', source: 'made here' },
+  workload: { dataset: 'mnist', model: 'fnn3' },
   mirrors,
   files: [...contents].map(([name, content]) => described(name, content)),
 });

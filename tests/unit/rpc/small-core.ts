@@ -108,6 +108,9 @@ export class SmallCore implements ServedCore {
     network: () => this.#answer('network', [], { links: [], passedOver: [] }),
     measureNetwork: () => this.#answer('measureNetwork', [], undefined),
     cancelNetwork: () => this.#answer('cancelNetwork', [], undefined),
+    dataSets: () => this.#answer('dataSets', [], []),
+    fetchDataSet: (id) => this.#answer('fetchDataSet', [id], undefined),
+    cancelDataSet: (id) => this.#answer('cancelDataSet', [id], undefined),
     questions: () => this.#answer('questions', [], []),
     answer: (id, answer) => this.#answer('answer', [id, answer], undefined),
   };
