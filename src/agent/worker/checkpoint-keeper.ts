@@ -1,6 +1,6 @@
 /**
- * When a rank keeps a checkpoint, and where: at a fixed interval, all ranks before the
- * same one. A full disk costs the run the checkpoint alone.
+ * When a rank keeps a checkpoint, and where: at a fixed interval and after a switch, all ranks
+ * before the same iteration. A full disk costs the run the checkpoint alone.
  */
 import { toErrorData } from '../../shared/errors.ts';
 import type { WrittenCheckpoint } from '../../shared/protocol/worker.ts';
@@ -25,6 +25,8 @@ export class CheckpointKeeper {
   readonly #options: CheckpointKeeperOptions;
   /** The multiple of `every` that was reached last: what is put off stays due. */
   #reached: number;
+  /** Another one that is due before this iteration. */
+  #expected = -1;
 
   /** @param from the first iteration */
   constructor(options: CheckpointKeeperOptions, from: number) {
@@ -34,7 +36,13 @@ export class CheckpointKeeper {
 
   /** Whether one is to be kept before this iteration. */
   isDue(iteration: number): boolean {
+    if (iteration === this.#expected) return true;
     return Math.floor(iteration / this.#options.every) > this.#reached;
+  }
+
+  /** One is due before this iteration, whatever the interval. */
+  expect(iteration: number): void {
+    this.#expected = iteration;
   }
 
   /** @returns what to tell where it could not be written */

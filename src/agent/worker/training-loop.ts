@@ -88,6 +88,8 @@ export class TrainingLoop {
       const start = performance.now();
       for (const notice of notices) this.#notice(notice);
       const averages = await this.#passFences(fences, iteration);
+      // A run that goes on from there does not have to move its state a second time.
+      if (fences.length > 0) this.#options.checkpoints?.expect(iteration + 1);
       const compared = this.#comparedGradient(iteration);
       const taken = await this.#steps.take(iteration, compared);
       const exchanged = performance.now();
