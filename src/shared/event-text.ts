@@ -223,7 +223,7 @@ function bucketText(bucket: BucketsRecord['buckets'][number]): string {
       : [`residual norm ${formatQuantity(residualNorm)}`]),
     ...(stray === undefined
       ? []
-      : [`farthest threshold selects ${formatQuantity(stray)} × its share`]),
+      : [`largest threshold drift ${formatQuantity(stray)} × the target count`]),
   ];
   return `${bucketName(tensors)}: ${facts.join(', ')}`;
 }

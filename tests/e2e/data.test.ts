@@ -72,7 +72,7 @@ describe.skipIf(real === undefined)('public data sets', () => {
     await app.part('fetch-mnist').click();
     const error = app.part('error-mnist');
     await error.filter({ hasText: 'HTTP 404' }).waitFor();
-    expect(await error.innerText()).toContain('put them into');
+    expect(await error.innerText()).toContain('yourself into');
     expect(await app.obstacles()).toEqual([]);
   });
 

@@ -132,7 +132,7 @@ function findOptimizer(kind: string): Optimizer {
 
 /** @throws GradwireError `FEATURES_IDLE`; what the data set says */
 function featuresOf(
-  { features, data }: WorkloadNames,
+  { features, data }: Pick<WorkloadNames, 'features' | 'data'>,
   dataset: Dataset,
 ): number | undefined {
   if (dataset.features !== undefined) return features ?? dataset.features(data);
@@ -268,23 +268,33 @@ export type DataQuestion = Pick<
   'columns' | 'data' | 'dataset' | 'features' | 'model'
 >;
 
-/** @throws GradwireError as `findWorkload`; `DATA_*` */
+/**
+ * Reads; whether all of a spec fits together is another question.
+ * @throws GradwireError `MODEL_UNKNOWN`, `MODEL_DATASET_MISMATCH`, `DATA_*`
+ */
 export function factsOfData({
-  optimizer,
   own,
   workload,
 }: {
   readonly workload: DataQuestion;
-  readonly optimizer: string;
   readonly own?: ModelFacts | undefined;
 }): DataFacts {
-  return sizeOf(workload, findWorkload({ ...workload, optimizer }, own));
+  const dataset = datasets.get(workload.dataset)!;
+  const known = own ?? models.get(workload.model);
+  if (known === undefined) {
+    throw unknown('MODEL', 'workload.model', workload.model, models);
+  }
+  const features = featuresOf(workload, dataset);
+  const model = isSized(known) ? sized(known, features, dataset) : known;
+  return sizeOf(workload, { dataset, features, model });
 }
 
 function sizeOf(
   { columns, data }: DataQuestion,
-  { dataset, features, model: { inputs } }: WorkloadParts<ModelFacts>,
+  parts: Pick<WorkloadParts<ModelFacts>, 'dataset' | 'features' | 'model'>,
 ): DataFacts {
+  const { dataset, features, model } = parts;
+  const { inputs } = model;
   const size = dataset.inspect({ inputs, features, columns, directory: data });
   return { ...size, ...(features === undefined ? {} : { features }) };
 }

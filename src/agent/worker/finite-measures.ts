@@ -103,7 +103,9 @@ export class FiniteMeasures {
         ...optional('density', nnzLocal && nnzLocal / bucket.length),
         ...optional('fillIn', fillIn),
         ...finite,
-        ...(thresholds === undefined ? {} : { thresholds: thresholds.map(known) }),
+        ...(thresholds === undefined
+          ? {}
+          : { thresholds: thresholds.filter(isFinite).map(known) }),
       };
     });
   }
@@ -147,6 +149,9 @@ function finiteOf<K extends string>(
   }
   return finite;
 }
+
+const isFinite = ({ change = 0, threshold }: ThresholdState): boolean =>
+  Number.isFinite(threshold) && Number.isFinite(change);
 
 const known = ({ age, change, ...state }: ThresholdState): ThresholdState => ({
   ...state,

@@ -7,6 +7,10 @@ import { failure } from '../../shared/errors.ts';
 import { shellWord } from '../../shared/shell-word.ts';
 import { formatBytes } from '../../shared/units.ts';
 import { fetchPrinter } from '../text/fetch-progress.ts';
+import { reportError } from '../text/report-error.ts';
+
+/** As the shell says it of a command that Ctrl-C ended. */
+const EXIT_INTERRUPTED = 130;
 
 interface Flags {
   readonly to?: string;
@@ -17,12 +21,12 @@ interface Flags {
 export function addDataFetchCommand(data: Command): void {
   data
     .command('fetch')
-    .description('fetch a public data set; goes on where an earlier fetch stopped')
+    .description('fetch a public data set, or resume an interrupted fetch')
     .argument('<name>', 'its name, as `gradwire data list` has it')
     .option('--to <directory>', 'where to put it; default: in the home directory')
     .option(
       '--from <url>',
-      'fetch its files below this URL instead of from its own mirrors',
+      'take its files from URL/NAME instead of from its own mirrors',
       parseUrl,
     )
     .option(
@@ -37,7 +41,7 @@ export function addDataFetchCommand(data: Command): void {
       process.once('SIGINT', () => {
         controller.abort(
           failure('FETCH_STOPPED', `the fetch of ${set.id} was stopped`, {
-            next: 'Run the command again to go on from there.',
+            next: 'Run the command again to resume it.',
           }),
         );
       });
@@ -47,9 +51,19 @@ export function addDataFetchCommand(data: Command): void {
         progress: (progress) => {
           printer.show(progress);
         },
-      }).finally(() => {
-        printer.end();
-      });
+      })
+        .catch((error: unknown) => {
+          if (!controller.signal.aborted) throw error;
+          return undefined;
+        })
+        .finally(() => {
+          printer.end();
+        });
+      if (fetched === undefined) {
+        reportError(controller.signal.reason);
+        process.exitCode = EXIT_INTERRUPTED;
+        return;
+      }
       if (json) {
         process.stdout.write(`${JSON.stringify({ id: set.id, ...fetched })}\n`);
         return;
@@ -60,8 +74,8 @@ export function addDataFetchCommand(data: Command): void {
       );
       process.stdout.write(
         (fetched.fetched === 0
-          ? `${set.id} was there already: every file is as it was published\n`
-          : `${set.id}: ${formatBytes(fetched.fetched)} fetched, every file as it was published\n`) +
+          ? `${set.id} was there already: all checksums match\n`
+          : `${set.id}: ${formatBytes(fetched.fetched)} fetched, all checksums match\n`) +
           `train on it: gradwire run quickstart ${flags.join(' ')}\n`,
       );
     });

@@ -37,7 +37,7 @@ export function fetchPrinter(): FetchPrinter {
 }
 
 const line = ({ file, done, total }: FetchProgress): string =>
-  `${file} (${formatBytes(done)} of ${formatBytes(total)} are there)`;
+  `${file}: ${formatBytes(done)} of ${formatBytes(total)} downloaded`;
 
 function bar({ file, done, total }: FetchProgress): string {
   const filled = Math.floor((WIDTH * done) / total);

@@ -6,7 +6,7 @@
  */
 import type { CatchUp } from '../../shared/catch-up.ts';
 import type { DataSetStatus } from '../../shared/data-set-status.ts';
-import type { ErrorData } from '../../shared/errors.ts';
+import { toErrorData, type ErrorData } from '../../shared/errors.ts';
 import type { NetworkStatus } from '../../shared/link-status.ts';
 import type { NodeStatus } from '../../shared/node-status.ts';
 import type { JournalEntry } from '../../shared/records.ts';
@@ -28,6 +28,7 @@ export class EventOutbox {
   readonly #catchUps: CatchUp[] = [];
   #nodes: (() => readonly NodeStatus[]) | undefined;
   #dataSets: (() => Promise<readonly DataSetStatus[]>) | undefined;
+  #isListing = false;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -118,10 +119,24 @@ export class EventOutbox {
     this.#changed.clear();
     if (this.#nodes !== undefined) this.#emit('nodesChanged', this.#nodes());
     this.#nodes = undefined;
-    void this.#dataSets?.().then((sets) => {
-      this.#emit('dataSetsChanged', sets);
-    });
+    void this.#listDataSets();
+  }
+
+  /** One list at a time, so that the last one sent is how things are. */
+  async #listDataSets(): Promise<void> {
+    const list = this.#dataSets;
+    if (list === undefined || this.#isListing) return;
     this.#dataSets = undefined;
+    this.#isListing = true;
+    try {
+      const sets = await list();
+      if (!this.#closed) this.#emit('dataSetsChanged', sets);
+    } catch (error) {
+      this.#emit('notice', toErrorData(error));
+    } finally {
+      this.#isListing = false;
+      if (this.#dataSets !== undefined) this.#schedule();
+    }
   }
 
   #emit<E extends keyof AppEvents>(event: E, ...args: Parameters<AppEvents[E]>): void {

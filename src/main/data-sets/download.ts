@@ -1,42 +1,45 @@
 /**
  * One file over HTTP, from the first mirror that has it: what arrived before a connection
- * broke is kept beside the file (`NAME.part`) and gone on from, here or at the next mirror.
- * The file gets its name when its SHA-256 is right, and never before.
+ * broke is kept beside the file (`NAME.part`) and resumed, here or at the next mirror. The
+ * file gets its name when its SHA-256 is right, and never before.
  */
 import { open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { EnvHttpProxyAgent, fetch, type Response } from 'undici';
+import { inputError } from '../../shared/errors.ts';
 import { fileNotWritable } from '../../shared/file-error.ts';
 import { sha256Of } from '../home/file-hash.ts';
 import type { PublicFile } from './public-sets.ts';
 
 export interface DownloadOptions {
   readonly signal: AbortSignal;
-  /** Bytes of the file that have arrived, now and before. */
-  readonly arrived: (bytes: number) => void;
+  /**
+   * @param there bytes of the file that have arrived, now and before
+   * @param received those that came just now
+   */
+  readonly arrived: (there: number, received: number) => void;
   /** How long a server may send nothing. */
   readonly silenceMs: number;
 }
 
-/**
- * Through a proxy where HTTP_PROXY, HTTPS_PROXY and NO_PROXY say so. The fetch of Node itself
- * ends the process where a server closes a connection whose answer has not been read to its
- * end (undici's issue 5360, mended in its version 8).
- */
-const dispatcher = new EnvHttpProxyAgent();
-
-/** How often a connection may break on the way and bring nothing new. */
+/** How often a connection is made again that brings nothing new. */
 const MOST_IDLE_TRIES = 3;
+const FIRST_PAUSE_MS = 200;
 
 /** Why a mirror gave no file, in words. */
 class Refused extends Error {}
 
-/** The same, of a connection that broke after the file had begun to come. */
+/** The same, of a connection: it may be another time. */
 class Broken extends Refused {}
+
+/** The same, of a request for the rest of a file. */
+class RangeRefused extends Refused {}
 
 /**
  * @param place where the file is to be
  * @returns undefined where it is there; else what each mirror did
- * @throws GradwireError `OUTPUT_NOT_WRITABLE`; where the signal ends it, its reason
+ * @throws GradwireError `OUTPUT_NOT_WRITABLE`, `PROXY_INVALID`; where the signal ends it, its
+ * reason
  */
 export async function download(
   file: PublicFile,
@@ -44,109 +47,187 @@ export async function download(
   mirrors: readonly string[],
   options: DownloadOptions,
 ): Promise<readonly string[] | undefined> {
+  const dispatcher = proxies();
   const reasons: string[] = [];
   for (const mirror of mirrors) {
     const url = `${mirror}${file.name}`;
-    const reason = await fromMirror(file, place, url, options);
+    const download = new MirrorDownload(file, place, url, dispatcher, options);
+    const reason = await download.run();
     if (reason === undefined) return undefined;
     reasons.push(`${url}: ${reason}`);
   }
   return reasons;
 }
 
-async function fromMirror(
-  file: PublicFile,
-  place: string,
-  url: string,
-  options: DownloadOptions,
-): Promise<string | undefined> {
-  const part = `${place}.part`;
-  for (let idle = 1; ;) {
-    const before = await sizeOf(part);
-    try {
-      await receive(file, part, url, options);
-    } catch (error) {
-      options.signal.throwIfAborted();
-      if (!(error instanceof Refused)) throw error;
-      idle = (await sizeOf(part)) > before ? 1 : idle + 1;
-      if (error instanceof Broken && idle <= MOST_IDLE_TRIES) continue;
-      return error.message;
-    }
-    if ((await sha256Of(part)) === file.sha256) {
-      await rename(part, place);
-      return undefined;
-    }
-    await rm(part, { force: true });
-    // What was there may have been of another mirror's file: all of it from this one.
-    if (before === 0) {
-      return 'another file than the one that was published (its SHA-256 differs)';
-    }
-  }
-}
-
-/** Fills the part, or what is missing of it. */
-async function receive(
-  { bytes }: PublicFile,
-  part: string,
-  url: string,
-  { arrived, signal, silenceMs }: DownloadOptions,
-): Promise<void> {
-  const there = await sizeOf(part);
-  if (there === bytes) return;
-  // Longer than the file it is part of: of something else.
-  const from = there > bytes ? 0 : there;
-  const silence = new Silence(silenceMs);
-  let handle: FileHandle | undefined;
+/**
+ * Through a proxy where HTTP_PROXY, HTTPS_PROXY and NO_PROXY say so. The fetch of Node itself
+ * ends the process where a server closes a connection whose answer has not been read to its
+ * end (undici's issue 5360, mended in its version 8).
+ */
+function proxies(): EnvHttpProxyAgent {
   try {
-    const response = await request(
-      url,
-      from,
-      AbortSignal.any([signal, silence.signal]),
-    );
-    let received = response.status === 206 ? from : 0;
-    handle = await openPart(part, received > 0);
-    arrived(received);
-    for await (const chunk of response.body ?? []) {
-      silence.broken();
-      received += chunk.byteLength;
-      if (received > bytes) {
-        await handle.truncate(0);
-        throw new Refused(`more than the ${bytes} bytes of the file`);
-      }
-      await write(handle, part, chunk);
-      arrived(received);
-    }
-    if (received < bytes) throw new Refused(`only ${received} of ${bytes} bytes`);
+    return new EnvHttpProxyAgent();
   } catch (error) {
-    signal.throwIfAborted();
-    if (silence.signal.aborted) throw new Refused('the server fell silent');
-    throw asRefusal(error, handle === undefined ? Refused : Broken);
-  } finally {
-    silence.end();
-    await handle?.close();
+    throw inputError('PROXY_INVALID', `no such proxy: ${(error as Error).message}`, {
+      place: 'HTTP_PROXY, HTTPS_PROXY',
+      next: 'Set them to URLs such as http://proxy.example:3128.',
+    });
   }
 }
 
-async function request(
-  url: string,
-  from: number,
-  signal: AbortSignal,
-): Promise<Response> {
-  const response = await fetch(url, {
-    ...{ dispatcher, signal },
-    headers: {
-      // The file's own bytes, which may be gzipped: not unpacked on the way.
-      'accept-encoding': 'identity',
-      ...(from > 0 ? { range: `bytes=${from}-` } : {}),
-    },
-  });
-  const { headers, status, statusText } = response;
-  const range = headers.get('content-range');
-  if (status === 200) return response;
-  if (status === 206 && range?.startsWith(`bytes ${from}-`) === true) return response;
-  await response.body?.cancel();
-  throw new Refused(`HTTP ${status} ${statusText}`.trim());
+class MirrorDownload {
+  readonly #file: PublicFile;
+  readonly #place: string;
+  readonly #part: string;
+  readonly #url: string;
+  readonly #dispatcher: EnvHttpProxyAgent;
+  readonly #options: DownloadOptions;
+  /** Whether all of the part came from this mirror. */
+  #isOwn = false;
+
+  constructor(
+    file: PublicFile,
+    place: string,
+    url: string,
+    dispatcher: EnvHttpProxyAgent,
+    options: DownloadOptions,
+  ) {
+    this.#file = file;
+    this.#place = place;
+    this.#part = `${place}.part`;
+    this.#url = url;
+    this.#dispatcher = dispatcher;
+    this.#options = options;
+  }
+
+  /** @returns undefined where the file is there; else why not */
+  async run(): Promise<string | undefined> {
+    const { signal } = this.#options;
+    for (;;) {
+      const reason = await this.#fill();
+      if (reason !== undefined) return reason;
+      if ((await sha256Of(this.#part, signal)) === this.#file.sha256) {
+        await rename(this.#part, this.#place);
+        return undefined;
+      }
+      await rm(this.#part, { force: true });
+      // What was there may have been of another mirror's file: all of it from this one.
+      if (this.#isOwn) return 'its SHA-256 differs from that of the published file';
+    }
+  }
+
+  /** Receives until the part is whole. @returns why that came to nothing */
+  async #fill(): Promise<string | undefined> {
+    const { signal } = this.#options;
+    let longest = await sizeOf(this.#part);
+    let idle = 0;
+    let hasBegun = false;
+    for (;;) {
+      try {
+        await this.#receive();
+        return undefined;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof Refused)) throw error;
+        const size = await sizeOf(this.#part);
+        if (error instanceof RangeRefused && !this.#isOwn && size > 0) {
+          await rm(this.#part, { force: true });
+          longest = 0;
+          continue;
+        }
+        idle = size > longest ? 0 : idle + 1;
+        hasBegun ||= size > longest;
+        longest = Math.max(longest, size);
+        // Who never gave anything is not asked again.
+        if (!(error instanceof Broken && hasBegun) || idle > MOST_IDLE_TRIES) {
+          return error.message;
+        }
+      }
+      await pause(FIRST_PAUSE_MS * 2 ** idle, undefined, { signal }).catch(() => {
+        signal.throwIfAborted();
+      });
+    }
+  }
+
+  /** One request for what is missing of the part. */
+  async #receive(): Promise<void> {
+    const { bytes } = this.#file;
+    const { arrived, signal, silenceMs } = this.#options;
+    const there = await sizeOf(this.#part);
+    if (there === bytes) return;
+    // Longer than the file it is part of: of something else.
+    const from = there > bytes ? 0 : there;
+    const silence = new Silence(silenceMs);
+    let handle: FileHandle | undefined;
+    try {
+      const ends = AbortSignal.any([signal, silence.signal]);
+      const response = await this.#request(from, ends);
+      let received = response.status === 206 ? from : 0;
+      handle = await openPart(this.#part, received > 0);
+      if (received === 0) this.#isOwn = true;
+      arrived(received, 0);
+      for await (const chunk of response.body ?? []) {
+        silence.broken();
+        received += chunk.byteLength;
+        if (received > bytes) {
+          await handle.truncate(0);
+          throw new Refused(`more than the ${bytes} bytes of the file`);
+        }
+        await write(handle, this.#part, chunk);
+        arrived(received, chunk.byteLength);
+      }
+      if (received < bytes) throw new Broken(`only ${received} of ${bytes} bytes`);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (silence.signal.aborted) throw new Broken('the server fell silent');
+      throw asRefusal(error);
+    } finally {
+      silence.end();
+      await handle?.close();
+    }
+  }
+
+  async #request(from: number, signal: AbortSignal): Promise<Response> {
+    const response = await fetch(this.#url, {
+      ...{ dispatcher: this.#dispatcher, signal },
+      headers: {
+        // The file's own bytes, which may be gzipped: not unpacked on the way.
+        'accept-encoding': 'identity',
+        ...(from > 0 ? { range: `bytes=${from}-` } : {}),
+      },
+    });
+    const refused = this.#refusal(response, from);
+    if (refused === undefined) return response;
+    await response.body?.cancel();
+    throw refused;
+  }
+
+  /** What is wrong with an answer, before any of it is written over what is there. */
+  #refusal(
+    { headers, status, statusText }: Response,
+    from: number,
+  ): Refused | undefined {
+    const { bytes } = this.#file;
+    const said = `HTTP ${status} ${statusText}`.trim();
+    if (status === 416 && from > 0) return new RangeRefused(said);
+    if (status !== 200 && status !== 206) return new Refused(said);
+    if (headers.has('content-encoding')) {
+      return new Refused('the server packs what it sends, and the file with it');
+    }
+    if (status === 206) {
+      const range = headers.get('content-range') ?? '';
+      if (range.startsWith(`bytes ${from}-`)) return undefined;
+      return new RangeRefused('the server answers with another range');
+    }
+    const length = headers.get('content-length');
+    const isOther = length === null ? isPage(headers) && from > 0 : +length !== bytes;
+    return isOther ? new Refused('another file, not the published one') : undefined;
+  }
 }
+
+/** Such as a proxy's own, where one has to log in. */
+const isPage = (headers: Response['headers']): boolean =>
+  headers.get('content-type')?.startsWith('text/html') === true;
 
 async function openPart(part: string, goesOn: boolean): Promise<FileHandle> {
   try {
@@ -177,11 +258,11 @@ async function sizeOf(file: string): Promise<number> {
 }
 
 /** What the network did is the mirror's; any other error is not. */
-function asRefusal(error: unknown, Refusal: typeof Refused): unknown {
+function asRefusal(error: unknown): unknown {
   if (!(error instanceof TypeError)) return error;
   // fetch says "fetch failed", and why in its cause.
   const { cause, message } = error;
-  return new Refusal(cause instanceof Error && cause.message ? cause.message : message);
+  return new Broken(cause instanceof Error && cause.message ? cause.message : message);
 }
 
 /** Ends a request that brings nothing for a while. */

@@ -65,23 +65,59 @@ export async function fetchSet(
   options: FetchOptions,
 ): Promise<FetchedSet> {
   const directory = path.resolve(options.directory);
+  const data = path.join(directory, set.data ?? '');
+  try {
+    // A copy that others keep may not be ours to write to, nor need it be.
+    if ((await missingOf(set, directory, options.signal)).length === 0) {
+      return { data, fetched: 0 };
+    }
+    await makeDirectory(directory);
+    return { data, fetched: await fetchLocked(set, directory, options) };
+  } catch (error) {
+    options.signal.throwIfAborted();
+    const { syscall } = error as NodeJS.ErrnoException;
+    throw syscall === undefined ? error : fileNotWritable(directory, error);
+  }
+}
+
+async function fetchLocked(
+  set: PublicSet,
+  directory: string,
+  options: FetchOptions,
+): Promise<number> {
+  const file = path.join(directory, '.gradwire-fetch.lock');
+  const lock = lockOf(file);
+  if (lock === undefined) {
+    throw failure('FETCH_UNDER_WAY', `${set.id} is being fetched to ${directory}`, {
+      ...{ place: directory, next: 'Wait for that, or end it.' },
+    });
+  }
+  try {
+    return await fetchInto(set, directory, options);
+  } finally {
+    await rm(file, { force: true });
+    lock.close();
+  }
+}
+
+async function makeDirectory(directory: string): Promise<void> {
   try {
     await mkdir(directory, { recursive: true });
   } catch (error) {
     throw fileNotWritable(directory, error);
   }
-  const lock = lockOf(path.join(directory, '.gradwire-fetch.lock'));
-  if (lock === undefined) {
-    throw failure('FETCH_UNDER_WAY', `${set.id} is being fetched to ${directory}`, {
-      ...{ place: directory, next: 'Wait for that, or give another directory.' },
-    });
+}
+
+async function missingOf(
+  { files }: PublicSet,
+  directory: string,
+  signal: AbortSignal,
+): Promise<readonly PublicFile[]> {
+  const missing: PublicFile[] = [];
+  for (const file of files) {
+    if (!(await isThere(file, directory, signal))) missing.push(file);
   }
-  try {
-    const fetched = await fetchInto(set, directory, options);
-    return { data: path.join(directory, set.data ?? ''), fetched };
-  } finally {
-    lock.close();
-  }
+  return missing;
 }
 
 function lockOf(file: string) {
@@ -97,27 +133,26 @@ async function fetchInto(
   directory: string,
   options: FetchOptions,
 ): Promise<number> {
-  const missing: PublicFile[] = [];
-  for (const file of set.files) {
-    if (!(await isThere(file, directory))) missing.push(file);
-  }
-  if (missing.length === 0) return 0;
+  const { signal } = options;
+  const missing = await missingOf(set, directory, signal);
   const { archive } = set;
   const wanted = archive === undefined ? missing : [archive];
   const total = bytesOf(wanted);
-  await requireSpace(directory, total + (archive === undefined ? 0 : bytesOf(missing)));
+  await requireSpace(directory, wanted, archive === undefined ? [] : missing);
   // Other commands need not wait for the HTTP client to be loaded.
   const { download } = await import('./download.ts');
   const mirrors = mirrorsOf(set, options.from);
   let before = 0;
+  let fetched = 0;
   for (const file of wanted) {
     // An archive that somebody has put there.
-    if (file === archive && (await isThere(file, directory))) continue;
+    if (file === archive && (await isThere(file, directory, signal))) continue;
     const reasons = await download(file, path.join(directory, file.name), mirrors, {
-      signal: options.signal,
+      signal,
       silenceMs: options.silenceMs ?? 30_000,
-      arrived: (bytes) => {
-        options.progress({ file: file.name, done: before + bytes, total });
+      arrived: (there, received) => {
+        fetched += received;
+        options.progress({ file: file.name, done: before + there, total });
       },
     });
     if (reasons !== undefined) throw fetchFailed(set, directory, file, reasons);
@@ -126,16 +161,20 @@ async function fetchInto(
   if (archive !== undefined) {
     const place = path.join(directory, archive.name);
     const { folder } = archive;
-    const lost = await unpack(place, folder, missing, directory, options.signal);
+    const lost = await unpack(place, folder, missing, directory, signal);
     if (lost.length > 0) {
       const names = lost.map(({ name }) => name).join(', ');
-      throw failure('FETCH_FAILED', `${archive.name} has no right ${names}`, {
-        ...{ place, next: 'Remove the archive and fetch the set again.' },
-      });
+      throw failure(
+        'FETCH_FAILED',
+        `${archive.name} does not contain the expected ${names}`,
+        {
+          ...{ place, next: 'Remove the archive and fetch the set again.' },
+        },
+      );
     }
     await rm(place);
   }
-  return total;
+  return fetched;
 }
 
 /** A mirror of one's own has a folder for each set. */
@@ -143,15 +182,24 @@ function mirrorsOf({ id, mirrors }: PublicSet, from?: string): readonly string[]
   if (from !== undefined) return [endsWithSlash(from)];
   const own = process.env['GRADWIRE_DATA_MIRROR'];
   if (own === undefined || own === '') return mirrors;
+  if (!/^https?:$/.test(URL.parse(own)?.protocol ?? '')) {
+    throw inputError('MIRROR_INVALID', `${own} is not an http or https URL`, {
+      ...{ place: 'GRADWIRE_DATA_MIRROR', next: 'Correct it, or unset it.' },
+    });
+  }
   return [`${endsWithSlash(own)}${id}/`];
 }
 
 /** @throws GradwireError `DATA_FILE_DIFFERS`: what is there is not overwritten */
-async function isThere(file: PublicFile, directory: string): Promise<boolean> {
+async function isThere(
+  file: PublicFile,
+  directory: string,
+  signal: AbortSignal,
+): Promise<boolean> {
   const place = path.join(directory, file.name);
   const status = await stat(place).catch(() => undefined);
   if (status === undefined) return false;
-  if (status.size === file.bytes && (await sha256Of(place)) === file.sha256)
+  if (status.size === file.bytes && (await sha256Of(place, signal)) === file.sha256)
     return true;
   throw inputError('DATA_FILE_DIFFERS', `${place} is not the file that was published`, {
     ...{
@@ -161,14 +209,29 @@ async function isThere(file: PublicFile, directory: string): Promise<boolean> {
   });
 }
 
-async function requireSpace(directory: string, bytes: number): Promise<void> {
+/** @param unpacked files that come out of what is fetched */
+async function requireSpace(
+  directory: string,
+  fetched: readonly PublicFile[],
+  unpacked: readonly PublicFile[],
+): Promise<void> {
+  let bytes = bytesOf(unpacked);
+  for (const file of fetched) {
+    const place = path.join(directory, file.name);
+    const sizes = await Promise.all(
+      [place, `${place}.part`].map(async (one) => {
+        return (await stat(one).catch(() => undefined))?.size ?? 0;
+      }),
+    );
+    bytes += Math.max(0, file.bytes - Math.max(...sizes));
+  }
   const { bavail, bsize } = await statfs(directory);
   const free = bavail * bsize;
   if (free >= bytes) return;
   throw failure(
     'DISK_FULL',
     `${directory} has ${formatBytes(free)} free, the set needs ${formatBytes(bytes)}`,
-    { place: directory, next: 'Make room, or fetch to another directory (--to).' },
+    { place: directory, next: 'Make room for it.' },
   );
 }
 
@@ -184,9 +247,10 @@ function fetchFailed(
   return failure('FETCH_FAILED', `cannot fetch ${file.name}: ${reasons.join('; ')}`, {
     place: directory,
     next:
-      `Fetch it again to go on from there (of another mirror: gradwire data fetch ${set.id} ` +
-      `--from URL), or fetch ${names.join(', ')} elsewhere and put ` +
-      `${names.length > 1 ? 'them' : 'it'} into ${directory}: what is there is checked.`,
+      'Fetch it again to resume. Or download ' +
+      `${names.join(', ')} yourself into ${directory}: ` +
+      `${names.length > 1 ? 'they are' : 'it is'} checked there. Another mirror: ` +
+      `gradwire data fetch ${set.id} --from URL.`,
   });
 }
 

@@ -23,25 +23,29 @@ const FOLDED: ReadonlySet<RunEvent['type']> = new Set([
   'queued',
 ]);
 
+interface Row extends FoldedEvent {
+  /** The place of its event, the newest that it stands for. */
+  readonly last: number;
+}
+
 /** @returns newest first */
 export function foldEvents(events: readonly RunEvent[]): readonly FoldedEvent[] {
-  const folded: FoldedEvent[] = [];
+  const rows: Row[] = [];
   // By type, the row of the measurements in a row: its key stays while its event changes.
-  const rows = new Map<RunEvent['type'], number>();
+  const open = new Map<RunEvent['type'], number>();
   events.forEach((event, index) => {
     const { type } = event;
-    if (!FOLDED.has(type)) {
-      rows.clear();
-      folded.push({ event, index, folded: 0 });
-      return;
-    }
-    const row = rows.get(type);
-    if (row === undefined) {
-      rows.set(type, folded.push({ event, index, folded: 0 }) - 1);
+    const isFolded = FOLDED.has(type);
+    if (!isFolded) open.clear();
+    const place = isFolded ? open.get(type) : undefined;
+    if (place === undefined) {
+      open.set(type, rows.push({ event, index, last: index, folded: 0 }) - 1);
     } else {
-      const before = folded[row]!;
-      folded[row] = { ...before, event, folded: before.folded + 1 };
+      const before = rows[place]!;
+      rows[place] = { ...before, event, last: index, folded: before.folded + 1 };
     }
   });
-  return folded.reverse();
+  return rows
+    .toSorted((a, b) => b.last - a.last)
+    .map(({ event, index, folded }) => ({ event, index, folded }));
 }

@@ -48,7 +48,7 @@ test('somebody offline is told what to put where', async () => {
   const where = path.join(home.directory, 'data', 'cifar-10');
   expect(stderr).toContain('FETCH_FAILED');
   expect(stderr).toContain(`http://127.0.0.1:${port}/cifar-10-binary.tar.gz: connect`);
-  expect(stderr).toContain(`cifar-10-binary.tar.gz elsewhere and put it into ${where}`);
+  expect(stderr).toContain(`download cifar-10-binary.tar.gz yourself into ${where}`);
 });
 
 test.each([
@@ -83,8 +83,8 @@ describe.skipIf(real === undefined)('a real text', () => {
     const from = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mirror`;
     const fetch = ['data', 'fetch', 'tiny-shakespeare', '--from', from];
     const { stderr, stdout } = succeeded(await home.run(fetch));
-    expect(stderr).toContain('input.txt (0 B of 1.12 MB are there)');
-    expect(stdout).toContain('1.12 MB fetched, every file as it was published');
+    expect(stderr).toContain('input.txt: 0 B of 1.12 MB downloaded');
+    expect(stdout).toContain('1.12 MB fetched, all checksums match');
     const place = path.join(home.directory, 'data', 'tiny-shakespeare', 'input.txt');
     const said = /^train on it: gradwire (.*)$/m.exec(stdout)![1]!;
     expect(said).toContain(`workload.data=${place}`);

@@ -131,6 +131,12 @@ const stopAfter =
     response.write(body.subarray(from, from + bytes));
   };
 
+/** Without saying how long it is. */
+function chunked(response: ServerResponse, ...pieces: readonly Buffer[]): void {
+  for (const piece of pieces) response.write(piece);
+  response.end();
+}
+
 const ignoreRange: Handler = (_request, response, body) => {
   response.writeHead(200).end(body);
 };
@@ -348,17 +354,27 @@ describe('a public data set', () => {
   });
 
   it.each<[string, Handler, RegExp]>([
-    ['has too much', (_q, r, body) => r.end(Buffer.concat([body, body])), /more than/],
-    ['has too little', (_q, r, body) => r.end(body.subarray(0, 10)), /10 of 300000/],
+    ['has too much', (_q, r, body) => chunked(r, body, body), /more than/],
+    ['names another length', (_q, r, body) => r.end(body.subarray(1)), /another file/],
+    [
+      'packs it',
+      (_q, r, body) => r.writeHead(200, { 'content-encoding': 'gzip' }).end(body),
+      /packs what it sends/,
+    ],
+    [
+      'has too little',
+      (_q, r, body) => chunked(r, body.subarray(0, 10)),
+      /10 of 300000/,
+    ],
     ['refuses', (_q, r) => r.writeHead(503).end('busy'), /HTTP 503/],
     [
       'answers another range',
       (_q, r, body) =>
         r.writeHead(206, { 'content-range': 'bytes 7-9/300000' }).end(body),
-      /HTTP 206/,
+      /another range/,
     ],
     ['says nothing', () => undefined, /fell silent/],
-    ['falls silent', (_q, r, body) => r.write(body.subarray(0, 10)), /fell silent/],
+    ['falls silent', (_q, r, body) => r.write(body.subarray(0, 10)), /silent/],
   ])('names what a server did that %s', async (_what, handler, reason) => {
     const silenceMs = reason.source.includes('silent') ? 300 : 60_000;
     await using server = await FileServer.start(
@@ -369,9 +385,63 @@ describe('a public data set', () => {
       code: 'FETCH_FAILED',
       message: expect.stringMatching(reason) as string,
       place: directory,
-      next: expect.stringMatching(/first\.bin, second\.bin.*put them into/) as string,
+      next: expect.stringMatching(
+        /download first\.bin, second\.bin yourself/,
+      ) as string,
     });
     expect(named()).toEqual([]);
+  });
+
+  it('is given up where another file comes in pieces', async () => {
+    const other = bytesOf('other', 300_000);
+    const pieces: Handler = (_request, response, _body, from) => {
+      const range = `bytes ${from}-${other.length - 1}/${other.length}`;
+      response.writeHead(from > 0 ? 206 : 200, { 'content-range': range });
+      response.write(other.subarray(from, from + 150_000), () => response.destroy());
+    };
+    await using server = await FileServer.start(
+      contents,
+      ...Array.from({ length: 50 }, () => pieces),
+    );
+    await expect(fetchIt(setAt(server.url))).rejects.toMatchObject({
+      code: 'FETCH_FAILED',
+    });
+    expect(server.asked.length).toBeLessThan(20);
+  });
+
+  it('keeps what it has where a page comes instead of the rest', async () => {
+    const part = path.join(directory, 'first.bin.part');
+    writeFileSync(part, contents.get('first.bin')!.subarray(0, 200_000));
+    const login: Handler = (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/html' });
+      response.write('please ');
+      response.end('log in');
+    };
+    await using server = await FileServer.start(contents, login);
+    const set = setAt(server.url);
+    await expect(fetchIt(set)).rejects.toMatchObject({ code: 'FETCH_FAILED' });
+    expect(statSync(part).size).toBe(200_000);
+    expect((await fetchIt(set)).fetched).toBe(200_001);
+    expectAllThere();
+  });
+
+  it('begins anew where there is no such range', async () => {
+    writeFileSync(path.join(directory, 'first.bin.part'), bytesOf('other', 299_999));
+    await using server = await FileServer.start(contents, (_request, response) => {
+      response.writeHead(416).end();
+    });
+    await fetchIt(setAt(server.url));
+    expectAllThere();
+  });
+
+  it('that is whole is found in a directory that cannot be written', async () => {
+    await using server = await FileServer.start(contents);
+    for (const [name, content] of contents) {
+      writeFileSync(path.join(directory, name), content);
+    }
+    expect((await fetchIt(setAt(server.url))).fetched).toBe(0);
+    // Nothing was written, not even for a moment.
+    expect(readdirSync(directory).toSorted()).toEqual(['first.bin', 'second.bin']);
   });
 
   it('leaves a file alone that somebody else has put there', async () => {
@@ -452,11 +522,20 @@ describe('an archive', () => {
     expect(server.asked).toHaveLength(1);
   });
 
+  it('says why where its fetch is stopped as it is unpacked', async () => {
+    const { content, set, ...packing } = await packed(within);
+    await using server = packing.server;
+    writeFileSync(path.join(directory, 'all.tgz'), content);
+    const fetching = fetchIt(set, { signal: AbortSignal.abort(new Error('enough')) });
+    await expect(fetching).rejects.toThrow('enough');
+    expect(server.asked).toEqual([]);
+  });
+
   it('may be put there by hand', async () => {
     const { content, set, ...packing } = await packed(within);
     await using server = packing.server;
     writeFileSync(path.join(directory, 'all.tgz'), content);
-    await fetchIt(set);
+    expect((await fetchIt(set)).fetched).toBe(0);
     expectAllThere();
     expect(server.asked).toEqual([]);
   });
@@ -468,7 +547,7 @@ describe('an archive', () => {
     await using server = packing.server;
     await expect(fetchIt(set)).rejects.toMatchObject({
       code: 'FETCH_FAILED',
-      message: 'all.tgz has no right second.bin',
+      message: 'all.tgz does not contain the expected second.bin',
     });
     expect(named()).toEqual(['first.bin']);
     expect(server.asked).toHaveLength(1);

@@ -1,8 +1,9 @@
 /** Data that has to be read whole before a run: the supervisor answers others meanwhile. */
-import { readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
+import { until } from '../../harness/processes.ts';
 import { SupervisorNode } from './supervisor-node.ts';
 
 let node: SupervisorNode;
@@ -77,6 +78,19 @@ it('is read once for all who ask, and again when it has changed', async () => {
   expect(await featuresOf(5)).toBe(81);
 });
 
+it('is read once by the check and by the run that follows', async () => {
+  const { connection } = node;
+  const file = samples([...some, '+1 60:1']);
+  utimesSync(file, 1000, 1000);
+  const { spec } = await connection.request('validate', { spec: specOf(file) });
+  // To whoever looks at its stamp it is the same: had it been read again, it would be refused.
+  const { size } = statSync(file);
+  writeFileSync(file, 'x'.repeat(size));
+  utimesSync(file, 1000, 1000);
+  const again = await connection.request('validate', { spec });
+  expect(again.spec.workload.features).toBe(61);
+});
+
 it('is refused with its place where it is wrong', async () => {
   const file = samples([...some, '+1 three:1']);
   await expect(
@@ -85,4 +99,24 @@ it('is refused with its place where it is wrong', async () => {
     code: 'DATA_MISMATCH',
     message: expect.stringContaining('line 41') as string,
   });
+});
+
+it('leaves nobody reading where the supervisor is gone', async () => {
+  const other = await SupervisorNode.start();
+  try {
+    const file = path.join(other.home.directory, 'endless.csv');
+    const large = Array.from({ length: 2_000_000 }, (_, i) => `${i % 2},${i},a${i}`);
+    writeFileSync(file, ['label,number,word', ...large].join('\n'));
+    const spec = parseExperimentSpec({
+      workload: { model: 'dlrm-small', dataset: 'csv', data: file, batchPerRank: 2 },
+      ...{ iterations: 2, world: { ranks: 1 } },
+    });
+    other.connection.request('validate', { spec }).catch(() => undefined);
+    const reading = () => other.home.processes('inspector.js');
+    await until(reading, ({ length }) => length === 1, 'somebody to read');
+    await other.kill();
+    await until(reading, ({ length }) => length === 0, 'nobody to read');
+  } finally {
+    await other[Symbol.asyncDispose]();
+  }
 });

@@ -62,6 +62,15 @@ describe('folding events', () => {
     ]);
   });
 
+  it('has the newest first, whichever type began', () => {
+    const checkpoint = { ...notice('kept'), type: 'checkpoint' } as unknown as RunEvent;
+    const events = [evaluation(90), checkpoint, evaluation(100), evaluation(190)];
+    expect(foldEvents(events).map(({ event }) => event.type)).toEqual([
+      'evaluation',
+      'checkpoint',
+    ]);
+  });
+
   it('keeps the key of a row while it grows', () => {
     const before = foldEvents([notice('a'), evaluation(50)])[0]!;
     const after = foldEvents([notice('a'), evaluation(50), evaluation(100)])[0]!;

@@ -1,5 +1,5 @@
 /** Files of one sample a line, plain or gzipped, read piece by piece. */
-import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { Gunzip } from 'minizlib';
 import { inputError, type GradwireError } from '../../../shared/errors.ts';
 import { fileStamp } from './file-stamp.ts';
@@ -157,7 +157,8 @@ export interface FilesOfParts {
 
 export function withTestPart(train: string): FilesOfParts {
   const test = `${train}.t`;
-  return { train, test: existsSync(test) ? test : undefined };
+  const isThere = statSync(test, { throwIfNoEntry: false })?.isFile() === true;
+  return { train, test: isThere ? test : undefined };
 }
 
 /** What was found of a file, or of several, as long as they stay as they are. */

@@ -13,7 +13,6 @@ export interface Inspections {
   data: {
     readonly question: {
       readonly workload: DataQuestion;
-      readonly optimizer: string;
       readonly own?: ModelFacts | undefined;
     };
     readonly answer: DataFacts;
@@ -31,14 +30,14 @@ export type InspectorReply =
   { readonly answer: unknown } | { readonly error: ErrorData };
 
 interface AskOptions {
-  /** It is ended after so many seconds; default: it may take its time. */
-  readonly limitSeconds?: number | undefined;
+  /** It is ended after so many seconds. */
+  readonly limitSeconds: number;
   /** Of an inspector that ended before it answered. */
   readonly died: (why: string) => GradwireError;
 }
 
 const INSPECTOR = { bundle: 'inspector.js', source: 'inspector.ts' };
-const STDERR_TAIL = 400;
+const STDERR_TAIL = 10_000;
 
 /** @throws what the inspector found; `died` */
 export async function askInspector<K extends keyof Inspections>(
@@ -48,7 +47,7 @@ export async function askInspector<K extends keyof Inspections>(
 ): Promise<Inspections[K]['answer']> {
   const child = fork(bundledFile(INSPECTOR, import.meta.dirname), {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    ...(limitSeconds === undefined ? {} : { timeout: limitSeconds * 1000 }),
+    timeout: limitSeconds * 1000,
     killSignal: 'SIGKILL',
   });
   let stderr = '';
@@ -62,11 +61,10 @@ export async function askInspector<K extends keyof Inspections>(
     child.once('error', reject);
     // Behind the last message.
     child.once('close', (_, signal) => {
-      const last = stderr.trim().split('\n').at(-1)!;
       const why =
-        signal === 'SIGKILL' && limitSeconds !== undefined
-          ? `it takes more than ${limitSeconds} s to load and to trace`
-          : `it ends its process${last === '' ? '' : `: ${last}`}`;
+        child.killed && signal === 'SIGKILL'
+          ? `it takes more than ${limitSeconds} s`
+          : `it ends its process${lastWords(stderr, signal)}`;
       reject(died(why));
     });
     child.send({ kind, question }, (error) => {
@@ -76,4 +74,12 @@ export async function askInspector<K extends keyof Inspections>(
   });
   if ('error' in reply) throw new GradwireError(reply.error);
   return reply.answer as Inspections[K]['answer'];
+}
+
+/** Of the engine where it has some, else the last line. */
+function lastWords(stderr: string, signal: NodeJS.Signals | null): string {
+  const fatal = /FATAL ERROR: (.*)/.exec(stderr)?.[1];
+  const line = fatal ?? stderr.trim().split('\n').at(-1)!;
+  if (line !== '') return `: ${line}`;
+  return signal === null ? '' : ` by ${signal}`;
 }

@@ -36,6 +36,8 @@ async function inspectModel(source: ModelSource): Promise<ModelFacts> {
   inspected.set(digest, inspecting);
   if (inspected.size > MOST_KEPT) inspected.delete(inspected.keys().next().value!);
   // What failed may have failed for want of memory or time.
-  inspecting.catch(() => inspected.delete(digest));
+  inspecting.catch(() => {
+    if (inspected.get(digest) === inspecting) inspected.delete(digest);
+  });
   return await inspecting;
 }

@@ -10,40 +10,43 @@ import { readsWholeFiles, type DataFacts, type SpecFacts } from '../workload.ts'
 import { askInspector, type Inspections } from './ask-inspector.ts';
 import { inspectOwnModel } from './inspect-model.ts';
 
+/** As long as whoever launches a run waits. */
+const LIMIT_SECONDS = 900;
 const MOST_KEPT = 20;
 
 const inspected = new Map<string, Promise<DataFacts>>();
 
 /**
  * @throws GradwireError `MODEL_FILE_INVALID`, `MODEL_INVALID`, `DATA_*`, `DATA_NOT_READ`; as
- * `findWorkload`
+ * `factsOfData`
  */
 export async function inspectSpec({
-  optimizer,
   workload,
-}: Pick<ExperimentSpec, 'optimizer' | 'workload'>): Promise<SpecFacts> {
+}: Pick<ExperimentSpec, 'workload'>): Promise<SpecFacts> {
   const model = await inspectOwnModel({ workload });
   if (!readsWholeFiles(workload)) return { model };
-  // How large a batch is says nothing of the data.
   const { columns, data, dataset, features } = workload;
-  const question = {
+  const found = await inspectData({
     workload: { columns, data, dataset, features, model: workload.model },
-    optimizer: optimizer.kind,
     own: model,
-  };
-  return { model, data: await inspectData(question) };
+  });
+  // Those that are given do not change what is read.
+  const own = features === undefined ? {} : { features };
+  return { model, data: { ...found, ...own } };
 }
 
 async function inspectData(
   question: Inspections['data']['question'],
 ): Promise<DataFacts> {
-  const { data = '' } = question.workload;
-  const key = JSON.stringify([question, placeStamp(data)]);
+  const { own, workload } = question;
+  const { columns, data = '', dataset, model } = workload;
+  const key = JSON.stringify([dataset, columns, model, own?.inputs, placeStamp(data)]);
   const known = inspected.get(key);
   if (known !== undefined) return await known;
   const inspecting = askInspector('data', question, {
+    limitSeconds: LIMIT_SECONDS,
     died: (why) =>
-      failure('DATA_NOT_READ', `what reads ${data} did not get to its end: ${why}`, {
+      failure('DATA_NOT_READ', `the process that reads ${data} ended: ${why}`, {
         place: 'workload.data',
         next: 'Is there enough memory for it? Try a part of the data.',
       }),
@@ -51,6 +54,8 @@ async function inspectData(
   inspected.set(key, inspecting);
   if (inspected.size > MOST_KEPT) inspected.delete(inspected.keys().next().value!);
   // What failed may have failed for want of memory.
-  inspecting.catch(() => inspected.delete(key));
+  inspecting.catch(() => {
+    if (inspected.get(key) === inspecting) inspected.delete(key);
+  });
   return await inspecting;
 }

@@ -3,6 +3,7 @@
  * file of the user's is somebody's program: it may never end, or take what its process has,
  * and nothing else.
  */
+import { Worker } from 'node:worker_threads';
 import { toErrorData } from '../../../shared/errors.ts';
 import { loadModelFile, type ModelSource } from '../models/model-file.ts';
 import { factsOfData, type ModelFacts } from '../workload.ts';
@@ -36,5 +37,9 @@ process.once('message', (request) => {
     process.send!(reply, () => process.exit()),
   );
 });
-// Whoever asked is gone.
-process.once('disconnect', () => process.exit());
+// Where whoever asked is gone, nobody needs an answer. This thread may be reading: another looks.
+new Worker(
+  `const { ppid } = process;
+  setInterval(() => process.ppid === ppid || process.kill(process.pid, 'SIGKILL'), 500);`,
+  { eval: true },
+).unref();
