@@ -12,6 +12,7 @@ import './parent.ts';
 import { askPython, torchMissing } from './peers/python.ts';
 import { median } from './quantiles.ts';
 import { TRAINING_CASES, type TrainingCase } from './training/cases.ts';
+import { kernelTimes, outsideProducts } from './training/outside-products.ts';
 import { trainOwn, type OwnTraining } from './training/own-run.ts';
 
 const script = path.join(import.meta.dirname, 'peers/torch_training.py');
@@ -29,6 +30,8 @@ interface Row {
   readonly backend: string;
   readonly samplesPerSecond: number;
   readonly computeMs: number;
+  /** Of the compute time, from 0 to 1; absent on a GPU. */
+  readonly outsideProducts?: number;
   readonly applyMs: number;
   readonly restMs: number;
   readonly peakMB: number;
@@ -117,6 +120,9 @@ async function measure(
     ...{ model, batch, backend, goal, samplesPerSecond },
     ...{ computeMs: of('compute'), applyMs: of('apply'), restMs: of('rest') },
     peakMB: of('peak') / 1e6,
+    ...(backend === 'wasm' && {
+      outsideProducts: outsideProducts(await kernelTimes(model)),
+    }),
   };
   if (theirs.length === 0) return row;
   const peer = batch / median(theirs.map(({ seconds }) => median([...seconds])));
@@ -133,12 +139,14 @@ async function measure(
 
 function printTable(rows: readonly Row[]): void {
   const header = [
-    ...['model', 'batch', 'samples/s', 'compute ms', 'apply ms', 'rest ms', 'MB'],
+    ...['model', 'batch', 'samples/s', 'compute ms', 'not products'],
+    ...['apply ms', 'rest ms', 'MB'],
     ...['PyTorch samples/s', 'MB', 'ratio', 'goal', ''],
   ];
   const lines = rows.map(({ torch, ...row }) => [
     ...[row.model, String(row.batch), row.samplesPerSecond.toFixed(0)],
-    ...[row.computeMs, row.applyMs, row.restMs].map((ms) => ms.toFixed(2)),
+    ...[row.computeMs.toFixed(2), percent(row.outsideProducts)],
+    ...[row.applyMs, row.restMs].map((ms) => ms.toFixed(2)),
     row.peakMB.toFixed(0),
     ...(torch === undefined
       ? ['', '', '', '', '']
@@ -148,6 +156,10 @@ function printTable(rows: readonly Row[]): void {
           torch.ratio >= row.goal ? 'met' : 'MISSED',
         ]),
   ]);
-  const numbers = Array.from({ length: 9 }, () => 'right' as const);
+  const numbers = Array.from({ length: 10 }, () => 'right' as const);
   console.log(textTable([header, ...lines], ['left', ...numbers, 'right', 'left']));
+}
+
+function percent(share: number | undefined): string {
+  return share === undefined ? '' : `${(100 * share).toFixed(0)} %`;
 }

@@ -2,6 +2,7 @@
 
 export interface TrainingCase {
   readonly model: string;
+  readonly dataset: string;
   readonly batch: number;
   readonly iterations: number;
   /** Settings of the run. */
@@ -13,15 +14,18 @@ export interface TrainingCase {
 export const TRAINING_CASES: readonly TrainingCase[] = [
   {
     ...{ model: 'fnn3', batch: 32, iterations: 500, goal: 1.5, parameters: 199_210 },
-    settings: ['workload.dataset=digits'],
+    dataset: 'digits',
+    settings: [],
   },
   {
     ...{ model: 'lstm-small', batch: 16, iterations: 200, goal: 1.5 },
     parameters: 124_160,
-    settings: ['workload.dataset=sentences'],
+    dataset: 'sentences',
+    settings: [],
   },
   {
     ...{ model: 'resnet-20', batch: 32, iterations: 30, goal: 1, parameters: 269_722 },
-    settings: ['workload.dataset=shapes', 'optimizer.lr=0.05'],
+    dataset: 'shapes',
+    settings: ['optimizer.lr=0.05'],
   },
 ];

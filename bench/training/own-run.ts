@@ -20,12 +20,13 @@ export interface OwnTraining {
 }
 
 export async function trainOwn(
-  { batch, iterations, model, settings }: TrainingCase,
+  { batch, dataset, iterations, model, settings }: TrainingCase,
   backend: string,
 ): Promise<OwnTraining> {
   await using home = new GradwireHome();
   const all = [
-    ...[`workload.model=${model}`, `workload.batchPerRank=${batch}`, ...settings],
+    ...[`workload.model=${model}`, `workload.dataset=${dataset}`, ...settings],
+    `workload.batchPerRank=${batch}`,
     ...[
       'world.ranks=1',
       `backend=${backend}`,
