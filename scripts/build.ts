@@ -164,7 +164,7 @@ const builders: Record<Part, () => Promise<void>> = {
           supervisor: 'src/agent/supervisor/main.ts',
           worker: 'src/agent/worker/main.ts',
           inspector: 'src/agent/training/inspect/inspector.ts',
-          'engine-thread': 'src/agent/worker/engine-thread.ts',
+          'engine-thread': 'src/agent/worker/engine/engine-thread.ts',
           'allreduce-rank': 'src/agent/allreduce/rank-main.ts',
           'probe-rank': 'src/agent/probe/rank-main.ts',
           'pulse-thread': 'src/agent/transport/pulse-thread.ts',

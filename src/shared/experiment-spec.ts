@@ -10,6 +10,7 @@ import { exchangeSpecSchema } from './exchange-plan.ts';
 import { networkSpecSchema } from './emulated-network.ts';
 import { nearest } from './nearest.ts';
 import { LOCAL_NODE } from './node-entry.ts';
+import { parallelismSchema } from './parallelism.ts';
 import { plainIssue } from './plain-issue.ts';
 import { portRangeSchema } from './port-range.ts';
 
@@ -73,8 +74,16 @@ export const experimentSpecSchema = z.strictObject({
     columns: z
       .strictObject({
         label: columnName.optional(),
-        numeric: z.array(columnName).optional(),
-        categorical: z.array(columnName).optional(),
+        numeric: z
+          .array(columnName)
+          .optional()
+          .describe(
+            'Columns of numbers, as ["price", "age"]; without lists: all that are',
+          ),
+        categorical: z
+          .array(columnName)
+          .optional()
+          .describe('Columns of categories, as ["city"]; without lists: all others'),
       })
       .optional()
       .describe(
@@ -180,6 +189,9 @@ export const experimentSpecSchema = z.strictObject({
     })
     .prefault({}),
   exchange: exchangeSpecSchema.prefault({}),
+  parallelism: parallelismSchema
+    .optional()
+    .describe('How ranks share the work; default: they exchange in every iteration'),
   iterations: z.int().min(1).max(1_000_000_000).default(400),
   compareEvery: z
     .int()

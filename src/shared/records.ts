@@ -46,6 +46,8 @@ export const iterationRecordSchema = z.strictObject({
   overlapped: time,
   /** Iterations by which what was applied is older than the weights; default: 0. */
   staleness: count.optional(),
+  /** Said where ranks did not exchange in this iteration (local steps): its bytes are 0. */
+  exchanged: z.literal(false).optional(),
   bytes: z.strictObject({
     /** 4·n: what uncompressed f32 would have been. */
     dense: count,

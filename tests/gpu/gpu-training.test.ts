@@ -11,8 +11,9 @@ import {
   type JaxRuntime,
 } from '../../src/agent/training/runtime/jax-runtime.ts';
 import type { Trainer } from '../../src/agent/training/trainer.ts';
-import { EngineClient } from '../../src/agent/worker/engine-client.ts';
-import { gpuLink } from '../../src/agent/worker/engine-link.ts';
+import { EngineClient } from '../../src/agent/worker/engine/engine-client.ts';
+import { gpuLink } from '../../src/agent/worker/engine/engine-link.ts';
+import { stepsOf } from '../../src/agent/worker/steps/open-steps.ts';
 import { TrainingLoop } from '../../src/agent/worker/training-loop.ts';
 import { parseExperimentSpec } from '../../src/shared/experiment-spec.ts';
 import type { RunRecord } from '../../src/shared/records.ts';
@@ -108,7 +109,7 @@ describe.skipIf(!hasVulkan)('training on the GPU', () => {
       trainer,
       engine,
       arena: new Arena(memory),
-      gradient,
+      openSteps: stepsOf(spec, { onDevice: gradient, inArena: undefined }),
       fences: connected.fences,
       notices: connected.notices,
       report,

@@ -18,6 +18,8 @@ export interface RankCheckpoint {
   readonly weights: Float32Array;
   /** The optimiser's. */
   readonly state: Float32Array;
+  /** Of the optimiser that moves all ranks together, where there is one. */
+  readonly outer?: Float32Array | undefined;
   readonly engine: EngineState;
   /** Accuracy on the test set, as it was evaluated last. */
   readonly metric: number | undefined;
@@ -39,6 +41,7 @@ const headerSchema = z.object({
   metric: z.number().optional(),
   buckets: z.number(),
   residual: z.boolean(),
+  outer: z.boolean().default(false),
   engine: z.object({
     schedule: z.unknown(),
     watch: z.unknown(),
@@ -60,7 +63,7 @@ export const checkpointFile = (
 export async function saveRank(
   file: string,
   { run, rank, world }: CheckpointOwner,
-  { iteration, weights, state, engine, metric }: RankCheckpoint,
+  { iteration, weights, state, outer, engine, metric }: RankCheckpoint,
 ): Promise<number> {
   const { schedule, watch, streams, buckets, residual } = engine;
   const header: z.infer<typeof headerSchema> = {
@@ -69,9 +72,10 @@ export async function saveRank(
     ...(metric === undefined ? {} : { metric }),
     buckets: buckets.length,
     residual: residual !== undefined,
+    outer: outer !== undefined,
     engine: { schedule, watch, streams },
   };
-  const vectors = [weights, state, ...(residual === undefined ? [] : [residual])];
+  const vectors = [weights, state, residual, outer].filter((one) => one !== undefined);
   const parts = [...vectors.map(bytesOf), ...buckets];
   return await writeCheckpoint(file, { header, parts });
 }
@@ -84,7 +88,8 @@ export async function loadRank(
   const { header: raw, parts } = await readCheckpoint(file);
   const parsed = headerSchema.safeParse(raw);
   const header = parsed.data;
-  const vectors = header?.residual === true ? 3 : 2;
+  const vectors =
+    2 + Number(header?.residual === true) + Number(header?.outer === true);
   if (
     header?.run !== owner.run ||
     header.rank !== owner.rank ||
@@ -99,11 +104,14 @@ export async function loadRank(
     EngineState,
     'buckets' | 'residual'
   >;
-  const [weights, state, residual] = parts.slice(0, vectors).map(floatsOf);
+  const [weights, state, ...others] = parts.slice(0, vectors).map(floatsOf);
+  const residual = header.residual ? others.shift() : undefined;
+  const [outer] = others;
   return {
     iteration: header.iteration,
     weights: weights!,
     state: state!,
+    outer,
     engine: { schedule, watch, streams, buckets: parts.slice(vectors), residual },
     metric: header.metric,
   };

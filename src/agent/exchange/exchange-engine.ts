@@ -86,6 +86,8 @@ export type Beside = 'backward' | 'next';
 export interface ExchangeRequest {
   readonly beside?: Beside | undefined;
   readonly inspects?: boolean | undefined;
+  /** What errors call the iteration; default: as it is counted. */
+  readonly named?: number | undefined;
 }
 
 export interface Fence {
@@ -215,7 +217,7 @@ export class ExchangeEngine implements Disposable {
    */
   async exchange(
     iteration: number,
-    { beside, inspects = false }: ExchangeRequest = {},
+    { beside, inspects = false, named = iteration }: ExchangeRequest = {},
   ): Promise<ExchangeResult> {
     const readiness = new Readiness();
     this.#beside = beside && { iteration, readiness, isExposed: false };
@@ -223,7 +225,8 @@ export class ExchangeEngine implements Disposable {
     // Before there is anything to send, waiting is no communication.
     await readiness.reached(this.#execution.firstElement);
     try {
-      return await this.#exchange(iteration, readiness, inspects);
+      const run = () => this.#execution.run(iteration, { readiness, named });
+      return await this.#exchange(iteration, run, inspects);
     } finally {
       this.#beside = undefined;
     }
@@ -231,14 +234,14 @@ export class ExchangeEngine implements Disposable {
 
   async #exchange(
     iteration: number,
-    readiness: Readiness,
+    run: () => Promise<ExchangeSummary>,
     inspects: boolean,
   ): Promise<ExchangeResult> {
     const { clock, site, transport } = this.#options;
     clock.begin(this.#beside !== undefined);
     const control = this.#agree();
     control.catch(awaitedLater);
-    const statistics = await this.#execution.run(iteration, readiness);
+    const statistics = await run();
     await site.residual.flush((leftover) =>
       this.#group.average(RESIDUAL_STREAM, leftover),
     );

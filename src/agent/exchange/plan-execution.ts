@@ -87,6 +87,11 @@ interface Carried {
   readonly by: string;
 }
 
+export interface RunOptions {
+  readonly readiness?: Readiness | undefined;
+  readonly named?: number | undefined;
+}
+
 export class PlanExecution implements Disposable {
   /** What becomes of the choices that `auto` has made. */
   readonly watch: ExchangeWatch;
@@ -95,6 +100,7 @@ export class PlanExecution implements Disposable {
   /** By place among the buckets, in the last exchange. */
   #carried: Carried[] = [];
   /** Of this rank, by place among the buckets, in the last exchange. */
+  #named = 0;
   #payloads: number[] = [];
   #statistics: readonly ExchangeStatistics[] = [];
 
@@ -212,9 +218,14 @@ export class PlanExecution implements Disposable {
   /**
    * Every bucket of the gradient becomes its average over the ranks.
    * @param readiness how much of the gradient is there; default: all of it
+   * @param named what errors call the iteration
    * @throws GradwireError `GRADIENT_NOT_FINITE`, the transport's errors
    */
-  async run(iteration: number, readiness?: Readiness): Promise<ExchangeSummary> {
+  async run(
+    iteration: number,
+    { readiness, named = iteration }: RunOptions = {},
+  ): Promise<ExchangeSummary> {
+    this.#named = named;
     this.#payloads = this.#exchanges.map(() => 0);
     this.#carried = [];
     const running: Promise<ExchangeStatistics>[] = [];
@@ -250,7 +261,7 @@ export class PlanExecution implements Disposable {
   ): Promise<ExchangeStatistics> {
     const { clock } = this.#options;
     const { part } = exchange;
-    const finite = this.#begin(exchange, iteration);
+    const finite = this.#begin(exchange);
     const communicate = async (request: CommunicationRequest): Promise<Combined> => {
       // Nothing leaves this rank before the gradient is known to be finite.
       if (finite !== undefined) await finite;
@@ -276,7 +287,7 @@ export class PlanExecution implements Disposable {
     const { clock } = this.#options;
     const refuse = (error: unknown): never => {
       if (!(error instanceof NotFiniteInput)) throw error;
-      throw this.#notFinite(error, exchange, iteration);
+      throw this.#notFinite(error, exchange);
     };
     try {
       const encoded = clock.follow('compress', () => exchange.part.encode(iteration));
@@ -289,10 +300,9 @@ export class PlanExecution implements Disposable {
   #notFinite(
     { index, value }: NotFiniteElement,
     { bucket }: BucketExchange,
-    iteration: number,
   ): GradwireError {
     const { rank } = this.#options.group;
-    return notFiniteError({ index, value, bucket, iteration, rank });
+    return notFiniteError({ index, value, bucket, iteration: this.#named, rank });
   }
 
   /**
@@ -326,11 +336,11 @@ export class PlanExecution implements Disposable {
    * Begins a bucket, whose gradient must be finite. Where the answer comes later, so does
    * the error: in what this returns.
    */
-  #begin(exchange: BucketExchange, iteration: number): Promise<void> | undefined {
+  #begin(exchange: BucketExchange): Promise<void> | undefined {
     const { clock } = this.#options;
     const found = clock.follow('compress', () => exchange.part.begin());
     const require = (element: NotFiniteElement | undefined): void => {
-      if (element !== undefined) throw this.#notFinite(element, exchange, iteration);
+      if (element !== undefined) throw this.#notFinite(element, exchange);
     };
     if (!(found instanceof Promise)) {
       require(found);

@@ -14,10 +14,22 @@ import {
   type ExperimentSpec,
 } from '../../shared/experiment-spec.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
+import { localStepsOf } from '../../shared/parallelism.ts';
 import { checkOverlap } from './check-overlap.ts';
-import { resolvePlan, type PlanSetting } from '../plan/resolve-plan.ts';
+import { checkParallelism } from './check-parallelism.ts';
+import {
+  resolvePlan,
+  type MomentumOwner,
+  type PlanSetting,
+} from '../plan/resolve-plan.ts';
 import { checkWorkload } from '../training/create-trainer.ts';
 import type { SpecFacts } from '../training/workload.ts';
+
+/** Who moves the weights by what is exchanged, after local steps. */
+const OUTER: MomentumOwner = {
+  name: 'the outer optimizer of local steps',
+  next: 'Use another method, or parallelism.kind: synchronous.',
+};
 
 export interface Launch {
   readonly spec: ExperimentSpec;
@@ -42,6 +54,7 @@ export function validateLaunch(
   const parsed = parseExperimentSpec(raw);
   checkPairs(parsed);
   checkOverlap(parsed);
+  checkParallelism(parsed);
   const { features, notice, tensors, iterationsPerEpoch, ownMomentum } = checkWorkload(
     parsed.workload,
     parsed.optimizer,
@@ -49,7 +62,13 @@ export function validateLaunch(
     known,
   );
   const { momentum } = parsed.optimizer;
-  const setting = { tensors, iterationsPerEpoch, momentum, ownMomentum };
+  const local = localStepsOf(parsed);
+  const setting = {
+    ...{ tensors, momentum },
+    // Methods count exchanges.
+    iterationsPerEpoch: iterationsPerEpoch / (local?.every ?? 1),
+    ownMomentum: local === undefined ? ownMomentum : OUTER,
+  };
   const plan = resolvePlan(parsed.exchange, undefined, setting);
   // The spec as it will run: every parameter of the method is written out.
   const workload = features === undefined ? {} : { features };

@@ -32,6 +32,13 @@ import { fitsName } from '../compression/policy/name-pattern.ts';
 import { findMethod, validateParameters } from '../compression/registry.ts';
 import { loses } from './tensor-policy.ts';
 
+/** An optimiser that keeps its momentum. */
+export interface MomentumOwner {
+  readonly name: string;
+  /** What to do about it. */
+  readonly next: string;
+}
+
 /** The run that a plan is for, in as far as it is known. */
 export interface PlanSetting {
   /** Names of the model's tensors: a pattern has to fit one of them. */
@@ -40,8 +47,8 @@ export interface PlanSetting {
   readonly iterationsPerEpoch?: number | undefined;
   /** The optimiser's, for methods that have it within them. */
   readonly momentum?: number | undefined;
-  /** An optimiser that cannot leave its momentum to the method. */
-  readonly ownMomentum?: string | undefined;
+  /** What cannot leave its momentum to the method. */
+  readonly ownMomentum?: MomentumOwner | undefined;
   /** Of the switch that is resolved: warm-ups and ramps that it gives begin at its fence. */
   readonly epoch?: number | undefined;
 }
@@ -192,10 +199,10 @@ function resolveParameters(
   if (method.replacesMomentum === true && ownMomentum !== undefined) {
     throw inputError(
       'METHOD_OPTIMIZER_MISFIT',
-      `${method.id} has momentum within it, and ${ownMomentum} keeps its own`,
+      `${method.id} has momentum within it, and ${ownMomentum.name} keeps its own`,
       {
         place: 'exchange.method',
-        next: 'Use another method, or the optimizer sgd or lars.',
+        next: ownMomentum.next,
       },
     );
   }

@@ -1,6 +1,7 @@
 /** The switches of a run: those that were asked for when it was launched, and later ones. */
 import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import { exchangeFrom } from '../../shared/parallelism.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
 import { assertReached } from '../launch/validate-launch.ts';
 import { resolvePlan, type PlanSetting } from '../plan/resolve-plan.ts';
@@ -79,7 +80,8 @@ export class PlannedSwitches {
 
   passed(epoch: number, fence: number): void {
     this.#fences.set(epoch, fence);
-    this.#forecast.passed(epoch, fence);
+    // What begins at a fence begins with an exchange.
+    this.#forecast.passed(epoch, exchangeFrom(fence, this.#options.spec));
   }
 
   #isKnown(epoch: number): boolean {

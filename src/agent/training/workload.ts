@@ -299,12 +299,14 @@ function sizeOf(
   return { ...size, ...(features === undefined ? {} : { features }) };
 }
 
+const LEAVE_MOMENTUM = 'Use another method, or the optimizer sgd or lars.';
+
 /** What there is to know of a workload before it runs. */
 export interface CheckedWorkload extends DataFacts {
   /** The model's tensors, in the order of the flat gradient. */
   readonly tensors: readonly string[];
   /** The optimiser, where it cannot leave momentum to a method. */
-  readonly ownMomentum?: string | undefined;
+  readonly ownMomentum?: { readonly name: string; readonly next: string } | undefined;
   /** In which every rank sees all of its shard once; no whole number, in general. */
   readonly iterationsPerEpoch: number;
 }
@@ -340,7 +342,7 @@ export function checkWorkload(
     ...facts,
     tensors: model.tensors.map(({ name }) => name),
     iterationsPerEpoch: count / workload.batchPerRank,
-    ...(leavesMomentum ? {} : { ownMomentum: id }),
+    ...(leavesMomentum ? {} : { ownMomentum: { name: id, next: LEAVE_MOMENTUM } }),
   };
 }
 

@@ -25,8 +25,8 @@ export class CheckpointKeeper {
   readonly #options: CheckpointKeeperOptions;
   /** The multiple of `every` that was reached last: what is put off stays due. */
   #reached: number;
-  /** Another one that is due before this iteration. */
-  #expected = -1;
+  /** From this iteration on another one is due. */
+  #expected = Infinity;
 
   /** @param from the first iteration */
   constructor(options: CheckpointKeeperOptions, from: number) {
@@ -36,11 +36,11 @@ export class CheckpointKeeper {
 
   /** Whether one is to be kept before this iteration. */
   isDue(iteration: number): boolean {
-    if (iteration === this.#expected) return true;
+    if (iteration >= this.#expected) return true;
     return Math.floor(iteration / this.#options.every) > this.#reached;
   }
 
-  /** One is due before this iteration, whatever the interval. */
+  /** One is due before this iteration, or later where it cannot be kept there. */
   expect(iteration: number): void {
     this.#expected = iteration;
   }
@@ -52,6 +52,7 @@ export class CheckpointKeeper {
   ): Promise<Notice | undefined> {
     const { owner, directory, every, written } = this.#options;
     this.#reached = Math.floor(iteration / every);
+    if (iteration >= this.#expected) this.#expected = Infinity;
     const start = performance.now();
     const file = checkpointFile(directory, iteration, owner.rank);
     const checkpoint = await take();

@@ -3,6 +3,7 @@
  * The engine's phases lie inside the time that the trainer waited for the exchange; what
  * the engine cannot account for (handing over between threads) is `other`.
  */
+import type { ExchangePlan } from '../../shared/exchange-plan.ts';
 import { sumPhases, zeroPhases } from '../../shared/phases.ts';
 import type { IterationRecord } from '../../shared/records.ts';
 import type { ExchangeResult } from '../exchange/exchange-engine.ts';
@@ -29,6 +30,12 @@ const EXCHANGE_PHASES = [
   'apply',
 ] as const;
 
+/** By which plan ranks exchange, whether they do in an iteration or not. */
+export interface PlanInForce {
+  readonly epoch: number;
+  readonly plan: Pick<ExchangePlan, 'method' | 'collective'>;
+}
+
 export interface IterationFacts {
   readonly rank: number;
   readonly iteration: number;
@@ -37,7 +44,9 @@ export interface IterationFacts {
   readonly lr: number;
   readonly marks: TrainerMarks;
   readonly step: StepResult;
-  readonly exchange: ExchangeResult;
+  /** Undefined where the rank was on its own. */
+  readonly exchange: ExchangeResult | undefined;
+  readonly inForce: PlanInForce | undefined;
   /** Iterations by which the gradient is older than the weights that it moved. */
   readonly staleness: number;
   /** Profiles of averages at the fence before this iteration. */
@@ -49,7 +58,8 @@ export function makeIterationRecord(facts: IterationFacts): IterationRecord {
   const phases = zeroPhases();
   const waitedFor: Record<string, number> = {};
   let overlapped = 0;
-  for (const profile of [exchange.profile, ...facts.averages]) {
+  const profiles = exchange === undefined ? [] : [exchange.profile];
+  for (const profile of [...profiles, ...facts.averages]) {
     const { hidden } = profile;
     for (const phase of EXCHANGE_PHASES) {
       const passed = hidden?.phases[phase] ?? 0;
@@ -67,8 +77,6 @@ export function makeIterationRecord(facts: IterationFacts): IterationRecord {
   phases.apply += marks.apply;
   phases.other = Math.max(0, marks.wall - sumPhases(phases));
 
-  const { nnzLocal, nnzReduced, thresholdRefreshes } = exchange.statistics;
-  const { bytes } = exchange;
   const { loss, metric } = facts.step;
   return {
     type: 'iteration',
@@ -80,6 +88,30 @@ export function makeIterationRecord(facts: IterationFacts): IterationRecord {
     ...(Object.keys(waitedFor).length === 0 ? {} : { waitedFor }),
     overlapped,
     ...(facts.staleness === 0 ? {} : { staleness: facts.staleness }),
+    ...(exchange === undefined ? aloneBy(facts.inForce) : exchanged(exchange, length)),
+    ...(loss === undefined ? {} : { loss }),
+    ...(metric === undefined ? {} : { metric }),
+    lr: facts.lr,
+  };
+}
+
+const NO_BYTES = {
+  ...{ dense: 0, payload: 0, wireSent: 0, wireReceived: 0 },
+  ...{ framingSent: 0, framingReceived: 0 },
+};
+
+/** What a record says of the exchange where there was none. */
+function aloneBy(inForce: PlanInForce | undefined) {
+  if (inForce === undefined) throw new Error('internal: no plan is in force');
+  const { epoch, plan } = inForce;
+  const { collective, method } = plan;
+  return { exchanged: false as const, bytes: NO_BYTES, epoch, method, collective };
+}
+
+function exchanged({ bytes, statistics, ...exchange }: ExchangeResult, length: number) {
+  const { nnzLocal, nnzReduced, thresholdRefreshes } = statistics;
+  const { residualNorm } = exchange;
+  return {
     bytes: {
       dense: 4 * length,
       payload: bytes.payload,
@@ -91,12 +123,7 @@ export function makeIterationRecord(facts: IterationFacts): IterationRecord {
     ...(nnzLocal === undefined ? {} : { nnzLocal, density: nnzLocal / length }),
     ...(nnzReduced === undefined ? {} : { nnzReduced }),
     ...(thresholdRefreshes === undefined ? {} : { thresholdRefreshes }),
-    ...(exchange.residualNorm === undefined
-      ? {}
-      : { residualNorm: exchange.residualNorm }),
-    ...(loss === undefined ? {} : { loss }),
-    ...(metric === undefined ? {} : { metric }),
-    lr: facts.lr,
+    ...(residualNorm === undefined ? {} : { residualNorm }),
     epoch: exchange.epoch,
     method: exchange.method,
     collective: exchange.collective,

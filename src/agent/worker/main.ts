@@ -21,7 +21,7 @@ const reports = openRankLine<ToWorker, FromWorker>({
 });
 const session = new WorkerSession({
   engineThread: bundledFile(
-    { bundle: 'engine-thread.js', source: 'engine-thread.ts' },
+    { bundle: 'engine-thread.js', source: 'engine/engine-thread.ts' },
     import.meta.dirname,
   ),
   reports,

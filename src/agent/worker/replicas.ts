@@ -8,7 +8,7 @@ import type { RunRecord } from '../../shared/records.ts';
 import type { Arena, Vector } from '../memory/arena.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
 import type { EvaluationSums, StepResult, Trainer } from '../training/trainer.ts';
-import type { EngineClient } from './engine-client.ts';
+import type { EngineClient } from './engine/engine-client.ts';
 import type { FiniteMeasures } from './finite-measures.ts';
 
 export interface ReplicasOptions {
@@ -116,13 +116,20 @@ export class Replicas {
   /**
    * Replace weights and optimiser state by their averages over ranks. The state too:
    * equal weights with unequal velocities would drift apart again at the next step.
+   * @param outer state of as many numbers as there are weights, to be averaged as well
    */
-  async resynchronize(): Promise<readonly ExchangeProfile[]> {
+  async resynchronize(outer?: Float32Array): Promise<readonly ExchangeProfile[]> {
     const { trainer, engine, arena } = this.#options;
     this.#weights ??= await this.#allocate(trainer.length);
     const weights = arena.f32(this.#weights);
+    const profiles: { profile: ExchangeProfile }[] = [];
+    if (outer !== undefined) {
+      weights.set(outer);
+      profiles.push(await engine.call('average', { vector: this.#weights }));
+      outer.set(weights);
+    }
     await trainer.readWeights(weights);
-    const profiles = [await engine.call('average', { vector: this.#weights })];
+    profiles.push(await engine.call('average', { vector: this.#weights }));
     await trainer.writeWeights(weights);
     if (trainer.stateLength > 0) {
       this.#state ??= await this.#allocate(trainer.stateLength);

@@ -9,6 +9,7 @@ import type { Notice } from '../../shared/records.ts';
 import { inputError, type ErrorData } from '../../shared/errors.ts';
 import { checkpointInterval, isEncrypted } from '../../shared/experiment-spec.ts';
 import type { PlanSwitch } from '../../shared/exchange-plan.ts';
+import { exchangeFrom } from '../../shared/parallelism.ts';
 import type {
   FromWorker,
   ToWorker,
@@ -25,12 +26,13 @@ import { Arena } from '../memory/arena.ts';
 import { createTrainer, mayHaveGpu } from '../training/create-trainer.ts';
 import type { Trainer } from '../training/trainer.ts';
 import { CheckpointKeeper } from './checkpoint-keeper.ts';
-import { EngineClient } from './engine-client.ts';
-import { gpuLink, threadLink } from './engine-link.ts';
-import { besideGpu, enginePlace, type EnginePlace } from './engine-place.ts';
-import type { EngineCalls } from './engine-protocol.ts';
+import { EngineClient } from './engine/engine-client.ts';
+import { gpuLink, threadLink } from './engine/engine-link.ts';
+import { besideGpu, enginePlace, type EnginePlace } from './engine/engine-place.ts';
+import type { EngineCalls } from './engine/engine-protocol.ts';
 import { RecordSender } from './record-sender.ts';
 import type { ReportChannel } from '../world/report-channel.ts';
+import { exchangesOnHost, stepsOf } from './steps/open-steps.ts';
 import { TrainingLoop } from './training-loop.ts';
 import { rankError } from './rank-error.ts';
 
@@ -60,7 +62,7 @@ export class WorkerSession {
   #trainer: Promise<Trainer> | undefined;
   #memory: WebAssembly.Memory | undefined;
   #engineIsInline = false;
-  /** The gradient on the GPU, where the engine can be beside it. */
+  /** The gradient on the GPU, where the engine can be beside it or has no use of it. */
   #gpuGradient: GpuGradient | undefined;
   #connected = false;
   /** Orders that came before the engine was connected. */
@@ -85,7 +87,7 @@ export class WorkerSession {
         this.#guard(this.#begin(message));
         return;
       case 'switch':
-        if (this.#connected) this.#engine?.learn(message.switch);
+        if (this.#connected) this.#engine?.learn(this.#counted(message.switch));
         else this.#early.push(message.switch);
         return;
       case 'stop':
@@ -155,11 +157,11 @@ export class WorkerSession {
 
   /** The engine's memory, and where it listens. */
   #openEngine(place: EnginePlace): Promise<EngineCalls['listen']['reply']> {
-    const { listen: host, ports } = this.#configuration!;
+    const { listen: host, ports, spec } = this.#configuration!;
     this.#engine = new EngineClient(
       place === 'thread'
         ? threadLink(this.#options.engineThread)
-        : gpuLink(() => this.#gpuGradient),
+        : gpuLink(() => (exchangesOnHost(spec) ? undefined : this.#gpuGradient)),
     );
     this.#engineIsInline = place === 'inline';
     return this.#engine.call('listen', { host, ports });
@@ -215,6 +217,12 @@ export class WorkerSession {
     );
   }
 
+  /** A switch as the engine counts, which knows of exchanges alone. */
+  #counted(planSwitch: PlanSwitch): PlanSwitch {
+    const { spec } = this.#configuration!;
+    return { ...planSwitch, notBefore: exchangeFrom(planSwitch.notBefore, spec) };
+  }
+
   get #owner(): CheckpointOwner {
     const { run, rank, spec } = this.#configuration!;
     return { run, rank, world: spec.world.ranks };
@@ -229,7 +237,9 @@ export class WorkerSession {
     const trainer = await this.#trainer!;
     const { spec, rank } = configuration;
     const resume = await this.#resume();
-    if (this.#engineIsInline) this.#gpuGradient = trainer.openGpuGradient();
+    if (this.#engineIsInline || exchangesOnHost(spec)) {
+      this.#gpuGradient = trainer.openGpuGradient();
+    }
     const { gradient, fences, notices } = await engine.call('connect', {
       run: configuration.run,
       rank,
@@ -246,14 +256,17 @@ export class WorkerSession {
       threads: configuration.threads,
       tensors: trainer.tensors,
       plan: configuration.plan,
-      switches: configuration.switches,
+      switches: configuration.switches.map((one) => this.#counted(one)),
       network: configuration.network,
       places: configuration.places,
-      resume: resume && { iteration: resume.iteration, state: resume.engine },
+      resume: resume && {
+        iteration: exchangeFrom(resume.iteration, spec),
+        state: resume.engine,
+      },
     });
     await this.#agreeOnBackend(trainer, engine);
     this.#connected = true;
-    for (const planSwitch of this.#early) engine.learn(planSwitch);
+    for (const planSwitch of this.#early) engine.learn(this.#counted(planSwitch));
     if (this.#stopEarly) engine.requestStop();
     if (this.#pauseEarly) engine.requestPause();
     this.#options.reports.send({
@@ -264,15 +277,16 @@ export class WorkerSession {
       parameters: trainer.length,
       ...statedKind(trainer.metric),
     });
-    const readsBack = trainer.backend === 'webgpu' && this.#gpuGradient === undefined;
     const arena = new Arena(this.#memory);
+    const onDevice = this.#gpuGradient;
+    const readsBack = trainer.backend === 'webgpu' && onDevice === undefined;
     const loop = new TrainingLoop({
       rank,
       spec,
       trainer,
       engine,
       arena,
-      gradient: this.#gpuGradient ?? arena.f32(gradient!),
+      openSteps: stepsOf(spec, { onDevice, inArena: gradient && arena.f32(gradient) }),
       fences,
       notices: readsBack ? [READ_BACK, ...notices] : notices,
       report: (record) => {

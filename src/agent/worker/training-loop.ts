@@ -7,7 +7,7 @@ import type { ExchangePlan } from '../../shared/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { statedKind } from '../../shared/metric.ts';
 import type { Notice, RunRecord } from '../../shared/records.ts';
-import type { Fence } from '../exchange/exchange-engine.ts';
+import type { ExchangeResult, Fence } from '../exchange/exchange-engine.ts';
 import { planBuckets } from '../plan/buckets.ts';
 import {
   driftOf,
@@ -18,14 +18,14 @@ import {
 import type { RankCheckpoint } from '../checkpoint/rank-checkpoint.ts';
 import type { Arena } from '../memory/arena.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
-import type { GradientMemory, StepResult, Trainer } from '../training/trainer.ts';
+import type { StepResult, Trainer } from '../training/trainer.ts';
 import type { CheckpointKeeper } from './checkpoint-keeper.ts';
-import type { EngineClient } from './engine-client.ts';
+import type { EngineClient } from './engine/engine-client.ts';
 import { FiniteMeasures, requireFiniteStep } from './finite-measures.ts';
-import { GradientComparison } from './gradient-comparison.ts';
-import { GradientSteps } from './gradient-steps.ts';
-import { makeIterationRecord } from './iteration-record.ts';
+import { makeIterationRecord, type PlanInForce } from './iteration-record.ts';
 import { Replicas, type Evaluation } from './replicas.ts';
+import { GradientComparison } from './steps/gradient-comparison.ts';
+import { isDue, type Steps, type StepsOptions } from './steps/steps.ts';
 
 export interface LoopOptions {
   readonly rank: number;
@@ -33,8 +33,8 @@ export interface LoopOptions {
   readonly trainer: Trainer;
   readonly engine: EngineClient;
   readonly arena: Arena;
-  /** Where the engine expects the flat gradient. */
-  readonly gradient: GradientMemory;
+  /** How ranks share the work. */
+  readonly openSteps: (options: StepsOptions) => Steps;
   /** The fences before iteration 0, and what was noticed at them. */
   readonly fences: readonly Fence[];
   readonly notices: readonly Notice[];
@@ -46,6 +46,9 @@ export interface LoopOptions {
   /** Where to go on; default: at the beginning. */
   readonly resume?: RankCheckpoint | undefined;
 }
+
+/** Where a rank was on its own. */
+const NOTHING_AGREED = { fences: [], notices: [] };
 
 export class TrainingLoop {
   readonly #options: LoopOptions;
@@ -63,8 +66,9 @@ export class TrainingLoop {
   #replaced: ReadonlySet<string> = new Set();
   #replacementTold = false;
   readonly #comparison: GradientComparison;
-  readonly #steps: GradientSteps;
+  readonly #steps: Steps;
   #comparisonRefused = false;
+  #inForce: PlanInForce | undefined;
   /** Accuracy on the test set, as it was evaluated last. */
   #lastMetric: number | undefined;
 
@@ -72,13 +76,21 @@ export class TrainingLoop {
     this.#options = options;
     this.#replicas = new Replicas({ ...options, finite: this.#finite });
     this.#comparison = new GradientComparison(options.engine, options.arena);
-    this.#steps = new GradientSteps({ ...options, comparison: this.#comparison });
+    const { rank, trainer } = options;
+    this.#steps = options.openSteps({
+      ...options,
+      comparison: this.#comparison,
+      requireFinite: (step, iteration) => {
+        requireFiniteStep(step, { rank, iteration, title: trainer.metric.title });
+      },
+    });
   }
 
   /** @param plan the plan before the first fence; where it goes on, the checkpoint's */
   async run(plan: ExchangePlan): Promise<void> {
-    const { spec, trainer, gradient, rank, resume } = this.#options;
+    const { spec, trainer, rank, resume } = this.#options;
     this.#drift = driftOf(plan, trainer.tensors);
+    this.#inForce = { epoch: resume?.engine.schedule.epoch ?? 0, plan };
     this.#replaceMomentum(plan);
     if (resume !== undefined) await this.#restore(resume);
     this.#noticeIdleOverlap(plan);
@@ -90,16 +102,12 @@ export class TrainingLoop {
       const averages = await this.#passFences(fences, iteration);
       // A run that goes on from there does not have to move its state a second time.
       if (fences.length > 0) this.#options.checkpoints?.expect(iteration + 1);
-      const compared = this.#comparedGradient(iteration);
-      const taken = await this.#steps.take(iteration, compared);
-      const exchanged = performance.now();
-      const { at, step } = taken;
-      // After the exchange, which says more: where a gradient is not finite, and on whom.
-      requireFiniteStep(step, { rank, iteration, title: trainer.metric.title });
-      const { result } = taken.exchange;
-      await trainer.applyGradient(gradient, iteration);
+      const compares = this.#compares(iteration);
+      const taken = await this.#steps.take(iteration, compares);
       trainer.takePlainSteps(this.#replaced);
       const end = performance.now();
+      const { at, step } = taken;
+      const result = taken.exchange?.result;
       this.#options.report(
         makeIterationRecord({
           rank,
@@ -111,60 +119,44 @@ export class TrainingLoop {
             wall: end - start + taken.elsewhere,
             data: taken.data,
             compute: taken.compute,
-            apply: end - exchanged,
+            apply: taken.apply,
           },
           step,
-          exchange: {
+          exchange: result && {
             ...result,
             residualNorm: this.#finite.residualNorm(result.residualNorm, iteration),
           },
+          inForce: this.#inForce,
           staleness: taken.staleness,
           averages,
         }),
       );
-      const { similarities } = result.statistics;
-      if (rank === 0 && similarities !== undefined) {
-        this.#options.report({
-          type: 'similarity',
-          at,
-          iteration,
-          buckets: this.#finite.similarities(similarities, iteration),
-        });
-      }
-      if (result.buckets !== undefined) {
-        this.#options.report({
-          type: 'buckets',
-          at,
-          iteration,
-          buckets: this.#finite.buckets(result.buckets, iteration),
-        });
-      }
-      if (compared !== undefined) await this.#reportComparison(compared, iteration);
-      this.#reportImbalance(result.bytes.imbalance, iteration);
-      for (const notice of result.notices) this.#noticeOfAll(notice);
+      if (result !== undefined) this.#reportExchange(result, { at, iteration });
+      if (compares) await this.#reportComparison(iteration);
       await this.#options.room();
-      const last = result.stop || iteration + 1 === spec.iterations;
+      const stop = result?.stop === true;
+      const last = stop || iteration + 1 === spec.iterations;
       if (!last) await this.#maintain(iteration);
-      ({ fences, notices } = taken.exchange);
+      ({ fences, notices } = taken.exchange ?? NOTHING_AGREED);
       if (last) {
-        await this.#finish(iteration, step, result.stop);
+        await this.#finish(iteration, step, stop);
         return;
       }
-      // What a fence does is not done yet: the checkpoint waits until it is.
-      if (fences.length > 0) continue;
+      // What a fence does is not done yet: the checkpoint waits until it is. And there are
+      // checkpoints only where all ranks have the same weights.
+      if (fences.length > 0 || result === undefined) continue;
       await this.#keep(iteration + 1, result.pause);
       if (result.pause) return;
     }
   }
 
-  /** The gradient, where it is to be compared in this iteration, and can be. */
-  #comparedGradient(iteration: number): Float32Array | undefined {
-    const { gradient, spec } = this.#options;
-    const { compareEvery } = spec;
-    if (compareEvery === undefined || (iteration + 1) % compareEvery !== 0) {
-      return undefined;
-    }
-    if (gradient instanceof Float32Array && this.#replaced.size === 0) return gradient;
+  /** Whether what is exchanged is to be compared in this iteration, and can be. */
+  #compares(iteration: number): boolean {
+    const { compareEvery } = this.#options.spec;
+    const since = this.#steps.since(iteration);
+    if (!this.#steps.exchangesIn(iteration)) return false;
+    if (!isDue(compareEvery, { since, iteration })) return false;
+    if (this.#steps.exchanged !== undefined && this.#replaced.size === 0) return true;
     if (!this.#comparisonRefused) {
       this.#comparisonRefused = true;
       this.#noticeOfAll({
@@ -176,11 +168,33 @@ export class TrainingLoop {
             : 'the gradient stays on the GPU, where it is not compared; engine: thread brings it back',
       });
     }
-    return undefined;
+    return false;
   }
 
-  async #reportComparison(applied: Float32Array, iteration: number): Promise<void> {
-    const difference = await this.#comparison.difference(applied);
+  #reportExchange(
+    result: ExchangeResult,
+    { at, iteration }: { readonly at: number; readonly iteration: number },
+  ): void {
+    const { rank, report } = this.#options;
+    const { similarities } = result.statistics;
+    if (rank === 0 && similarities !== undefined) {
+      report({
+        ...{ type: 'similarity', at, iteration },
+        buckets: this.#finite.similarities(similarities, iteration),
+      });
+    }
+    if (result.buckets !== undefined) {
+      report({
+        ...{ type: 'buckets', at, iteration },
+        buckets: this.#finite.buckets(result.buckets, iteration),
+      });
+    }
+    this.#reportImbalance(result.bytes.imbalance, iteration);
+    for (const notice of result.notices) this.#noticeOfAll(notice);
+  }
+
+  async #reportComparison(iteration: number): Promise<void> {
+    const difference = await this.#comparison.difference(this.#steps.exchanged!);
     if (this.#options.rank !== 0) return;
     this.#options.report({
       ...{ type: 'comparison', at: Date.now(), iteration },
@@ -200,6 +214,7 @@ export class TrainingLoop {
       const saved = await engine.call('save', {});
       return {
         ...{ iteration, weights, state },
+        outer: this.#steps.state,
         engine: saved.state,
         metric: this.#lastMetric,
       };
@@ -207,12 +222,13 @@ export class TrainingLoop {
     if (notice !== undefined) this.#notice(notice);
   }
 
-  async #restore({ weights, state, metric }: RankCheckpoint): Promise<void> {
+  async #restore({ weights, state, outer, metric }: RankCheckpoint): Promise<void> {
     const { trainer } = this.#options;
     // Before the velocities come, which would begin anew by it.
     trainer.takePlainSteps(this.#replaced);
     await trainer.writeWeights(weights);
     await trainer.writeState(state);
+    if (outer !== undefined) this.#steps.state?.set(outer);
     this.#lastMetric = metric;
   }
 
@@ -227,9 +243,10 @@ export class TrainingLoop {
     for (const { planSwitch, from, transition, state } of fences) {
       if (transition.resynchronize) {
         await this.#replicas.divergence(iteration);
-        averages.push(...(await this.#replicas.resynchronize()));
+        averages.push(...(await this.#replicas.resynchronize(this.#steps.state)));
       }
-      const { plan } = planSwitch;
+      const { epoch, plan } = planSwitch;
+      this.#inForce = { epoch, plan };
       this.#replaceMomentum(plan);
       this.#noticeIdleOverlap(plan);
       for (const name of this.#replaced) plain.add(name);
@@ -239,7 +256,7 @@ export class TrainingLoop {
           type: 'switch',
           at: Date.now(),
           fence: iteration,
-          epoch: planSwitch.epoch,
+          epoch,
           from: { ...from },
           to: { ...plan },
           residual: transition.residual,
@@ -298,21 +315,23 @@ export class TrainingLoop {
   /** What happens between iterations, outside their wall time. */
   async #maintain(iteration: number): Promise<void> {
     const { evaluateEvery } = this.#options.spec;
-    const done = iteration + 1;
-    if (evaluateEvery > 0 && done % evaluateEvery === 0)
-      await this.#evaluate(iteration);
+    const here = { since: iteration, iteration };
+    if (isDue(evaluateEvery, here)) await this.#evaluate(iteration);
     const { drifts, measureEvery, resyncEvery } = this.#drift;
     if (!drifts) return;
-    if (measureEvery > 0 && done % measureEvery === 0) {
-      await this.#replicas.divergence(iteration);
+    if (isDue(measureEvery, here)) await this.#replicas.divergence(iteration);
+    // Between exchanges replicas differ anyhow: their averages wait for the next.
+    if (!this.#steps.exchangesIn(iteration)) return;
+    const since = this.#steps.since(iteration);
+    if (isDue(resyncEvery, { since, iteration })) {
+      await this.#replicas.resynchronize(this.#steps.state);
     }
-    if (resyncEvery > 0 && done % resyncEvery === 0)
-      await this.#replicas.resynchronize();
   }
 
   async #evaluate(iteration: number): Promise<Evaluation> {
     if (!this.#options.trainer.evaluates) return { averaged: undefined };
-    const evaluation = await this.#replicas.evaluate(iteration, this.#drift.drifts);
+    const differ = this.#drift.drifts || !this.#steps.exchangesIn(iteration);
+    const evaluation = await this.#replicas.evaluate(iteration, differ);
     this.#lastMetric = evaluation.metric;
     return evaluation;
   }
@@ -322,7 +341,7 @@ export class TrainingLoop {
     const { drifts } = this.#drift;
     const divergence = drifts ? await this.#replicas.divergence(iteration) : undefined;
     const { averaged, metric: own } = await this.#evaluate(iteration);
-    if (drifts) await this.#replicas.resynchronize();
+    if (drifts) await this.#replicas.resynchronize(this.#steps.state);
     const metric = drifts ? averaged?.metric : own;
     const { consistent, weights } = await this.#replicas.digest();
     const loss = step.loss === undefined ? undefined : await this.#mean(step.loss);

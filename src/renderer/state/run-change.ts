@@ -6,7 +6,7 @@ import {
   type NamedPlan,
 } from '../../shared/exchange-plan.ts';
 import type { JsonValue } from '../../shared/json.ts';
-import { isDraft, valueAt, withValue, type Draft } from './spec-form.ts';
+import { isDraft, valueAt, withValue, type Draft } from './spec-draft.ts';
 
 export type PlanChange = Readonly<Record<string, JsonValue>>;
 

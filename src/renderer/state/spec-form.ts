@@ -11,9 +11,8 @@ import { experimentSpecSchema } from '../../shared/experiment-spec.ts';
 import type { JsonValue } from '../../shared/json.ts';
 import { isModelFile, modelName } from '../../shared/model-name.ts';
 import { LOCAL_NODE } from '../../shared/node-entry.ts';
-
-/** A spec in the making. */
-export type Draft = { readonly [key: string]: JsonValue };
+import { PARALLELISM_KINDS } from '../../shared/parallelism.ts';
+import { isDraft, valueAt, withValue, type Draft } from './spec-draft.ts';
 
 export type FieldKind =
   'number' | 'integer' | 'boolean' | 'choice' | 'several' | 'text' | 'json';
@@ -59,42 +58,6 @@ function schemaAt(path: string): SchemaNode {
   for (const key of path.split('.')) node = node?.properties?.[key];
   if (node === undefined) throw new Error(`internal: no "${path}" in the spec`);
   return node;
-}
-
-export function valueAt(draft: Draft, path: string): JsonValue | undefined {
-  let value: JsonValue | undefined = draft;
-  for (const key of path.split('.')) {
-    if (!isDraft(value)) return undefined;
-    value = value[key];
-  }
-  return value;
-}
-
-/**
- * A copy with one value changed; undefined removes the key, and the section around it where
- * it was the last.
- */
-export function withValue(
-  draft: Draft,
-  path: string,
-  value: JsonValue | undefined,
-): Draft {
-  const [key = '', ...rest] = path.split('.');
-  const copy: Record<string, JsonValue> = { ...draft };
-  if (rest.length > 0) {
-    const inner = draft[key];
-    const changed = withValue(isDraft(inner) ? inner : {}, rest.join('.'), value);
-    if (value === undefined && Object.keys(changed).length === 0) {
-      Reflect.deleteProperty(copy, key);
-    } else {
-      copy[key] = changed;
-    }
-  } else if (value === undefined) {
-    Reflect.deleteProperty(copy, key);
-  } else {
-    copy[key] = value;
-  }
-  return copy;
 }
 
 /**
@@ -250,7 +213,11 @@ export function formSections(
           : []),
         ...(dataset?.takesColumns === true ||
         valueAt(draft, 'workload.columns') !== undefined
-          ? [field('workload.columns.label', 'text', 'Label column')]
+          ? [
+              field('workload.columns.label', 'text', 'Label column'),
+              field('workload.columns.numeric', 'json', 'Columns of numbers'),
+              field('workload.columns.categorical', 'json', 'Columns of categories'),
+            ]
           : []),
         ...(valueAt(draft, 'workload.model') === 'synthetic-gradient' ||
         valueAt(draft, 'workload.synthetic') !== undefined
@@ -278,6 +245,7 @@ export function formSections(
       ],
       more: [field('world.ports', 'text', 'Ports')],
     },
+    parallelismSection(draft),
     {
       title: 'Emulated network',
       fields: [
@@ -354,6 +322,36 @@ export function formSections(
   ];
 }
 
+/** What only local steps have is seen where they are chosen, or where it is given. */
+function parallelismSection(draft: Draft): FormSection {
+  const kinds = PARALLELISM_KINDS.map((kind) => ({
+    value: kind,
+    label: kind,
+    hint: KIND_HINTS[kind],
+  }));
+  const isLocal = valueAt(draft, 'parallelism.kind') === 'local-steps';
+  const ofLocalSteps = [
+    field('parallelism.every', 'integer', 'Exchange every'),
+    field('parallelism.outer.lr', 'number', 'Outer learning rate'),
+    field('parallelism.outer.momentum', 'number', 'Outer momentum'),
+  ];
+  return {
+    title: 'Parallelism',
+    fields: [
+      field('parallelism.kind', 'choice', 'Kind', kinds),
+      ...ofLocalSteps.filter(
+        ({ path }) => isLocal || valueAt(draft, path) !== undefined,
+      ),
+    ],
+  };
+}
+
+const KIND_HINTS: Readonly<Record<(typeof PARALLELISM_KINDS)[number], string>> = {
+  synchronous: 'Ranks exchange in every iteration',
+  'local-steps':
+    'Ranks take steps of their own and exchange how far they moved, as DiLoCo does',
+};
+
 /** Whether a folded field has to be seen: its value is not the usual one. */
 export function isUnusual(draft: Draft, { path }: FormField): boolean {
   const value = valueAt(draft, path);
@@ -382,9 +380,4 @@ function entryChoices(
 
 function plainChoices(values: readonly string[] | undefined): readonly FormChoice[] {
   return (values ?? []).map((value) => ({ value, label: value }));
-}
-
-/** Whether a value has keys of its own. */
-export function isDraft(value: unknown): value is Draft {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -7,16 +7,16 @@ import {
 import { Arena } from '../../../src/agent/memory/arena.ts';
 import { CounterRandom } from '../../../src/agent/kernels/random.ts';
 import { SHARED_LENGTH } from '../../../src/agent/kernels/wasm/kernel-threads.ts';
-import { EngineClient } from '../../../src/agent/worker/engine-client.ts';
+import { EngineClient } from '../../../src/agent/worker/engine/engine-client.ts';
 import {
   gpuLink,
   threadLink,
   type OpenEngineLink,
-} from '../../../src/agent/worker/engine-link.ts';
+} from '../../../src/agent/worker/engine/engine-link.ts';
 import { countsThreads, kernelThreads } from '../../unit/kernels/thread-names.ts';
 
 const engineThread = new URL(
-  '../../../src/agent/worker/engine-thread.ts',
+  '../../../src/agent/worker/engine/engine-thread.ts',
   import.meta.url,
 );
 

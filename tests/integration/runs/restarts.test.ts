@@ -167,6 +167,34 @@ const PLANS: readonly {
 ];
 
 describe('a rank that is killed', () => {
+  it('costs nothing but time: local steps with momentum of their own and of all', async () => {
+    const settings = [
+      ...[
+        ...RESTARTS,
+        `iterations=${LENGTH}`,
+        'checkpointEvery=15',
+        'evaluateEvery=20',
+      ],
+      ...['parallelism={kind: local-steps, every: 4}', 'exchange.method=topk'],
+    ];
+    const args = [
+      ...['run', 'quickstart', '--json', '--switch', '22:method=dct'],
+      ...settings.flatMap((setting) => ['--set', setting]),
+    ];
+    const whole = home.start(args);
+    expect((await whole.finished).stderr).toBe('');
+    const cut = home.start(args);
+    await reach(cut, 40);
+    killRank(cut, 1);
+    const { code, stderr } = await cut.finished;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(trajectory(cut.records)).toEqual(trajectory(whole.records));
+    // Each 15 iterations and behind a switch, at the exchange that comes next: where all
+    // ranks have the same weights.
+    const kept = ofType(whole.records, 'checkpoint').map(({ iteration }) => iteration);
+    expect([...new Set(kept)]).toEqual([16, 28, 32, 48, 60]);
+  });
+
   it.each(PLANS.slice(0, effort({ quick: 1, soak: PLANS.length })))(
     'costs nothing but time: $name',
     async ({ settings, switches = [] }) => {

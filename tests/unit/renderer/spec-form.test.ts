@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import {
+  valueAt,
+  withValue,
+  type Draft,
+} from '../../../src/renderer/state/spec-draft.ts';
+import {
   collectiveChoices,
   formSections,
   isUnusual,
   readField,
-  valueAt,
   withMethod,
-  withValue,
-  type Draft,
 } from '../../../src/renderer/state/spec-form.ts';
 import type { Catalogue } from '../../../src/shared/catalogue.ts';
 import { experimentSpecSchema } from '../../../src/shared/experiment-spec.ts';

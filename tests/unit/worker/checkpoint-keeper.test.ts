@@ -18,8 +18,13 @@ test('one is due at each multiple, and stays due until it is kept', () => {
   expect(keeper(10).isDue(20)).toBe(true);
 });
 
-test('one more is due where it is expected, and there alone', () => {
+test('one more is due from where it is expected until it is kept', async () => {
   const checkpoints = keeper();
   checkpoints.expect(4);
-  expect([3, 4, 5].map((at) => checkpoints.isDue(at))).toEqual([false, true, false]);
+  expect([3, 4, 5].map((at) => checkpoints.isDue(at))).toEqual([false, true, true]);
+  // It cannot be written, and there is one less to be kept all the same.
+  await checkpoints
+    .keep(5, () => Promise.reject(new Error('no weights')))
+    .catch(() => 0);
+  expect([6, 9, 10].map((at) => checkpoints.isDue(at))).toEqual([false, false, true]);
 });

@@ -3,7 +3,7 @@ import {
   besideGpu,
   enginePlace,
   type EnginePlace,
-} from '../../../src/agent/worker/engine-place.ts';
+} from '../../../src/agent/worker/engine/engine-place.ts';
 
 type Spec = Parameters<typeof enginePlace>[0]['spec'];
 

@@ -2,23 +2,23 @@
  * The engine of one rank behind the calls of `engine-protocol.ts`: owns the arena's
  * allocator, the sockets and the exchange. A host of it decides on which thread it runs.
  */
-import { toErrorData } from '../../shared/errors.ts';
-import type { RankAddress } from '../../shared/protocol/supervisor.ts';
-import type { Notice } from '../../shared/records.ts';
-import { ArenaSite } from '../sites/arena-site.ts';
-import { DeviceSite } from '../sites/device-site.ts';
-import { ExchangeEngine } from '../exchange/exchange-engine.ts';
-import type { GpuGradient } from '../sites/gpu-gradient.ts';
-import type { GradientSite } from '../sites/gradient-site.ts';
-import { Arena, type Vector } from '../memory/arena.ts';
-import type { Kernels } from '../kernels/kernels.ts';
-import { startWasmKernels, type LoadedKernels } from '../kernels/wasm/load.ts';
-import { PhaseClock } from '../profile/phase-clock.ts';
-import { connectMesh } from '../transport/mesh.ts';
-import { TUNNEL } from '../transport/mesh-links.ts';
-import { MeshSeat } from '../transport/mesh-seat.ts';
-import { chooseTransport } from '../transport/transport-choice.ts';
-import type { Transport } from '../transport/transport.ts';
+import { toErrorData } from '../../../shared/errors.ts';
+import type { RankAddress } from '../../../shared/protocol/supervisor.ts';
+import type { Notice } from '../../../shared/records.ts';
+import { ArenaSite } from '../../sites/arena-site.ts';
+import { DeviceSite } from '../../sites/device-site.ts';
+import { ExchangeEngine } from '../../exchange/exchange-engine.ts';
+import type { GpuGradient } from '../../sites/gpu-gradient.ts';
+import type { GradientSite } from '../../sites/gradient-site.ts';
+import { Arena, type Vector } from '../../memory/arena.ts';
+import type { Kernels } from '../../kernels/kernels.ts';
+import { startWasmKernels, type LoadedKernels } from '../../kernels/wasm/load.ts';
+import { PhaseClock } from '../../profile/phase-clock.ts';
+import { connectMesh } from '../../transport/mesh.ts';
+import { TUNNEL } from '../../transport/mesh-links.ts';
+import { MeshSeat } from '../../transport/mesh-seat.ts';
+import { chooseTransport } from '../../transport/transport-choice.ts';
+import type { Transport } from '../../transport/transport.ts';
 import type {
   EngineCall,
   EngineCalls,

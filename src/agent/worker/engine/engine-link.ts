@@ -8,8 +8,8 @@
  * (docs/decisions/013-gradients-stay-on-the-gpu.md).
  */
 import { Worker } from 'node:worker_threads';
-import { failure } from '../../shared/errors.ts';
-import type { GpuGradient } from '../sites/gpu-gradient.ts';
+import { failure } from '../../../shared/errors.ts';
+import type { GpuGradient } from '../../sites/gpu-gradient.ts';
 import { EngineHost } from './engine-host.ts';
 import type { FromEngine, ToEngine } from './engine-protocol.ts';
 

@@ -1,68 +1,67 @@
 /**
- * The gradient of each iteration and its exchange: one after the other, the exchange beginning
- * while the gradient is being computed (`overlap`), or beside the next gradient
- * (`doubleBuffer`).
+ * Synchronous data parallelism: the gradient of each iteration is exchanged and applied by all.
+ * One after the other, the exchange beginning while the gradient is being computed
+ * (`overlap`), or beside the next gradient (`doubleBuffer`).
  */
-import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
-import { awaitedLater } from '../exchange/awaited-later.ts';
-import type { Beside } from '../exchange/exchange-engine.ts';
-import type { GradientMemory, StepResult, Trainer } from '../training/trainer.ts';
-import type { CheckpointKeeper } from './checkpoint-keeper.ts';
-import type { EngineClient } from './engine-client.ts';
-import type { EngineCalls } from './engine-protocol.ts';
-import type { GradientComparison } from './gradient-comparison.ts';
+import { awaitedLater } from '../../exchange/awaited-later.ts';
+import type { Beside } from '../../exchange/exchange-engine.ts';
+import type { GradientMemory } from '../../training/trainer.ts';
+import type { EngineCalls } from '../engine/engine-protocol.ts';
+import {
+  computeGradient,
+  isDue,
+  type ComputedGradient,
+  type Steps,
+  type StepsOptions,
+  type TakenStep,
+} from './steps.ts';
 
-export interface GradientStepsOptions {
-  readonly rank: number;
-  readonly spec: ExperimentSpec;
-  readonly trainer: Trainer;
-  readonly engine: EngineClient;
-  /** Where the engine expects the flat gradient. */
+export interface SynchronousStepsOptions extends StepsOptions {
+  /** Where the trainer writes the flat gradient, and the engine expects it. */
   readonly gradient: GradientMemory;
-  readonly checkpoints?: CheckpointKeeper | undefined;
-  readonly comparison: GradientComparison;
 }
 
-/** A batch's gradient, and what it took, ms. */
-interface ComputedGradient {
-  /** Wall-clock time at which it was begun, ms since 1970. */
-  readonly at: number;
-  readonly step: StepResult;
-  readonly data: number;
-  readonly compute: number;
-}
+/** What was exchanged is not applied yet. */
+type ExchangedStep = Omit<TakenStep, 'apply'>;
 
-export interface GradientStep extends ComputedGradient {
-  readonly exchange: EngineCalls['exchange']['reply'];
-  /** Iterations by which the gradient is older than the weights that it will move. */
-  readonly staleness: number;
-  /**
-   * Milliseconds by which the iteration was longer than this call: each is the iteration's of
-   * whose batch it was.
-   */
-  readonly elsewhere: number;
-}
-
-export class GradientSteps {
-  readonly #options: GradientStepsOptions;
+export class SynchronousSteps implements Steps {
+  readonly #options: SynchronousStepsOptions;
+  readonly state = undefined;
   /** The next iteration's gradient, where it has been computed. */
   #ahead: ComputedGradient | undefined;
   #memoryAhead: Float32Array | undefined;
 
-  constructor(options: GradientStepsOptions) {
+  constructor(options: SynchronousStepsOptions) {
     this.#options = options;
   }
 
-  /**
-   * What the exchange before this one averaged has been applied.
-   * @param compared the gradient, where it is to be compared
-   */
-  async take(
-    iteration: number,
-    compared: Float32Array | undefined,
-  ): Promise<GradientStep> {
+  get exchanged(): Float32Array | undefined {
+    const { gradient } = this.#options;
+    return gradient instanceof Float32Array ? gradient : undefined;
+  }
+
+  since(iteration: number): number {
+    return iteration;
+  }
+
+  exchangesIn(): boolean {
+    return true;
+  }
+
+  async take(iteration: number, compares: boolean): Promise<TakenStep> {
+    const { gradient, requireFinite, trainer } = this.#options;
+    const exchanged = await this.#exchanged(iteration, compares);
+    // After the exchange, which says more: where a gradient is not finite, and on whom.
+    requireFinite(exchanged.step, iteration);
+    const start = performance.now();
+    await trainer.applyGradient(gradient, iteration);
+    return { ...exchanged, apply: performance.now() - start };
+  }
+
+  /** What the exchange before this one averaged has been applied. */
+  async #exchanged(iteration: number, compares: boolean): Promise<ExchangedStep> {
     const { comparison, engine, gradient, spec } = this.#options;
-    if (spec.overlap === true && compared === undefined) {
+    if (spec.overlap === true && !compares) {
       const exchange = this.#exchange(iteration, 'backward');
       const computed = await this.#compute(iteration, gradient, (from) => {
         engine.advance(iteration, from);
@@ -72,7 +71,8 @@ export class GradientSteps {
     }
     const ahead = this.#takeAhead();
     const computed = ahead ?? (await this.#compute(iteration, gradient));
-    if (compared !== undefined) await comparison.keep(compared);
+    // What is compared is on the host.
+    if (compares) await comparison.keep(gradient as Float32Array);
     const staleness = ahead === undefined ? 0 : 1;
     if (!this.#looksAhead(iteration + 1)) {
       const exchange = await this.#exchange(iteration);
@@ -113,26 +113,19 @@ export class GradientSteps {
     beside?: Beside,
   ): Promise<EngineCalls['exchange']['reply']> {
     const { engine, rank, spec } = this.#options;
-    const { inspectEvery = Infinity } = spec;
-    const inspects = rank === 0 && (iteration + 1) % inspectEvery === 0;
+    const due = isDue(spec.inspectEvery, { since: iteration, iteration });
+    const inspects = rank === 0 && due;
     const exchange = engine.call('exchange', { iteration, beside, inspects });
     exchange.catch(awaitedLater);
     return exchange;
   }
 
-  async #compute(
+  #compute(
     iteration: number,
     into: GradientMemory,
     ready?: (from: number) => void,
   ): Promise<ComputedGradient> {
-    const { trainer } = this.#options;
-    const at = Date.now();
-    const start = performance.now();
-    trainer.loadBatch(iteration);
-    const loaded = performance.now();
-    const step = await trainer.computeGradient(into, ready);
-    const end = performance.now();
-    return { at, step, data: loaded - start, compute: end - loaded };
+    return computeGradient(this.#options.trainer, iteration, into, ready);
   }
 }
 

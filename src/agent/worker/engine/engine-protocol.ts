@@ -3,24 +3,24 @@
  * with an id, answered once and in any order, and orders without an answer. Bulk data
  * never travels here: it lies in the shared arena.
  */
-import type { Notice } from '../../shared/records.ts';
-import type { ErrorData } from '../../shared/errors.ts';
-import type { EmulatedNetwork } from '../../shared/emulated-network.ts';
-import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
-import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
-import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
-import type { PortRange } from '../../shared/port-range.ts';
-import type { RankAddress } from '../../shared/protocol/supervisor.ts';
-import type { SmallOperation } from '../collectives/small-allreduce.ts';
-import type { FlatTensor } from '../plan/buckets.ts';
-import type { EngineState } from '../exchange/engine-state.ts';
+import type { Notice } from '../../../shared/records.ts';
+import type { ErrorData } from '../../../shared/errors.ts';
+import type { EmulatedNetwork } from '../../../shared/emulated-network.ts';
+import type { NetworkCost } from '../../../shared/cost-model/network-cost.ts';
+import type { ExchangePlan, PlanSwitch } from '../../../shared/exchange-plan.ts';
+import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
+import type { PortRange } from '../../../shared/port-range.ts';
+import type { RankAddress } from '../../../shared/protocol/supervisor.ts';
+import type { SmallOperation } from '../../collectives/small-allreduce.ts';
+import type { FlatTensor } from '../../plan/buckets.ts';
+import type { EngineState } from '../../exchange/engine-state.ts';
 import type {
   ExchangeRequest,
   ExchangeResult,
   Fence,
-} from '../exchange/exchange-engine.ts';
-import type { Vector } from '../memory/arena.ts';
-import type { ExchangeProfile } from '../profile/phase-clock.ts';
+} from '../../exchange/exchange-engine.ts';
+import type { Vector } from '../../memory/arena.ts';
+import type { ExchangeProfile } from '../../profile/phase-clock.ts';
 
 export interface EngineCalls {
   /** Allocate the arena and listen for peers at `host`, or where else the machine is. */

@@ -3,8 +3,8 @@
  * is from the one that ranks would have got without compression in the same iteration. It
  * costs a copy of the gradient, one dense reduction outside the iteration and two passes.
  */
-import type { Arena, Vector } from '../memory/arena.ts';
-import type { EngineClient } from './engine-client.ts';
+import type { Arena, Vector } from '../../memory/arena.ts';
+import type { EngineClient } from '../engine/engine-client.ts';
 
 export interface GradientDifference {
   /** ‖applied − uncompressed‖ / ‖uncompressed‖, squares averaged over ranks. */

@@ -1,0 +1,82 @@
+/**
+ * What happens to a batch, from its gradient to the weights that are moved by it. Each form
+ * of parallelism is one file with this interface; the training loop does not know which.
+ */
+import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
+import type { GradientMemory, StepResult, Trainer } from '../../training/trainer.ts';
+import type { EngineClient } from '../engine/engine-client.ts';
+import type { EngineCalls } from '../engine/engine-protocol.ts';
+import type { GradientComparison } from './gradient-comparison.ts';
+
+export interface StepsOptions {
+  readonly rank: number;
+  readonly spec: ExperimentSpec;
+  readonly trainer: Trainer;
+  readonly engine: EngineClient;
+  /** When checkpoints are due, where some are kept. */
+  readonly checkpoints?: { isDue(iteration: number): boolean } | undefined;
+  readonly comparison: GradientComparison;
+  /** Throws where a loss is not finite: nothing must be moved by it. */
+  readonly requireFinite: (step: StepResult, iteration: number) => void;
+}
+
+/** A batch's gradient, and what it took, ms. */
+export interface ComputedGradient {
+  /** Wall-clock time at which it was begun, ms since 1970. */
+  readonly at: number;
+  readonly step: StepResult;
+  readonly data: number;
+  readonly compute: number;
+}
+
+export interface TakenStep extends ComputedGradient {
+  /** Moving weights, ms. */
+  readonly apply: number;
+  /** Undefined where the rank was on its own. */
+  readonly exchange: EngineCalls['exchange']['reply'] | undefined;
+  /** Iterations by which the gradient is older than the weights that it has moved. */
+  readonly staleness: number;
+  /**
+   * Milliseconds by which the iteration was longer than this call: each is the iteration's of
+   * whose batch it was.
+   */
+  readonly elsewhere: number;
+}
+
+export interface Steps {
+  /** What is exchanged, and what the exchange has made of it; undefined where on a GPU. */
+  readonly exchanged: Float32Array | undefined;
+  /** What a checkpoint must have beside the trainer's state, the same on all ranks. */
+  readonly state: Float32Array | undefined;
+  /** The first iteration whose work goes into the exchange that this one's goes into. */
+  since(iteration: number): number;
+  /** Whether ranks exchange in this iteration. */
+  exchangesIn(iteration: number): boolean;
+  /** @param compares whether what is exchanged is to be compared */
+  take(iteration: number, compares: boolean): Promise<TakenStep>;
+}
+
+/** Of all iterations from `since` on up to this one, whether one is a multiple of `every`. */
+export const isDue = (
+  every: number | undefined,
+  { since, iteration }: { readonly since: number; readonly iteration: number },
+): boolean =>
+  every !== undefined &&
+  every > 0 &&
+  Math.floor((iteration + 1) / every) > Math.floor(since / every);
+
+/** @param ready called with the first element that is there, as the backward pass goes on */
+export async function computeGradient(
+  trainer: Trainer,
+  iteration: number,
+  into: GradientMemory,
+  ready?: (from: number) => void,
+): Promise<ComputedGradient> {
+  const at = Date.now();
+  const start = performance.now();
+  trainer.loadBatch(iteration);
+  const loaded = performance.now();
+  const step = await trainer.computeGradient(into, ready);
+  const end = performance.now();
+  return { at, step, data: loaded - start, compute: end - loaded };
+}
