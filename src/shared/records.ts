@@ -46,10 +46,10 @@ export const iterationRecordSchema = z.strictObject({
   overlapped: time,
   /** Iterations by which what was applied is older than the weights; default: 0. */
   staleness: count.optional(),
-  /** Said where ranks did not exchange in this iteration (local steps): its bytes are 0. */
+  /** Said where ranks did not exchange in this iteration (local steps): nothing was sent. */
   exchanged: z.literal(false).optional(),
   bytes: z.strictObject({
-    /** 4·n: what uncompressed f32 would have been. */
+    /** 4·n: what uncompressed f32 would have been, in every iteration. */
     dense: count,
     /** The encoded bytes the method produced. */
     payload: count,

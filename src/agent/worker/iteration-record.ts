@@ -88,24 +88,27 @@ export function makeIterationRecord(facts: IterationFacts): IterationRecord {
     ...(Object.keys(waitedFor).length === 0 ? {} : { waitedFor }),
     overlapped,
     ...(facts.staleness === 0 ? {} : { staleness: facts.staleness }),
-    ...(exchange === undefined ? aloneBy(facts.inForce) : exchanged(exchange, length)),
+    ...(exchange === undefined
+      ? aloneBy(facts.inForce, length)
+      : exchanged(exchange, length)),
     ...(loss === undefined ? {} : { loss }),
     ...(metric === undefined ? {} : { metric }),
     lr: facts.lr,
   };
 }
 
-const NO_BYTES = {
-  ...{ dense: 0, payload: 0, wireSent: 0, wireReceived: 0 },
+const NOTHING_SENT = {
+  ...{ payload: 0, wireSent: 0, wireReceived: 0 },
   ...{ framingSent: 0, framingReceived: 0 },
 };
 
 /** What a record says of the exchange where there was none. */
-function aloneBy(inForce: PlanInForce | undefined) {
+function aloneBy(inForce: PlanInForce | undefined, length: number) {
   if (inForce === undefined) throw new Error('internal: no plan is in force');
   const { epoch, plan } = inForce;
   const { collective, method } = plan;
-  return { exchanged: false as const, bytes: NO_BYTES, epoch, method, collective };
+  const bytes = { dense: 4 * length, ...NOTHING_SENT };
+  return { exchanged: false as const, bytes, epoch, method, collective };
 }
 
 function exchanged({ bytes, statistics, ...exchange }: ExchangeResult, length: number) {

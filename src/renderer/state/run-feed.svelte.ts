@@ -14,6 +14,7 @@ import type {
   SwitchRecord,
 } from '../../shared/records.ts';
 import { ACCURACY, type MetricKind } from '../../shared/metric.ts';
+import { localStepsOf } from '../../shared/parallelism.ts';
 import type { AppApi, RunDetail, RunSummary } from '../../shared/rpc.ts';
 import type { Connection } from './connection.ts';
 import { RedrawClock } from './redraw-clock.svelte.ts';
@@ -23,7 +24,7 @@ import { isLive } from './run-state.ts';
 import { RecentIterations } from './recent-iterations.ts';
 import {
   EFFECT_MINIMUM,
-  EFFECT_REACH,
+  effectReach,
   switchEffect,
   type FenceBounds,
   type SwitchEffect,
@@ -282,38 +283,47 @@ export class RunFeed {
   #updateEffects(): void {
     const history = this.#history;
     if (history === undefined || this.switches.length === 0) return;
+    const every = this.exchangeEvery;
     for (const [bounds, epoch] of this.#fences()) {
       if (this.#effects.get(epoch)?.settled === true || this.#asked.includes(epoch))
         continue;
-      const ended = history.completeLength > bounds.fence + EFFECT_REACH;
+      const ended = history.completeLength > bounds.fence + every * effectReach(every);
       const missing = !history.recent.has(Math.max(0, bounds.fence - 1), 0);
       if (ended && missing) {
         this.#asked = [...this.#asked, epoch];
         void this.#readEffect(history.ranks, bounds, epoch);
         continue;
       }
-      // Medians of up to 100 iterations: not with every batch, only as evidence grows.
-      const grown = history.completeLength - bounds.fence - 1;
+      // Medians of up to 100 exchanges: not with every batch, only as evidence grows.
+      const done = Math.floor((history.completeLength - bounds.fence) / every);
+      const grown = done - 1;
       if (grown < EFFECT_MINIMUM) continue;
-      if (grown === this.#effects.get(epoch)?.after.iterations) continue;
+      if (grown === this.#effects.get(epoch)?.after.exchanges) continue;
       const effect = switchEffect(history.recent, bounds);
       if (effect === undefined) continue;
       this.#effects.set(epoch, effect);
     }
   }
 
+  /** Iterations from one exchange to the next. */
+  get exchangeEvery(): number {
+    return localStepsOf(this.#detail?.spec ?? {})?.every ?? 1;
+  }
+
   *#fences(): Generator<[FenceBounds, number]> {
     const all = this.switches;
     for (let i = Math.max(0, all.length - EFFECTS); i < all.length; i++) {
       const { fence, epoch } = all[i]!;
-      yield [{ fence, previous: all[i - 1]?.fence, next: all[i + 1]?.fence }, epoch];
+      const [previous, next] = [all[i - 1]?.fence, all[i + 1]?.fence];
+      yield [{ fence, previous, next, every: this.exchangeEvery }, epoch];
     }
   }
 
   /** A fence too long ago for what is held: its surroundings are read for it alone. */
   async #readEffect(ranks: number, bounds: FenceBounds, epoch: number): Promise<void> {
-    const from = Math.max(0, bounds.fence - EFFECT_REACH);
-    const to = bounds.fence + EFFECT_REACH + 1;
+    const every = this.exchangeEvery;
+    const from = Math.max(0, bounds.fence - every * effectReach(every));
+    const to = bounds.fence + every * (effectReach(every) + 1);
     try {
       const around = new RecentIterations(ranks, to - from);
       for (const record of await this.#read(from, to, 1)) around.add(record);

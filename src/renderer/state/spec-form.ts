@@ -33,6 +33,8 @@ export interface FormField {
   readonly minimum?: number | undefined;
   readonly maximum?: number | undefined;
   readonly choices?: readonly FormChoice[] | undefined;
+  /** Which of the choices holds where none is made. */
+  readonly usual?: string | undefined;
 }
 
 export interface FormSection {
@@ -364,8 +366,11 @@ function field(
   title: string,
   choices?: readonly FormChoice[],
 ): FormField {
-  const { description, minimum, maximum } = schemaAt(path);
-  return { path, kind, title, description, minimum, maximum, choices };
+  const { default: usual, description, minimum, maximum } = schemaAt(path);
+  return {
+    ...{ path, kind, title, description, minimum, maximum, choices },
+    ...(kind === 'choice' && typeof usual === 'string' ? { usual } : {}),
+  };
 }
 
 function entryChoices(

@@ -1,21 +1,26 @@
 /**
- * What a switch changed: medians over up to 50 iterations on each side of its fence.
- * The fence's own iteration is left out, it pays for the change (a flush, a new arena).
+ * What a switch changed: medians over up to 50 iterations on each side of its fence; with local
+ * steps of the mean iteration from one exchange to the next. What comes right behind the fence
+ * is left out, it pays for the change (a flush, a new arena).
  */
 import { median } from '../../shared/statistics/quantile.ts';
 import { formatBytes, formatDuration } from '../../shared/units.ts';
 import type { RecentIterations } from './recent-iterations.ts';
 
-/** Iterations looked at on each side. */
-export const EFFECT_REACH = 50;
+/** Iterations looked at on each side, unless they have too few exchanges. */
+const EFFECT_REACH = 50;
 /** Fewer on either side are no evidence. */
 export const EFFECT_MINIMUM = 5;
 
+/** Exchanges that are looked at on each side. */
+export const effectReach = (every: number): number =>
+  Math.max(EFFECT_MINIMUM, Math.floor(EFFECT_REACH / every));
+
 export interface EffectSide {
-  readonly iterations: number;
-  /** Milliseconds. */
+  readonly exchanges: number;
+  /** Milliseconds of an iteration. */
   readonly wall: number;
-  /** Bytes at the sockets of one rank, framing included. */
+  /** Bytes of an iteration at the sockets of one rank, framing included. */
   readonly wireSent: number;
 }
 
@@ -32,49 +37,61 @@ export interface FenceBounds {
   readonly previous?: number | undefined;
   /** The next switch's fence; default: the run goes on. */
   readonly next?: number | undefined;
+  /** Iterations from one exchange to the next; default: 1. */
+  readonly every?: number | undefined;
 }
 
-/** Undefined until both sides have EFFECT_MINIMUM iterations of all ranks. */
+/** Undefined until both sides have EFFECT_MINIMUM exchanges of all ranks. */
 export function switchEffect(
   recent: RecentIterations,
   bounds: FenceBounds,
 ): SwitchEffect | undefined {
-  const { fence } = bounds;
-  // A previous fence's own iteration pays for that switch: it is left out as well.
-  const start = bounds.previous === undefined ? 0 : bounds.previous + 1;
-  const before = side(recent, Math.max(start, fence - EFFECT_REACH), fence);
-  const end = Math.min(bounds.next ?? Infinity, fence + 1 + EFFECT_REACH);
-  const after = side(recent, fence + 1, end);
+  const { every = 1, fence } = bounds;
+  const reach = every * effectReach(every);
+  // What is behind a previous fence pays for that switch: it is left out as well.
+  const start = bounds.previous === undefined ? 0 : bounds.previous + every;
+  const before = side(recent, Math.max(start, fence - reach), { to: fence, every });
+  const to = Math.min(bounds.next ?? Infinity, fence + every + reach);
+  const after = side(recent, fence + every, { to, every });
   if (before === undefined || after === undefined) return undefined;
   return {
     before,
     after,
-    settled: after.iterations === EFFECT_REACH || bounds.next !== undefined,
+    settled: after.exchanges === effectReach(every) || bounds.next !== undefined,
   };
 }
 
 function side(
   recent: RecentIterations,
   from: number,
-  to: number,
+  { to, every }: { readonly to: number; readonly every: number },
 ): EffectSide | undefined {
   const walls: number[] = [];
   const wires: number[] = [];
-  for (let i = from; i < to; i++) {
-    let complete = true;
-    for (let rank = 0; rank < recent.ranks; rank++) {
-      complete &&= recent.has(i, rank);
-    }
-    if (!complete) continue;
-    walls.push(recent.mean(i, 'wall'));
-    wires.push(recent.mean(i, 'wireSent'));
+  // Fences lie between exchanges, a whole number of them apart.
+  for (let i = from; i + every <= to; i += every) {
+    const iterations = Array.from({ length: every }, (_, step) => i + step);
+    if (!iterations.every((iteration) => isComplete(recent, iteration))) continue;
+    const mean = (field: 'wall' | 'wireSent'): number =>
+      iterations.reduce((sum, iteration) => sum + recent.mean(iteration, field), 0) /
+      every;
+    walls.push(mean('wall'));
+    wires.push(mean('wireSent'));
   }
   if (walls.length < EFFECT_MINIMUM) return undefined;
   return {
-    iterations: walls.length,
+    exchanges: walls.length,
     wall: median(walls)!,
     wireSent: median(wires)!,
   };
+}
+
+/** Whether all ranks have reported it. */
+function isComplete(recent: RecentIterations, iteration: number): boolean {
+  for (let rank = 0; rank < recent.ranks; rank++) {
+    if (!recent.has(iteration, rank)) return false;
+  }
+  return true;
 }
 
 export function describeEffect(effect: SwitchEffect): string {

@@ -29,8 +29,8 @@ describe('the effect of a switch', () => {
   it('compares medians of fifty iterations on each side, without the fence’s own', () => {
     const effect = switchEffect(switched(100, 300), { fence: 100 })!;
     expect(effect).toEqual({
-      before: { iterations: 50, wall: 8, wireSent: 1_200_000 },
-      after: { iterations: 50, wall: 5, wireSent: 48_000 },
+      before: { exchanges: 50, wall: 8, wireSent: 1_200_000 },
+      after: { exchanges: 50, wall: 5, wireSent: 48_000 },
       settled: true,
     });
     expect(describeEffect(effect)).toBe(
@@ -44,12 +44,33 @@ describe('the effect of a switch', () => {
     expect(switchEffect(switched(3, 100), { fence: 3 })).toBeUndefined();
   });
 
+  it('takes iterations from one exchange to the next together', () => {
+    const recent = new RecentIterations(1, 512);
+    for (let iteration = 0; iteration < 88; iteration++) {
+      // 1 ms alone, 9 with an exchange; a quarter of the bytes from the fence on.
+      const exchanges = iteration % 8 === 7;
+      recent.add(
+        iterationRecord({
+          ...{ rank: 0, iteration, phases: { compute: exchanges ? 9 : 1 } },
+          wireSent: exchanges ? (iteration < 40 ? 800 : 200) : 0,
+        }),
+      );
+    }
+    // Five exchanges on each side, without the one that follows the fence.
+    expect(switchEffect(recent, { fence: 40, every: 8 })).toEqual({
+      before: { exchanges: 5, wall: 2, wireSent: 100 },
+      after: { exchanges: 5, wall: 2, wireSent: 25 },
+      settled: false,
+    });
+    expect(switchEffect(recent, { fence: 48, every: 8 })).toBeUndefined();
+  });
+
   it('stays between the neighbouring fences', () => {
     const recent = switched(100, 300);
     const effect = switchEffect(recent, { fence: 120, previous: 100, next: 140 })!;
-    expect(effect.before.iterations).toBe(19);
+    expect(effect.before.exchanges).toBe(19);
     expect(effect.before.wall).toBe(5);
-    expect(effect.after.iterations).toBe(19);
+    expect(effect.after.exchanges).toBe(19);
     expect(effect.settled).toBe(true);
   });
 
@@ -57,7 +78,7 @@ describe('the effect of a switch', () => {
     const recent = switched(50, 60);
     recent.add(iterationRecord({ rank: 0, iteration: 60, phases: { compute: 500 } }));
     expect(switchEffect(recent, { fence: 50 })!.after).toMatchObject({
-      iterations: 9,
+      exchanges: 9,
       wall: 5,
     });
   });
