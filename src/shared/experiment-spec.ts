@@ -156,6 +156,14 @@ export const experimentSpecSchema = z.strictObject({
         .describe(
           'Largest norm of the averaged gradient; what is longer is scaled down',
         ),
+      fullGradientEvery: z
+        .int()
+        .min(1)
+        .max(1_000_000_000)
+        .optional()
+        .describe(
+          'SVRG: iterations from one gradient of all samples to the next, which takes noise out of those of batches; default: never',
+        ),
       schedule: z
         .enum(['constant', 'cosine', 'linear', 'polynomial', 'step'])
         .default('constant'),

@@ -109,7 +109,10 @@ describe.skipIf(!hasVulkan)('training on the GPU', () => {
       trainer,
       engine,
       arena: new Arena(memory),
-      openSteps: stepsOf(spec, { onDevice: gradient, inArena: undefined }),
+      openSteps: stepsOf(spec, {
+        ...{ arena: new Arena(memory), onDevice: gradient },
+        inArena: undefined,
+      }),
       fences: connected.fences,
       notices: connected.notices,
       report,

@@ -18,8 +18,8 @@ export interface RankCheckpoint {
   readonly weights: Float32Array;
   /** The optimiser's. */
   readonly state: Float32Array;
-  /** Of the optimiser that moves all ranks together, where there is one. */
-  readonly outer?: Float32Array | undefined;
+  /** Of the form of parallelism: as many numbers in each as there are weights. */
+  readonly steps: readonly Float32Array[];
   readonly engine: EngineState;
   /** Accuracy on the test set, as it was evaluated last. */
   readonly metric: number | undefined;
@@ -41,7 +41,7 @@ const headerSchema = z.object({
   metric: z.number().optional(),
   buckets: z.number(),
   residual: z.boolean(),
-  outer: z.boolean().default(false),
+  steps: z.number().default(0),
   engine: z.object({
     schedule: z.unknown(),
     watch: z.unknown(),
@@ -63,7 +63,7 @@ export const checkpointFile = (
 export async function saveRank(
   file: string,
   { run, rank, world }: CheckpointOwner,
-  { iteration, weights, state, outer, engine, metric }: RankCheckpoint,
+  { iteration, weights, state, steps, engine, metric }: RankCheckpoint,
 ): Promise<number> {
   const { schedule, watch, streams, buckets, residual } = engine;
   const header: z.infer<typeof headerSchema> = {
@@ -72,10 +72,11 @@ export async function saveRank(
     ...(metric === undefined ? {} : { metric }),
     buckets: buckets.length,
     residual: residual !== undefined,
-    outer: outer !== undefined,
+    steps: steps.length,
     engine: { schedule, watch, streams },
   };
-  const vectors = [weights, state, residual, outer].filter((one) => one !== undefined);
+  const residuals = residual === undefined ? [] : [residual];
+  const vectors = [weights, state, ...residuals, ...steps];
   const parts = [...vectors.map(bytesOf), ...buckets];
   return await writeCheckpoint(file, { header, parts });
 }
@@ -88,8 +89,7 @@ export async function loadRank(
   const { header: raw, parts } = await readCheckpoint(file);
   const parsed = headerSchema.safeParse(raw);
   const header = parsed.data;
-  const vectors =
-    2 + Number(header?.residual === true) + Number(header?.outer === true);
+  const vectors = 2 + Number(header?.residual === true) + (header?.steps ?? 0);
   if (
     header?.run !== owner.run ||
     header.rank !== owner.rank ||
@@ -104,14 +104,13 @@ export async function loadRank(
     EngineState,
     'buckets' | 'residual'
   >;
-  const [weights, state, ...others] = parts.slice(0, vectors).map(floatsOf);
-  const residual = header.residual ? others.shift() : undefined;
-  const [outer] = others;
+  const [weights, state, ...steps] = parts.slice(0, vectors).map(floatsOf);
+  const residual = header.residual ? steps.shift() : undefined;
   return {
     iteration: header.iteration,
     weights: weights!,
     state: state!,
-    outer,
+    steps,
     engine: { schedule, watch, streams, buckets: parts.slice(vectors), residual },
     metric: header.metric,
   };

@@ -8,6 +8,7 @@ const OF_LOCAL_STEPS = ['every', 'outer'] as const;
 
 /** @throws GradwireError `PARALLELISM_MISFIT` */
 export function checkParallelism(spec: ExperimentSpec): void {
+  checkVarianceReduction(spec);
   const { doubleBuffer, overlap, parallelism, workload } = spec;
   if (localStepsOf(spec) === undefined) {
     const idle = OF_LOCAL_STEPS.find((key) => parallelism?.[key] !== undefined);
@@ -31,6 +32,30 @@ export function checkParallelism(spec: ExperimentSpec): void {
       'workload.model',
       'a synthetic gradient moves no weights, and local steps exchange how far they moved',
       'Train a model, or use parallelism.kind: synchronous.',
+    );
+  }
+}
+
+/** Whether gradients can be corrected by full ones. */
+function checkVarianceReduction(spec: ExperimentSpec): void {
+  const { doubleBuffer, optimizer, overlap, workload } = spec;
+  if (optimizer.fullGradientEvery === undefined) return;
+  const other =
+    overlap === true ? 'overlap' : doubleBuffer === true ? 'doubleBuffer' : undefined;
+  if (other !== undefined) {
+    throw misfit(
+      other,
+      'optimizer.fullGradientEvery corrects a gradient before any of it can be exchanged',
+      `Leave ${other} or fullGradientEvery out.`,
+    );
+  }
+  if (localStepsOf(spec) !== undefined || isSynthetic(workload)) {
+    throw misfit(
+      'optimizer.fullGradientEvery',
+      localStepsOf(spec) === undefined
+        ? 'a synthetic gradient is of no samples'
+        : 'local steps exchange no gradients that could be corrected',
+      'Leave it out.',
     );
   }
 }

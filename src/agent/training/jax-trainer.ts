@@ -171,6 +171,40 @@ export class JaxTrainer implements Trainer {
     return this.#measures(lossValue, this.#options.batchPerRank, sumValues);
   }
 
+  async computeFullGradient(out: Float32Array): Promise<void> {
+    const { count } = this.#train.samples;
+    const batch = this.#train.rows.length;
+    const sum = new Float64Array(this.length);
+    const part = new Float32Array(this.length);
+    for (let first = 0; first < count; first += batch) {
+      const rows = Math.min(batch, count - first);
+      const loader =
+        rows === batch
+          ? this.#train
+          : new BatchLoader(this.#train.samples, this.#train.fields, rows);
+      for (let row = 0; row < rows; row++) loader.rows[row] = first + row;
+      loader.read(rows);
+      part.fill(0);
+      await this.#gradientOf(loader, part);
+      for (let i = 0; i < sum.length; i++) sum[i] = sum[i]! + part[i]!;
+    }
+    // However many samples a batch has, its gradient is a sum over them by that of a whole one.
+    for (let i = 0; i < sum.length; i++) out[i] = (sum[i]! * batch) / count;
+  }
+
+  /** Of the samples that are loaded; what else there is is let go. */
+  async #gradientOf(loader: BatchLoader, out: Float32Array): Promise<void> {
+    const [[loss, sums], { rows, whole }] = this.#functions.lossAndGradient(
+      this.#used(loader),
+      loader.upload(this.#jax),
+    );
+    await this.#oneForAll(sums[0] ?? rows[0] ?? whole[0]);
+    const ofRows = Promise.all(rows.map((array) => array.data()));
+    await this.#download(whole, out);
+    this.#tables.scatter((await ofRows) as Float32Array[], loader.values, out);
+    this.#jax.tree.dispose([loss, sums]);
+  }
+
   async applyGradient(gradient: GradientMemory, iteration: number): Promise<void> {
     const averaged =
       gradient instanceof Float32Array

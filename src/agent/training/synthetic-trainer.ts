@@ -78,6 +78,10 @@ export class SyntheticTrainer implements Trainer {
     return Promise.resolve({ loss: undefined, metric: undefined });
   }
 
+  computeFullGradient(): Promise<void> {
+    throw new Error('internal: a synthetic gradient is of no samples');
+  }
+
   applyGradient(gradient: GradientMemory, iteration: number): Promise<void> {
     const applied = onHost(gradient);
     const rate = this.learningRate(iteration);

@@ -69,6 +69,11 @@ export interface Trainer {
     gradient: GradientMemory,
     ready?: (from: number) => void,
   ): Promise<StepResult>;
+  /**
+   * The mean gradient of all training samples of this rank, each counted once, on the host.
+   * The batch that is loaded is another one afterwards.
+   */
+  computeFullGradient(out: Float32Array): Promise<void>;
   /** One optimiser step with the averaged gradient, done when this resolves. */
   applyGradient(gradient: GradientMemory, iteration: number): Promise<void>;
   /**

@@ -116,17 +116,19 @@ export class Replicas {
   /**
    * Replace weights and optimiser state by their averages over ranks. The state too:
    * equal weights with unequal velocities would drift apart again at the next step.
-   * @param outer state of as many numbers as there are weights, to be averaged as well
+   * @param others vectors of as many numbers as there are weights, to be averaged as well
    */
-  async resynchronize(outer?: Float32Array): Promise<readonly ExchangeProfile[]> {
+  async resynchronize(
+    others: readonly Float32Array[],
+  ): Promise<readonly ExchangeProfile[]> {
     const { trainer, engine, arena } = this.#options;
     this.#weights ??= await this.#allocate(trainer.length);
     const weights = arena.f32(this.#weights);
     const profiles: { profile: ExchangeProfile }[] = [];
-    if (outer !== undefined) {
-      weights.set(outer);
+    for (const other of others) {
+      weights.set(other);
       profiles.push(await engine.call('average', { vector: this.#weights }));
-      outer.set(weights);
+      other.set(weights);
     }
     await trainer.readWeights(weights);
     profiles.push(await engine.call('average', { vector: this.#weights }));

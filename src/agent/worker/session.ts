@@ -32,7 +32,7 @@ import { besideGpu, enginePlace, type EnginePlace } from './engine/engine-place.
 import type { EngineCalls } from './engine/engine-protocol.ts';
 import { RecordSender } from './record-sender.ts';
 import type { ReportChannel } from '../world/report-channel.ts';
-import { exchangesOnHost, stepsOf } from './steps/open-steps.ts';
+import { exchangesOnHost, gradientsOnDevice, stepsOf } from './steps/open-steps.ts';
 import { TrainingLoop } from './training-loop.ts';
 import { rankError } from './rank-error.ts';
 
@@ -42,8 +42,8 @@ const READ_BACK: Notice = {
   level: 'info',
   code: 'GRADIENTS_READ_BACK',
   message:
-    'the engine has a thread of its own, which cannot use the GPU: gradients are read ' +
-    'back and compressed on the CPU',
+    'gradients are read back from the GPU and compressed on the CPU: the engine has a thread ' +
+    'of its own, or corrects them there (optimizer.fullGradientEvery)',
 };
 
 export interface SessionOptions {
@@ -237,7 +237,7 @@ export class WorkerSession {
     const trainer = await this.#trainer!;
     const { spec, rank } = configuration;
     const resume = await this.#resume();
-    if (this.#engineIsInline || exchangesOnHost(spec)) {
+    if (gradientsOnDevice(spec, this.#engineIsInline)) {
       this.#gpuGradient = trainer.openGpuGradient();
     }
     const { gradient, fences, notices } = await engine.call('connect', {
@@ -286,7 +286,10 @@ export class WorkerSession {
       trainer,
       engine,
       arena,
-      openSteps: stepsOf(spec, { onDevice, inArena: gradient && arena.f32(gradient) }),
+      openSteps: stepsOf(spec, {
+        ...{ arena, onDevice },
+        inArena: gradient && arena.f32(gradient),
+      }),
       fences,
       notices: readsBack ? [READ_BACK, ...notices] : notices,
       report: (record) => {

@@ -128,7 +128,7 @@ export class TrainingLoop {
           },
           inForce: this.#inForce,
           staleness: taken.staleness,
-          averages,
+          averages: [...averages, ...(taken.averages ?? [])],
         }),
       );
       if (result !== undefined) this.#reportExchange(result, { at, iteration });
@@ -214,7 +214,7 @@ export class TrainingLoop {
       const saved = await engine.call('save', {});
       return {
         ...{ iteration, weights, state },
-        outer: this.#steps.state,
+        steps: this.#steps.state,
         engine: saved.state,
         metric: this.#lastMetric,
       };
@@ -222,13 +222,13 @@ export class TrainingLoop {
     if (notice !== undefined) this.#notice(notice);
   }
 
-  async #restore({ weights, state, outer, metric }: RankCheckpoint): Promise<void> {
+  async #restore({ weights, state, steps, metric }: RankCheckpoint): Promise<void> {
     const { trainer } = this.#options;
     // Before the velocities come, which would begin anew by it.
     trainer.takePlainSteps(this.#replaced);
     await trainer.writeWeights(weights);
     await trainer.writeState(state);
-    if (outer !== undefined) this.#steps.state?.set(outer);
+    for (const [i, vector] of this.#steps.state.entries()) vector.set(steps[i]!);
     this.#lastMetric = metric;
   }
 

@@ -80,7 +80,13 @@ async function throughFile(rank: number, engine: EngineState): Promise<EngineSta
   const file = path.join(directory, `rank-${rank}.gwc`);
   const owner = { run: 'run', rank, world: 4 };
   const none = new Float32Array(0);
-  const checkpoint = { iteration: 1, weights: none, state: none, metric: undefined };
+  const checkpoint = {
+    iteration: 1,
+    weights: none,
+    state: none,
+    metric: undefined,
+    steps: [],
+  };
   await saveRank(file, owner, { ...checkpoint, engine });
   return (await loadRank(file, owner)).engine;
 }

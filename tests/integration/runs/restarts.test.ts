@@ -143,6 +143,10 @@ const PLANS: readonly {
     switches: ['--switch', '36:method=qsgd'],
   },
   {
+    name: 'gradients corrected by a full one of some iterations before',
+    settings: ['optimizer.fullGradientEvery=16', 'exchange.method=qsgd'],
+  },
+  {
     name: 'batch norms, whose statistics are nowhere kept',
     settings: [
       ...['workload.model=resnet-20', 'workload.dataset=shapes'],

@@ -49,8 +49,9 @@ export class LocalSteps implements Steps {
     return this.#options.moved;
   }
 
-  get state(): Float32Array | undefined {
-    return this.#outer.velocity;
+  get state(): readonly Float32Array[] {
+    const { velocity } = this.#outer;
+    return velocity === undefined ? [] : [velocity];
   }
 
   since(iteration: number): number {

@@ -1,31 +1,51 @@
 /** From what a spec says of parallelism to its steps. */
 import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
 import { localStepsOf } from '../../../shared/parallelism.ts';
+import type { Arena } from '../../memory/arena.ts';
 import type { GpuGradient } from '../../sites/gpu-gradient.ts';
 import { LocalSteps } from './local-steps.ts';
 import type { Steps, StepsOptions } from './steps.ts';
 import { SynchronousSteps } from './synchronous-steps.ts';
+import { VarianceReducedSteps } from './variance-reduced-steps.ts';
 
 /** The memories in which a rank's gradients can be. */
 export interface GradientPlaces {
+  readonly arena: Arena;
   /** On the GPU that computes them, if there is one and it is not read back. */
   readonly onDevice: GpuGradient | undefined;
   /** Where the engine expects what is exchanged; undefined where that is on the GPU. */
   readonly inArena: Float32Array | undefined;
 }
 
+type Shared = Pick<ExperimentSpec, 'optimizer' | 'parallelism'>;
+
 export function stepsOf(
-  spec: Pick<ExperimentSpec, 'parallelism'>,
-  { inArena, onDevice }: GradientPlaces,
+  spec: Shared,
+  { arena, inArena, onDevice }: GradientPlaces,
 ): (options: StepsOptions) => Steps {
   const gradient = onDevice ?? inArena!;
   const settings = localStepsOf(spec);
-  return (options) =>
-    settings === undefined
+  const { fullGradientEvery: every } = spec.optimizer;
+  return (options) => {
+    if (settings !== undefined) {
+      return new LocalSteps({ ...options, settings, gradient, moved: inArena! });
+    }
+    return every === undefined
       ? new SynchronousSteps({ ...options, gradient })
-      : new LocalSteps({ ...options, settings, gradient, moved: inArena! });
+      : new VarianceReducedSteps({ ...options, every, arena, gradient: inArena! });
+  };
 }
 
-/** Whether what is exchanged is on the host, wherever gradients are. */
-export const exchangesOnHost = (spec: Pick<ExperimentSpec, 'parallelism'>): boolean =>
-  localStepsOf(spec) !== undefined;
+/** Whether what is exchanged is on the host, wherever gradients are computed. */
+export const exchangesOnHost = (spec: Shared): boolean =>
+  localStepsOf(spec) !== undefined || correctsOnHost(spec);
+
+/**
+ * Whether gradients may stay on the GPU that computes them: beside an engine on its thread, or
+ * where they are not what is exchanged.
+ */
+export const gradientsOnDevice = (spec: Shared, engineIsInline: boolean): boolean =>
+  !correctsOnHost(spec) && (engineIsInline || localStepsOf(spec) !== undefined);
+
+const correctsOnHost = ({ optimizer }: Shared): boolean =>
+  optimizer.fullGradientEvery !== undefined;

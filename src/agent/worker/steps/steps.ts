@@ -3,6 +3,7 @@
  * of parallelism is one file with this interface; the training loop does not know which.
  */
 import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
+import type { ExchangeProfile } from '../../profile/phase-clock.ts';
 import type { GradientMemory, StepResult, Trainer } from '../../training/trainer.ts';
 import type { EngineClient } from '../engine/engine-client.ts';
 import type { EngineCalls } from '../engine/engine-protocol.ts';
@@ -34,6 +35,8 @@ export interface TakenStep extends ComputedGradient {
   readonly apply: number;
   /** Undefined where the rank was on its own. */
   readonly exchange: EngineCalls['exchange']['reply'] | undefined;
+  /** Of other averages that were taken in this iteration; default: none. */
+  readonly averages?: readonly ExchangeProfile[] | undefined;
   /** Iterations by which the gradient is older than the weights that it has moved. */
   readonly staleness: number;
   /**
@@ -46,8 +49,11 @@ export interface TakenStep extends ComputedGradient {
 export interface Steps {
   /** What is exchanged, and what the exchange has made of it; undefined where on a GPU. */
   readonly exchanged: Float32Array | undefined;
-  /** What a checkpoint must have beside the trainer's state, the same on all ranks. */
-  readonly state: Float32Array | undefined;
+  /**
+   * What a checkpoint must have beside the trainer's state: vectors of a number for each
+   * weight. Where replicas that drift are brought together, so are these.
+   */
+  readonly state: readonly Float32Array[];
   /** The first iteration whose work goes into the exchange that this one's goes into. */
   since(iteration: number): number;
   /** Whether ranks exchange in this iteration. */

@@ -26,7 +26,7 @@ type ExchangedStep = Omit<TakenStep, 'apply'>;
 
 export class SynchronousSteps implements Steps {
   readonly #options: SynchronousStepsOptions;
-  readonly state = undefined;
+  readonly state = [];
   /** The next iteration's gradient, where it has been computed. */
   #ahead: ComputedGradient | undefined;
   #memoryAhead: Float32Array | undefined;
