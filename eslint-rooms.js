@@ -147,6 +147,7 @@ export const rooms = {
   'agent/worker/steps': [
     'agent/exchange',
     'agent/memory',
+    'agent/profile',
     'agent/sites',
     'agent/training',
     'agent/worker/engine',
