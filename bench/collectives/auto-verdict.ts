@@ -3,7 +3,7 @@
  * time of what it takes beside that of the fastest, and what was predicted for it. Sums
  * that leave entries out do not compete.
  */
-import { findCollective } from '../../src/agent/collectives/registry.ts';
+import { findCollective, isNamedOnly } from '../../src/agent/collectives/registry.ts';
 import { formatDuration } from '../../src/shared/units.ts';
 import { textTable } from '../../src/cli/text/text-table.ts';
 import { median } from '../quantiles.ts';
@@ -38,10 +38,10 @@ const TOLERANCE = 1.1;
 
 /** @param lines of any number of worlds; where one algorithm ran alone there is no choice */
 export function autoLines(lines: readonly CollectiveLine[]): readonly AutoLine[] {
-  const whole = lines.filter(
-    ({ collective }) => findCollective(collective).partial !== true,
+  const choices = lines.filter(
+    ({ collective }) => !isNamedOnly(findCollective(collective)),
   );
-  const cells = Map.groupBy(whole, ({ section, ranks, links, payload, n, k }) =>
+  const cells = Map.groupBy(choices, ({ section, ranks, links, payload, n, k }) =>
     [section, ranks, links, payload, n, k ?? ''].join(' '),
   );
   return [...cells.values()].flatMap((cell): AutoLine[] => {

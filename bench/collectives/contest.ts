@@ -108,7 +108,7 @@ export async function contest(
   for (let round = 0; round < rounds; round++) {
     const checked = round === 0;
     for (const collective of collectives) {
-      const sparse = kindOf(collective) === 'sparse';
+      const sparse = kindOf(collective, shape) === 'sparse';
       const seen = times.get(collective)!;
       const result = await world.measure({
         ...{ collective, length: shape.length, dataSet: round % dataSets },
@@ -142,7 +142,7 @@ function contestant(
   times: readonly number[],
   exchange: MeasuredExchange,
 ): Contestant {
-  const payload = kindOf(id);
+  const payload = kindOf(id, shape);
   const cost = {
     ...costShape(payload === 'dense' ? { length: shape.length } : shape, world.size),
     places: world.places,
@@ -159,8 +159,11 @@ function contestant(
   };
 }
 
-const kindOf = (id: string): 'dense' | 'sparse' =>
-  findCollective(id).takes.includes('sparse') ? 'sparse' : 'dense';
+/** One that takes either is given what the shape is about. */
+const kindOf = (id: string, { count }: VectorShape): 'dense' | 'sparse' =>
+  count !== undefined && findCollective(id).takes.includes('sparse')
+    ? 'sparse'
+    : 'dense';
 
 function costShape({ length, count }: VectorShape, ranks: number): ExchangeShape {
   if (count === undefined) return { ranks, length, payloadBytes: 4 * length };

@@ -37,9 +37,12 @@ export async function measureMemory(
   using links = new Links('loopback', 0);
   for (const ranks of session.ranks ?? (quick ? [2] : RANKS)) {
     for (const { id, takes } of quick ? oneOfEachKind() : collectives.values()) {
-      const counts = takes.includes('sparse')
-        ? densities.map((density) => Math.ceil(density * n))
-        : [undefined];
+      const counts = [
+        ...(takes.includes('dense') ? [undefined] : []),
+        ...(takes.includes('sparse') ? densities : []).map((density) =>
+          Math.ceil(density * n),
+        ),
+      ];
       for (const k of counts) {
         await using world = await BenchWorld.start({ ranks, links, transport });
         const { arenaBytes } = await world.measure({

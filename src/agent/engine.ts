@@ -65,6 +65,7 @@ export {
 export type { SavedMemory } from './collectives/collective-memory.ts';
 export type {
   CollectiveDefinition,
+  CollectiveSettings,
   Communicator,
   ExchangeShape,
   Quantization,

@@ -43,6 +43,8 @@ export interface CollectiveEntry {
   readonly summary: string;
   readonly source: string;
   readonly takes: readonly PayloadKind[];
+  /** Whether a plan may say how many ranks are servers (`servers`). */
+  readonly hasServers?: boolean | undefined;
 }
 
 export interface ModelEntry {

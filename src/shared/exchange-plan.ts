@@ -22,6 +22,8 @@ export interface ExchangePlan {
   readonly layers?: readonly LayerPlan[] | undefined;
   /** What the collective sends in few bits. Default: values travel as they are. */
   readonly quantizeSums?: Quantization | undefined;
+  /** Of a collective that has servers, how many ranks are one. Others have none. */
+  readonly servers?: number | undefined;
 }
 
 /** The method of the tensors whose names a pattern fits, its parameters written out. */
@@ -51,6 +53,7 @@ export const PLAN_KEYS = [
   'bucketBytes',
   'layers',
   'quantizeSums',
+  'servers',
 ] as const;
 
 /**
@@ -115,6 +118,13 @@ export const exchangeSpecSchema = z.looseObject({
   quantizeSums: quantizationSchema
     .optional()
     .describe('Bits per value that the collective sends; default: values as they are'),
+  servers: z
+    .int()
+    .min(1)
+    .optional()
+    .describe(
+      'Ranks that are servers too, of collective: parameter-server; default: 1',
+    ),
 });
 export type ExchangeSpec = z.infer<typeof exchangeSpecSchema>;
 
@@ -129,6 +139,7 @@ export interface NamedPlan extends NamedMethod {
   readonly bucketBytes: number;
   readonly layers?: readonly (NamedMethod & Pick<LayerPlan, 'match'>)[] | undefined;
   readonly quantizeSums?: Quantization | undefined;
+  readonly servers?: number | undefined;
 }
 
 /** A plan as it is written under `exchange`, every parameter given. */
@@ -140,6 +151,7 @@ export function planAsExchange(plan: NamedPlan): ExchangeSpec & JsonObject {
     bucketBytes,
     layers = [],
     quantizeSums,
+    servers,
   } = plan;
   return {
     method,
@@ -152,6 +164,7 @@ export function planAsExchange(plan: NamedPlan): ExchangeSpec & JsonObject {
       ...(layer.parameters as JsonObject),
     })),
     ...(quantizeSums === undefined ? {} : { quantizeSums }),
+    ...(servers === undefined ? {} : { servers }),
   };
 }
 
@@ -203,14 +216,21 @@ function methodLabel({ method, parameters }: NamedMethod): string {
 
 /** A plan for a line of text: its label, the collective and layers where some were chosen. */
 export function describePlan(
-  plan: NamedMethod & Pick<NamedPlan, 'collective' | 'layers' | 'quantizeSums'>,
+  plan: NamedMethod &
+    Pick<NamedPlan, 'collective' | 'layers' | 'quantizeSums' | 'servers'>,
 ): string {
   const collective = plan.collective === 'auto' ? '' : ` over ${plan.collective}`;
+  const servers =
+    plan.servers === undefined ? '' : ` with ${serversText(plan.servers)}`;
   const layers = describeLayers(plan);
   const bits =
     plan.quantizeSums === undefined ? '' : ` in ${plan.quantizeSums.bits} bit`;
-  return `${planLabel(plan)}${collective}${bits}${layers === '' ? '' : ` [${layers}]`}`;
+  const named = `${planLabel(plan)}${collective}${servers}${bits}`;
+  return layers === '' ? named : `${named} [${layers}]`;
 }
+
+export const serversText = (servers: number): string =>
+  servers === 1 ? '1 server' : `${servers} servers`;
 
 /** What a switch changes: the two plans, and between equal methods what differs. */
 export function describeSwitch(from: NamedPlan, to: NamedPlan): string {

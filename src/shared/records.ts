@@ -94,6 +94,7 @@ const planSchema = z.strictObject({
     .readonly()
     .optional(),
   quantizeSums: quantizationSchema.optional(),
+  servers: count.optional(),
 });
 
 /** What became of the state that methods and collectives keep beside the residual. */

@@ -307,6 +307,23 @@ describe('a run that the command line started, as it goes on', () => {
     await page.getByTestId('switch-back').click();
     await untilShown('current-plan', /none/);
   });
+
+  it('switches to servers, whose number it asks for, and away', async () => {
+    const collective = page.getByTestId('switch-collective');
+    const servers = page.getByTestId('switch-servers');
+    expect(await servers.count()).toBe(0);
+    await collective.selectOption('parameter-server');
+    await servers.fill('3');
+    await page.getByTestId('switch-apply').click();
+    await untilShown('switch-error', /servers: 3, in a world of 2 ranks/);
+    await servers.fill('2');
+    await page.getByTestId('switch-apply').click();
+    await untilShown('current-plan', /^none over parameter-server with 2 servers$/);
+    await collective.selectOption('ring');
+    expect(await servers.count()).toBe(0);
+    await page.getByTestId('switch-apply').click();
+    await untilShown('current-plan', /^none over ring$/);
+  });
 });
 
 it('never had an error in the page', () => {

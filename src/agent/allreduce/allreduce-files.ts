@@ -16,10 +16,12 @@ import { placedSeconds } from '../collectives/node-links.ts';
 import {
   assertQuantizes,
   assertReduces,
+  assertServes,
   chooseCollective,
   findCollective,
   quantizingFor,
 } from '../collectives/registry.ts';
+import { DEFAULT_SERVERS } from '../collectives/server-ranks.ts';
 import { sparseBytes } from '../memory/entries.ts';
 import type { ReduceOperation } from '../kernels/reduction.ts';
 import { valueBytesOf, type ValueType } from '../memory/value-type.ts';
@@ -50,6 +52,8 @@ export interface AllreduceTask {
   readonly places?: readonly number[] | undefined;
   /** Of sums of f32; default: values travel as they are. */
   readonly quantization?: Quantization | undefined;
+  /** How many ranks are servers, of an algorithm that has some; default: 1. */
+  readonly servers?: number | undefined;
   /** Of random rounding; default: 1. */
   readonly seed?: number | undefined;
   /** Raw little-endian values, by rank, all of one length; exact zeros are absent. */
@@ -64,6 +68,8 @@ export interface AllreduceReport {
   readonly dtype: ValueType;
   /** Default: nothing was quantised. */
   readonly quantize?: Quantization | undefined;
+  /** Of an algorithm that has servers. */
+  readonly servers?: number | undefined;
   readonly ranks: number;
   readonly n: number;
   /** What carried the messages, where `auto` was asked for too. */
@@ -83,8 +89,8 @@ export interface AllreduceReport {
 }
 
 /**
- * @throws GradwireError `PLACES_INVALID`, `COLLECTIVE_UNKNOWN`, `COLLECTIVE_MISFIT`, `QUANTIZE_MISFIT`, `FILE_UNREADABLE`, `VECTOR_SIZE_INVALID`,
- * `VECTOR_LENGTHS_DIFFER`, `VECTOR_NOT_FINITE`, `OUTPUT_NOT_WRITABLE`, `WORKER_DIED`, `WORKER_SILENT`, the transport's errors
+ * @throws GradwireError `PLACES_INVALID`, `COLLECTIVE_UNKNOWN`, `COLLECTIVE_MISFIT`, `QUANTIZE_MISFIT`, `SERVERS_MISFIT`,
+ * `SERVERS_INVALID`, `FILE_UNREADABLE`, `VECTOR_SIZE_INVALID`, `VECTOR_LENGTHS_DIFFER`, `VECTOR_NOT_FINITE`, `OUTPUT_NOT_WRITABLE`, `WORKER_DIED`, `WORKER_SILENT`, the transport's errors
  */
 export async function allreduceFiles(task: AllreduceTask): Promise<AllreduceReport> {
   const { ranks, algorithm, operation, inputs, outputs, quantization } = task;
@@ -94,6 +100,7 @@ export async function allreduceFiles(task: AllreduceTask): Promise<AllreduceRepo
   }
   if (task.places !== undefined) assertPlaces(task.places, ranks);
   if (quantization !== undefined) requireQuantizable(task);
+  if (task.servers !== undefined) assertServes(algorithm, task.servers, ranks);
   const n = await commonLength(inputs, values);
   await using world = new RankWorld<ToRank, FromRank>({
     size: ranks,
@@ -110,6 +117,9 @@ export async function allreduceFiles(task: AllreduceTask): Promise<AllreduceRepo
   const nnz = Math.max(...loaded.map((report) => report.nnz));
   const collective =
     algorithm === 'auto' ? cheapest(task, n, nnz) : findCollective(algorithm);
+  const kind = kindFor(collective, n, nnz, values);
+  const servers =
+    collective.hasServers === true ? (task.servers ?? DEFAULT_SERVERS) : undefined;
   const addresses = loaded.map(({ address }) => address);
   const secret = randomBytes(32);
   const encrypt = task.encrypt ?? false;
@@ -119,24 +129,26 @@ export async function allreduceFiles(task: AllreduceTask): Promise<AllreduceRepo
     run: 'allreduce',
     secret,
     collective: collective.id,
+    kind,
     operation,
     transport,
     encrypt,
     network: task.network,
     places: task.places,
     quantization,
+    servers,
     seed,
   }));
   await world.all<Written>(
     (rank) => ({ type: 'write', file: outputs[rank]! }),
     FILE_LIMIT_MS,
   );
-  const sparse = collective.takes.includes('sparse');
   return {
     algorithm: collective.id,
     op: operation,
     dtype: values,
     ...(quantization === undefined ? {} : { quantize: quantization }),
+    ...(servers === undefined ? {} : { servers }),
     ranks,
     n,
     transport: reduced[0]!.transport,
@@ -145,9 +157,22 @@ export async function allreduceFiles(task: AllreduceTask): Promise<AllreduceRepo
     ms: Math.max(...reduced.map(({ milliseconds }) => milliseconds)),
     wireSent: reduced.map(({ wireSent }) => wireSent),
     wireReceived: reduced.map(({ wireReceived }) => wireReceived),
-    switchedToDense: sparse && reduced.some(({ form }) => form === 'dense'),
+    switchedToDense: kind === 'sparse' && reduced.some(({ form }) => form === 'dense'),
     nnzReduced: reduced[0]!.nnz,
   };
+}
+
+/** One that takes either gets what is shorter for the rank with the most entries. */
+function kindFor(
+  { takes }: CollectiveDefinition,
+  length: number,
+  nnz: number,
+  values: ValueType,
+): 'dense' | 'sparse' {
+  if (!takes.includes('dense')) return 'sparse';
+  const valueBytes = valueBytesOf(values);
+  const shorter = sparseBytes(nnz, valueBytes) < valueBytes * length;
+  return takes.includes('sparse') && shorter ? 'sparse' : 'dense';
 }
 
 /** What `auto` means where the vector may go as it is or as a stream. */

@@ -13,7 +13,11 @@ import { allgather } from '../collectives/allgather.ts';
 import { barrier } from '../collectives/barrier.ts';
 import { broadcast } from '../collectives/broadcast.ts';
 import type { SavedMemory } from '../collectives/collective-memory.ts';
-import type { CollectiveDefinition, Quantization } from '../collectives/collective.ts';
+import type {
+  CollectiveDefinition,
+  CollectiveSettings,
+  Quantization,
+} from '../collectives/collective.ts';
 import type { TransportCommunicator } from '../collectives/communicator.ts';
 import { gather } from '../collectives/gather.ts';
 import { payloadRegion } from '../collectives/payload-region.ts';
@@ -22,6 +26,7 @@ import {
   assertFits,
   assertQuantizes,
   assertReduces,
+  assertServes,
   chooseCollective,
   findCollective,
   quantizingFor,
@@ -31,11 +36,10 @@ import type { Combined, Payload } from '../memory/payload.ts';
 import type { Region, Vector } from '../memory/arena.ts';
 import { sparseBytes } from '../memory/entries.ts';
 
-export interface AllreduceOptions {
+/** Settings of the algorithm; only sums of f32 are quantised. */
+export interface AllreduceOptions extends CollectiveSettings {
   /** A collective's id; absent or `auto`: the cheapest on a network like loopback. */
   readonly algorithm?: string | undefined;
-  /** Of sums of f32; default: values travel as they are. */
-  readonly quantization?: Quantization | undefined;
 }
 
 /** A payload's kind in the headers; never renumbered. */
@@ -54,10 +58,10 @@ export class GroupStream {
   /**
    * The payloads of all ranks combined, on every rank; a dense one's memory is used up.
    * @throws GradwireError `COLLECTIVE_UNKNOWN`, `COLLECTIVE_MISFIT`, `QUANTIZE_MISFIT`,
-   * `PAYLOAD_INVALID`, the transport's errors
+   * `SERVERS_MISFIT`, `SERVERS_INVALID`, `PAYLOAD_INVALID`, the transport's errors
    */
   async allreduce(payload: Payload, options: AllreduceOptions = {}): Promise<Combined> {
-    const { algorithm = 'auto', quantization } = options;
+    const { algorithm = 'auto', quantization, servers } = options;
     const named = algorithm === 'auto' ? undefined : findCollective(algorithm);
     if (named !== undefined) {
       const { operation, valueBytes } = this.#communicator;
@@ -65,12 +69,14 @@ export class GroupStream {
       assertReduces(named, operation, valueBytes === 4 ? 'f32' : 'f64');
     }
     if (quantization !== undefined) this.#requireQuantizable(named);
+    if (servers !== undefined)
+      assertServes(algorithm, servers, this.#communicator.size);
     const collective = named ?? (await this.#cheapest(payload, quantization));
     return await this.#run(
       collective.code,
       payload.kind,
       (communicator) => collective.run(communicator, payload),
-      quantization,
+      { quantization, servers },
     );
   }
 
@@ -96,7 +102,7 @@ export class GroupStream {
       reduceScatter.code,
       'dense',
       (communicator) => reduceScatter.run(communicator, vector),
-      quantization,
+      { quantization },
     );
   }
 
@@ -173,7 +179,7 @@ export class GroupStream {
     operation: number,
     kind: Payload['kind'],
     work: (communicator: TransportCommunicator) => Promise<T>,
-    quantization?: Quantization,
+    settings?: CollectiveSettings,
   ): Promise<T> {
     if (this.#running) throw new Error('internal: the stream is at work already');
     this.#running = true;
@@ -181,7 +187,7 @@ export class GroupStream {
       const { valueBytes } = this.#communicator;
       const dtype = KIND_CODES[kind] + (valueBytes === 8 ? F64_CODES : 0);
       return await work(
-        this.#communicator.begin({ epoch: 0, operation, dtype, quantization }),
+        this.#communicator.begin({ epoch: 0, operation, dtype, ...settings }),
       );
     } finally {
       this.#running = false;

@@ -19,12 +19,15 @@ export type ToRank =
       readonly run: string;
       readonly secret: Uint8Array;
       readonly collective: string;
+      /** What the vector goes as: all of it, or its entries. */
+      readonly kind: 'dense' | 'sparse';
       readonly operation: ReduceOperation;
       readonly transport: TransportKind | 'auto';
       readonly encrypt: boolean;
       readonly network?: EmulatedNetwork | undefined;
       readonly places?: readonly number[] | undefined;
       readonly quantization?: Quantization | undefined;
+      readonly servers?: number | undefined;
       /** Of random rounding. */
       readonly seed: number;
     }

@@ -3,7 +3,6 @@
  * absent entries, whichever the algorithm: a sparse one sends the others, a dense one
  * marks them as absent where the operation needs it. An entry that no rank has is 0.
  */
-import type { CollectiveDefinition } from '../collectives/collective.ts';
 import { TransportCommunicator } from '../collectives/communicator.ts';
 import { findCollective } from '../collectives/registry.ts';
 import { smallAllreduce } from '../collectives/small-allreduce.ts';
@@ -57,10 +56,10 @@ export class AllreduceRank {
   /** @throws GradwireError of the transport, `VECTOR_NOT_FINITE`, `PAYLOAD_INVALID`,
    * `NATIVE_UNAVAILABLE` */
   async reduce(order: Order<'reduce'>): Promise<Reduced> {
-    const { addresses, run, secret, operation, quantization, seed } = order;
+    const { addresses, run, secret, operation, quantization, servers, seed } = order;
     const collective = findCollective(order.collective);
     if (quantization !== undefined) this.#requireFinite();
-    const payload = this.#payload(collective, operation);
+    const payload = this.#payload(order.kind, operation);
     const { kind, libc } = await chooseTransport(order.transport);
     const transport = await connectMesh({
       listener: this.#seat?.listener,
@@ -94,6 +93,7 @@ export class AllreduceRank {
       operation: collective.code,
       dtype: DTYPES[this.#values][payload.kind === 'sparse' ? 'sparse' : 'dense'],
       quantization,
+      servers,
     });
     const start = performance.now();
     const combined = await collective.run(communicator, payload);
@@ -142,14 +142,14 @@ export class AllreduceRank {
     );
   }
 
-  #payload(collective: CollectiveDefinition, operation: ReduceOperation): Payload {
+  #payload(kind: 'dense' | 'sparse', operation: ReduceOperation): Payload {
     const elements = this.#elements;
     const { length } = elements;
     const offset = elements.byteOffset;
     const bytes = this.#bytes;
     const words = bytes / 4;
     const bits = this.#arena.u32(offset, words * length);
-    if (collective.takes.includes('dense')) {
+    if (kind === 'dense') {
       if (operation !== 'sum') {
         for (let i = 0; i < length; i++) {
           if (elements[i] === 0) bits.fill(ABSENT_BITS, words * i, words * (i + 1));

@@ -9,8 +9,8 @@ import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import { isAutomatic, type ExchangePlan } from '../../shared/exchange-plan.ts';
 import type {
   CollectiveDefinition,
+  CollectiveSettings,
   ExchangeShape,
-  Quantization,
 } from '../collectives/collective.ts';
 import { predictAll, predictSums, type Prediction } from '../collectives/prediction.ts';
 import { chooseCollective, findCollective } from '../collectives/registry.ts';
@@ -188,10 +188,10 @@ export class BucketCarrier {
   }
 }
 
-/** What the plan's own collective sends is quantised, and nothing else. */
-export function quantizationOf(
-  { collective, quantizeSums }: ExchangePlan,
+/** What the plan says of its own collective, and of no other that carries a payload. */
+export function settingsOf(
+  { collective, quantizeSums, servers }: ExchangePlan,
   carrier: CollectiveDefinition,
-): Quantization | undefined {
-  return carrier.id === collective ? quantizeSums : undefined;
+): CollectiveSettings {
+  return carrier.id === collective ? { quantization: quantizeSums, servers } : {};
 }

@@ -22,7 +22,7 @@ import type { CommunicationRequest } from '../compression/method.ts';
 import type { Arena } from '../memory/arena.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
 import {
-  quantizationOf,
+  settingsOf,
   type BucketCarrier,
   type SavedCarrier,
 } from './collective-choice.ts';
@@ -191,7 +191,7 @@ export class ExchangeWatch {
     const shape: ExchangeShape = {
       ...shapeOf({ kind, length, bytes, entries }, ranks, places),
       nnzReduced: union,
-      quantization: carrier && quantizationOf(plan, carrier),
+      ...(carrier && settingsOf(plan, carrier)),
     };
     const terms =
       operation === 'reduce'

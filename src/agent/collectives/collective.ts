@@ -30,6 +30,8 @@ export interface Communicator {
   readonly reduction: ReductionKernels;
   /** How this exchange quantises what a collective may quantise; undefined: not at all. */
   readonly quantization: Quantization | undefined;
+  /** S: how many ranks are servers, in a collective that has servers. */
+  readonly servers: number;
   /** A rank of the whole world, to be named to people; `peer` itself, unless some are left out. */
   worldRank(peer: number): number;
   /**
@@ -71,8 +73,16 @@ export interface Quantization {
   readonly scale: ScaleKind;
 }
 
+/** What a plan says of how its collective works. */
+export interface CollectiveSettings {
+  /** Of one that quantises; default: values travel as they are. */
+  readonly quantization?: Quantization | undefined;
+  /** S, of one that has servers; default: `DEFAULT_SERVERS`. */
+  readonly servers?: number | undefined;
+}
+
 /** What a cost is computed from. Bytes and elements of one bucket. */
-export interface ExchangeShape {
+export interface ExchangeShape extends CollectiveSettings {
   readonly ranks: number;
   /** The node of each rank; default: all are on one. */
   readonly places?: readonly number[] | undefined;
@@ -85,8 +95,6 @@ export interface ExchangeShape {
   readonly nnzReduced?: number | undefined;
   /** Of f32 unless told. */
   readonly valueBytes?: ValueBytes | undefined;
-  /** As in the exchange; undefined: nothing is quantised. */
-  readonly quantization?: Quantization | undefined;
 }
 
 export type { NetworkCost };
@@ -111,13 +119,18 @@ export interface CollectiveDefinition {
    * its cost knows the links between nodes. Default: it treats all ranks alike.
    */
   readonly forNodes?: boolean | undefined;
+  /**
+   * Whether some ranks are servers. How many is the plan's to say, not the cost model's:
+   * `auto` never takes it. Default: all ranks do the same.
+   */
+  readonly hasServers?: boolean | undefined;
   /** Predicted seconds in the α–β–γ model: linear in its constants. */
   cost(shape: ExchangeShape, network: NetworkCost): number;
   /** Predicted bytes that the busiest rank sends, framing excluded. */
   wireBytes(shape: ExchangeShape): number;
   /**
-   * Predicted bytes that the busiest node sends to the others; default: each rank's go to
-   * all others alike (`node-links.ts`).
+   * Predicted bytes that pass the link of the busiest node, one way or the other; default:
+   * each rank's go to all others alike (`node-links.ts`).
    */
   crossing?(shape: ExchangeShape, places: readonly number[]): number;
   /**

@@ -10,8 +10,9 @@ import type { ReduceOperation, ReductionKernels } from '../kernels/reduction.ts'
 import { valueBytesOf, type ValueBytes, type ValueType } from '../memory/value-type.ts';
 import type { MessageHeader, Transport } from '../transport/transport.ts';
 import { CollectiveMemory } from './collective-memory.ts';
-import type { Communicator, Quantization } from './collective.ts';
+import type { CollectiveSettings, Communicator, Quantization } from './collective.ts';
 import { assertPlaces, onOneNode } from './node-groups.ts';
+import { DEFAULT_SERVERS } from './server-ranks.ts';
 
 /** Random numbers of collectives are for purposes from this one on. */
 const FIRST_PURPOSE = 1 << 15;
@@ -43,14 +44,12 @@ export interface CommunicatorOptions {
   readonly places?: readonly number[] | undefined;
 }
 
-/** What all ranks must agree on in one exchange, beside its number. */
-export interface ExchangeHeader extends Pick<
-  MessageHeader,
-  'epoch' | 'operation' | 'dtype'
-> {
-  /** Not in the header: what the epoch's plan says. */
-  readonly quantization?: Quantization | undefined;
-}
+/**
+ * What all ranks must agree on in one exchange, beside its number. The settings are not in
+ * the header: they are what the epoch's plan says.
+ */
+export interface ExchangeHeader
+  extends Pick<MessageHeader, 'epoch' | 'operation' | 'dtype'>, CollectiveSettings {}
 
 export class TransportCommunicator implements Communicator, Disposable {
   readonly arena: Arena;
@@ -72,6 +71,7 @@ export class TransportCommunicator implements Communicator, Disposable {
   readonly #otherScratch = new Map<string, Region>();
   #collective = 0;
   #quantization: Quantization | undefined;
+  #servers = DEFAULT_SERVERS;
   #sequence = 0;
   #header: MessageHeader | undefined;
   #sentBytes = 0;
@@ -116,6 +116,10 @@ export class TransportCommunicator implements Communicator, Disposable {
 
   get quantization(): Quantization | undefined {
     return this.#quantization;
+  }
+
+  get servers(): number {
+    return this.#servers;
   }
 
   worldRank(peer: number): number {
@@ -168,6 +172,7 @@ export class TransportCommunicator implements Communicator, Disposable {
       dtype: exchange.dtype,
     };
     this.#quantization = exchange.quantization;
+    this.#servers = exchange.servers ?? DEFAULT_SERVERS;
     // The frame has 32 bits for it: a run may outlast them.
     this.#sequence = (this.#sequence + 1) >>> 0;
     this.#sentBytes = 0;

@@ -29,6 +29,7 @@ export function rankSubset(
     valueBytes: whole.valueBytes,
     reduction: whole.reduction,
     quantization: whole.quantization,
+    servers: whole.servers,
     worldRank: (peer) => whole.worldRank(members[peer]!),
     noise: (purpose) => whole.noise(purpose),
     send: (to, region) => whole.send(members[to]!, region),

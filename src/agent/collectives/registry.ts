@@ -15,9 +15,11 @@ import { dsarSplitAllgather } from './dsar-split-allgather.ts';
 import { hierarchical } from './hierarchical.ts';
 import { spansNodes } from './node-groups.ts';
 import { okTopk } from './ok-topk.ts';
+import { parameterServer } from './parameter-server.ts';
 import { rabenseifner } from './rabenseifner.ts';
 import { recursiveDoubling } from './recursive-doubling.ts';
 import { ring } from './ring.ts';
+import { assertServers } from './server-ranks.ts';
 import { scatterReduceAllgather } from './scatter-reduce-allgather.ts';
 import { sparseAllgather } from './sparse-allgather.ts';
 import { sparseRing } from './sparse-ring.ts';
@@ -40,6 +42,7 @@ const ours: readonly CollectiveDefinition[] = [
   sparseAllgather,
   ssarHierarchical,
   okTopk,
+  parameterServer,
 ];
 
 const known = new Map(ours.map((collective) => [collective.id, collective]));
@@ -94,9 +97,13 @@ export function collectivesFor(kind: PayloadKind): readonly CollectiveDefinition
   return collectivesInOrder().filter(({ takes }) => takes.includes(kind));
 }
 
+/** Whether a plan has to name it: it leaves entries out of the sum, or has servers. */
+export const isNamedOnly = ({ partial, hasServers }: CollectiveDefinition): boolean =>
+  partial === true || hasServers === true;
+
 /**
- * What `auto` chooses from: of those the ones that leave nothing out of the sum, and those
- * for several nodes only where there are.
+ * What `auto` chooses from: of those the ones that need not be named, and those for several
+ * nodes only where there are.
  */
 export function candidatesFor(
   kind: PayloadKind,
@@ -105,7 +112,7 @@ export function candidatesFor(
   const forNodes = spansNodes(places);
   return collectivesFor(kind).filter(
     (collective) =>
-      collective.partial !== true && (forNodes || collective.forNodes !== true),
+      !isNamedOnly(collective) && (forNodes || collective.forNodes !== true),
   );
 }
 
@@ -154,6 +161,29 @@ export function assertQuantizes(collective: CollectiveDefinition): void {
   });
 }
 
+/**
+ * @param servers how many were asked for
+ * @param ranks of the world, where that is known
+ * @throws GradwireError `SERVERS_MISFIT` of a collective that has none, `SERVERS_INVALID`
+ */
+export function assertServes(
+  collective: string,
+  servers: number,
+  ranks: number | undefined,
+): void {
+  if (collectives.get(collective)?.hasServers === true) {
+    if (ranks !== undefined) assertServers(servers, ranks);
+    return;
+  }
+  const able = collectivesInOrder()
+    .filter(({ hasServers }) => hasServers === true)
+    .map(({ id }) => id);
+  const message = `servers: ${servers}, but the collective is ${collective}`;
+  throw inputError('SERVERS_MISFIT', message, {
+    next: `Leave servers away, or use collective=${able.join(' or collective=')}.`,
+  });
+}
+
 /** @throws GradwireError `COLLECTIVE_MISFIT`: a partial sum is one of f32 alone */
 export function assertReduces(
   { id, partial }: CollectiveDefinition,
@@ -183,11 +213,10 @@ export function assertFits(
 }
 
 export function describeCollectives(): readonly CollectiveEntry[] {
-  return collectivesInOrder().map(({ id, title, summary, source, takes }) => ({
-    id,
-    title,
-    summary,
-    source,
-    takes,
-  }));
+  return collectivesInOrder().map(
+    ({ id, title, summary, source, takes, hasServers }) => ({
+      ...{ id, title, summary, source, takes },
+      ...(hasServers === undefined ? {} : { hasServers }),
+    }),
+  );
 }

@@ -183,7 +183,7 @@ function pack(
 }
 
 /** Bytes that `merged` needs at `out`; 0 where one of the two takes up the other. */
-function mergedBytes(a: Stream, b: Stream, valueBytes: ValueBytes): number {
+export function mergedBytes(a: Stream, b: Stream, valueBytes: ValueBytes): number {
   if (a.form === 'dense' || b.form === 'dense') return 0;
   return streamBytes(a.count + b.count, a.length, valueBytes);
 }

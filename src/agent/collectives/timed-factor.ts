@@ -14,6 +14,7 @@ import type { TimedCollective } from '../../shared/cost-model/timed-collective.t
 import { sparseBytes } from '../memory/entries.ts';
 import type { CollectiveDefinition, ExchangeShape } from './collective.ts';
 import { placedSeconds } from './node-links.ts';
+import { DEFAULT_SERVERS } from './server-ranks.ts';
 
 /** Standard deviation of the Gaussian, in powers of two. */
 const WIDTH = 1.5;
@@ -22,7 +23,10 @@ const REACH = 4;
 /** Makes a slope 0 that no two shapes tell. */
 const RIDGE = 1e-6;
 
-/** 1 where it was not timed with so many ranks. Quantised exchanges were not. */
+/**
+ * 1 where it was not timed with so many ranks. Quantised exchanges were not, and servers
+ * only as many as there are where nobody says.
+ */
 export function timedFactor(
   collective: Pick<CollectiveDefinition, 'id' | 'cost'>,
   shape: ExchangeShape,
@@ -30,6 +34,7 @@ export function timedFactor(
 ): number {
   // What was timed was on one node.
   if (timed === undefined || shape.quantization !== undefined) return 1;
+  if ((shape.servers ?? DEFAULT_SERVERS) !== DEFAULT_SERVERS) return 1;
   if (new Set(shape.places).size > 1) return 1;
   const comparable = timed.collectives.filter(
     (one) =>

@@ -6,7 +6,10 @@
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import { broadcast } from '../collectives/broadcast.ts';
 import type { SavedMemory } from '../collectives/collective-memory.ts';
-import type { CollectiveDefinition, Quantization } from '../collectives/collective.ts';
+import type {
+  CollectiveDefinition,
+  CollectiveSettings,
+} from '../collectives/collective.ts';
 import { TransportCommunicator } from '../collectives/communicator.ts';
 import { gather } from '../collectives/gather.ts';
 import { chooseCollective } from '../collectives/registry.ts';
@@ -65,15 +68,15 @@ export class CollectiveGroup {
     return this.#options.places;
   }
 
-  /** @param quantization of what a collective that quantises sends */
+  /** @param settings what the plan says of this collective */
   reduce(
     stream: number,
     collective: CollectiveDefinition,
     payload: Payload,
-    quantization?: Quantization,
+    settings?: CollectiveSettings,
   ): Promise<Combined> {
     const kind = KIND_CODES[payload.kind];
-    const communicator = this.#begin(stream, collective.code, kind, quantization);
+    const communicator = this.#begin(stream, collective.code, kind, settings);
     return collective.run(communicator, payload);
   }
 
@@ -160,11 +163,11 @@ export class CollectiveGroup {
     stream: number,
     operation: number,
     dtype: number,
-    quantization?: Quantization,
+    settings?: CollectiveSettings,
   ): TransportCommunicator {
     const epoch = this.#options.epoch();
     const communicator = this.#communicator(stream);
-    return communicator.begin({ epoch, operation, dtype, quantization });
+    return communicator.begin({ epoch, operation, dtype, ...settings });
   }
 
   #communicator(stream: number): TransportCommunicator {

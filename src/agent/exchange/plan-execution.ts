@@ -33,7 +33,7 @@ import {
   type Bucket,
   type FlatTensor,
 } from '../plan/buckets.ts';
-import { BucketCarrier, quantizationOf } from '../auto/collective-choice.ts';
+import { BucketCarrier, settingsOf } from '../auto/collective-choice.ts';
 import type { CollectiveGroup } from './collective-group.ts';
 import { addStatistics, type ExchangeSummary } from './exchange-statistics.ts';
 import { ExchangeWatch, type WatchState } from '../auto/exchange-watch.ts';
@@ -384,8 +384,8 @@ export class PlanExecution implements Disposable {
     const { payload } = request;
     switch (request.operation) {
       case 'reduce': {
-        const quantization = quantizationOf(this.#options.plan, collective!);
-        return group.reduce(stream, collective!, payload, quantization);
+        const settings = settingsOf(this.#options.plan, collective!);
+        return group.reduce(stream, collective!, payload, settings);
       }
       case 'gather':
         return group.gather(stream, payload);

@@ -9,6 +9,7 @@ import {
   type ExchangePlan,
 } from '../../shared/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import { localStepsOf } from '../../shared/parallelism.ts';
 import { methods } from '../compression/registry.ts';
 import { planBuckets, type FlatTensor } from '../plan/buckets.ts';
 import { resolvePlan } from '../plan/resolve-plan.ts';
@@ -58,20 +59,25 @@ export async function forecastSpec({
   const { plan, spec } = validateLaunch(raw, [], known);
   const tensors = tensorsOf(spec, known.model);
   const rehearsed: RehearsedPlan[] = [];
-  for (const candidate of plansOf(plan)) {
+  const local = localStepsOf(spec);
+  const fitting = plansOf(plan).filter(
+    ({ method }) =>
+      local === undefined || methods.get(method)!.replacesMomentum !== true,
+  );
+  for (const candidate of fitting) {
     const buckets = planBuckets(tensors, candidate);
     rehearsed.push({ plan: candidate, buckets, ...(await rehearse(buckets)) });
   }
   return ranks.flatMap((count) => {
     const setting = {
       ...{ ranks: count, network: networkOf(count), compute },
-      places: placesOf?.(count),
+      ...{ places: placesOf?.(count), every: local?.every },
     };
     const steps = rehearsed.flatMap((one) =>
-      forecastPlan(one, setting).map(({ partial, ...step }) => ({
+      forecastPlan(one, setting).map(({ namedOnly, ...step }) => ({
         ...step,
-        // What leaves entries out is never taken unasked.
-        own: one.plan === plan && !(partial && isAutomatic(plan.collective)),
+        // What only a plan takes that names it is never taken unasked.
+        own: one.plan === plan && !(namedOnly && isAutomatic(plan.collective)),
         uncompressed: !compresses(one.plan),
       })),
     );

@@ -3,7 +3,8 @@
  * compression as it was rehearsed on this machine, and the exchange as the cost model
  * predicts it for the messages that the method's definition states, for every method, every
  * collective that can carry it, and any number of ranks. Buckets are carried as in a run, so
- * what `auto` takes here is what it takes there. Nothing is assumed to overlap. With more
+ * what `auto` takes here is what it takes there. Nothing is assumed to overlap. Where ranks
+ * exchange every few steps only, a step has its share of it. With more
  * ranks α, β and γ stay as they were measured; entries fill in as E[K] for uniform indices.
  */
 import {
@@ -27,10 +28,15 @@ import {
   predictGather,
   type Prediction,
 } from '../collectives/prediction.ts';
-import { collectivesFor, findCollective } from '../collectives/registry.ts';
+import { DEFAULT_SERVERS } from '../collectives/server-ranks.ts';
+import {
+  collectivesFor,
+  findCollective,
+  isNamedOnly,
+} from '../collectives/registry.ts';
 import type { ExpectedMessage } from '../compression/method.ts';
 import { largestOf, type Bucket } from '../plan/buckets.ts';
-import { BucketCarrier, quantizationOf } from '../auto/collective-choice.ts';
+import { BucketCarrier, settingsOf } from '../auto/collective-choice.ts';
 import { shapeOf } from '../auto/reduction-shapes.ts';
 import type { Rehearsal } from './rehearsal.ts';
 
@@ -39,6 +45,8 @@ export interface StepForecast {
   readonly method: string;
   /** What carries the largest bucket; `allgather` where nothing is summed. */
   readonly collective: string;
+  /** How many of the ranks are servers, where its collective has some. */
+  readonly servers?: number | undefined;
   /** Seconds. */
   readonly compute: number;
   readonly compress: number;
@@ -65,11 +73,13 @@ export interface ForecastSetting {
   readonly places?: readonly number[] | undefined;
   /** Seconds of the model's computation in a step. */
   readonly compute: number;
+  /** Steps from one exchange to the next, which share what it takes; default: 1. */
+  readonly every?: number | undefined;
 }
 
 export interface ForecastOfPlan extends StepForecast {
-  /** Whether entries are left out of the sum. */
-  readonly partial: boolean;
+  /** Whether its collective is one that `auto` never takes. */
+  readonly namedOnly: boolean;
 }
 
 /**
@@ -84,8 +94,8 @@ export function forecastPlan(
   const carriers = carriersOf(rehearsed, plan.collective, setting);
   const own = forecastOf(rehearsed, carriers, setting);
   if (!isAutomatic(plan.collective)) {
-    const { partial } = findCollective(plan.collective);
-    return [{ ...own, partial: partial === true }];
+    const namedOnly = isNamedOnly(findCollective(plan.collective));
+    return [{ ...own, namedOnly }];
   }
   const { kind, messages } = largestOf(carriers);
   const summed = messages.some(({ operation }) => operation === 'reduce');
@@ -96,10 +106,10 @@ export function forecastPlan(
       )
     : [];
   return [
-    { ...own, partial: false },
-    ...others.map(({ id, partial }) => ({
-      ...forecastStep(rehearsed, id, setting),
-      partial: partial === true,
+    { ...own, namedOnly: false },
+    ...others.map((other) => ({
+      ...forecastStep(rehearsed, other.id, setting),
+      namedOnly: isNamedOnly(other),
     })),
   ];
 }
@@ -127,7 +137,7 @@ function carriersOf(
 function forecastOf(
   { plan, ...rehearsal }: RehearsedPlan,
   carriers: readonly BucketCarrier[],
-  { ranks, network, places, compute }: ForecastSetting,
+  { ranks, network, places, compute, every = 1 }: ForecastSetting,
 ): StepForecast {
   const all = carriers.reduce((sum, { messages }) => sum + messages.length, 0);
   let terms: CostTerms = NO_COST;
@@ -149,23 +159,43 @@ function forecastOf(
       }
     }
   }
-  const { compress } = rehearsal;
+  const carrying = largestOf(carriers).collective;
+  terms = termsOverSteps(terms, every);
+  decompress /= every;
+  const compress = rehearsal.compress / every;
   const exchange = totalSeconds(terms);
   const step = { compute, compression: compress + decompress, ...terms };
   return {
     ranks,
     method: plan.method,
-    collective: largestOf(carriers).collective?.id ?? 'allgather',
+    collective: carrying?.id ?? 'allgather',
+    ...(carrying?.hasServers === true
+      ? {
+          servers: Math.min(
+            ranks,
+            settingsOf(plan, carrying).servers ?? DEFAULT_SERVERS,
+          ),
+        }
+      : {}),
     compute,
     compress,
     exchange,
     decompress,
     step: compute + compress + exchange + decompress,
-    payloadBytes,
-    wireBytes,
+    payloadBytes: payloadBytes / every,
+    wireBytes: wireBytes / every,
     bound: boundBy(step),
   };
 }
+
+const termsOverSteps = (
+  { bandwidth, latency, reduction }: CostTerms,
+  every: number,
+): CostTerms => ({
+  bandwidth: bandwidth / every,
+  latency: latency / every,
+  reduction: reduction / every,
+});
 
 function predictMessage(
   message: ExpectedMessage,
@@ -177,8 +207,11 @@ function predictMessage(
   switch (message.operation) {
     case 'reduce': {
       const collective: CollectiveDefinition = carrier.of(message);
-      const quantization = quantizationOf(plan, collective);
-      return predict(collective, { ...shape, quantization }, network);
+      return predict(
+        collective,
+        { ...shape, ...settingsOf(plan, collective) },
+        network,
+      );
     }
     case 'gather':
       return predictGather(shape, network);

@@ -62,9 +62,10 @@ export function validateLaunch(
     known,
   );
   const { momentum } = parsed.optimizer;
+  const { ranks } = parsed.world;
   const local = localStepsOf(parsed);
   const setting = {
-    ...{ tensors, momentum },
+    ...{ tensors, momentum, ranks },
     // Methods count exchanges.
     iterationsPerEpoch: iterationsPerEpoch / (local?.every ?? 1),
     ownMomentum: local === undefined ? ownMomentum : OUTER,

@@ -19,10 +19,13 @@ import type { JsonObject } from '../../shared/json.ts';
 import {
   assertFits,
   assertQuantizes,
+  assertServes,
+  collectives,
   collectivesFor,
   findCollective,
   quantizingFor,
 } from '../collectives/registry.ts';
+import { DEFAULT_SERVERS } from '../collectives/server-ranks.ts';
 import { refuseIdle } from '../compression/idle-parameters.ts';
 import { carriageOf, type MethodDefinition } from '../compression/method.ts';
 import { withChanges } from '../compression/nested-parameters.ts';
@@ -49,6 +52,8 @@ export interface PlanSetting {
   readonly momentum?: number | undefined;
   /** What cannot leave its momentum to the method. */
   readonly ownMomentum?: MomentumOwner | undefined;
+  /** P: servers are some of the ranks. */
+  readonly ranks?: number | undefined;
   /** Of the switch that is resolved: warm-ups and ramps that it gives begin at its fence. */
   readonly epoch?: number | undefined;
 }
@@ -61,7 +66,8 @@ const NAMES_SHOWN = 20;
  * @param change keys of `exchange`; what is not named is taken from `base`, a method's
  * parameters and the layers' own only where the method stays the same
  * @throws GradwireError `EXCHANGE_INVALID`, `METHOD_UNKNOWN`, `METHOD_PARAMETER_…`,
- * `COLLECTIVE_UNKNOWN`, `COLLECTIVE_MISFIT`, `QUANTIZE_MISFIT`, `LAYER_UNKNOWN`
+ * `COLLECTIVE_UNKNOWN`, `COLLECTIVE_MISFIT`, `QUANTIZE_MISFIT`, `SERVERS_MISFIT`,
+ * `SERVERS_INVALID`, `LAYER_UNKNOWN`
  */
 export function resolvePlan(
   change: Readonly<Record<string, unknown>>,
@@ -70,9 +76,13 @@ export function resolvePlan(
 ): ExchangePlan {
   // Registries do not know where a name was written: here it is known.
   const place = base === undefined ? 'exchange' : 'switch';
-  return placed(
+  const resolved = placed(
     (known = place) => known,
     () => withQuantization(resolve(change, base, setting), change, base),
+  );
+  return placed(
+    () => (base === undefined ? 'exchange.servers' : place),
+    () => withServers(resolved, change, base, setting),
   );
 }
 
@@ -89,8 +99,8 @@ function resolve(
   const given: Record<string, unknown> = {};
   const parameters: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(change)) {
-    // `quantizeSums: null` takes it off.
-    if (key === 'quantizeSums' && value === null) continue;
+    // `quantizeSums: null` takes it off, `servers: null` leaves it to the default.
+    if ((key === 'quantizeSums' || key === 'servers') && value === null) continue;
     (planKeys.has(key) ? given : parameters)[key] = value;
   }
   const parsed = exchangeSpecSchema.safeParse({ ...pickPlanKeys(base), ...given });
@@ -122,6 +132,7 @@ function resolve(
     ...(parsed.data.quantizeSums === undefined
       ? {}
       : { quantizeSums: parsed.data.quantizeSums }),
+    ...(parsed.data.servers === undefined ? {} : { servers: parsed.data.servers }),
   };
   if (isAutomatic(resolved.collective)) return resolved;
   const collective = findCollective(resolved.collective);
@@ -187,6 +198,29 @@ function withQuantization(
       next: 'Leave quantizeSums away, or use a method whose payload is dense or sparse.',
     },
   );
+}
+
+/**
+ * The plan with the number of its servers, where its collective has some. The plan before
+ * has said it where that had them too and no other number is asked for.
+ */
+function withServers(
+  { servers: asked, ...plan }: ExchangePlan,
+  change: Readonly<Record<string, unknown>>,
+  base: ExchangePlan | undefined,
+  { ranks }: PlanSetting,
+): ExchangePlan {
+  if (collectives.get(plan.collective)?.hasServers === true) {
+    const kept = change.servers === null ? undefined : base?.servers;
+    const servers = asked ?? kept ?? DEFAULT_SERVERS;
+    assertServes(plan.collective, servers, ranks);
+    return { ...plan, servers };
+  }
+  // The app's panel repeats what holds: that alone is nobody's choice.
+  if (asked !== undefined && asked !== base?.servers) {
+    assertServes(plan.collective, asked, ranks);
+  }
+  return plan;
 }
 
 function resolveParameters(

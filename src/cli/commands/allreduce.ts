@@ -12,6 +12,7 @@ import {
   type EmulatedNetwork,
 } from '../../shared/emulated-network.ts';
 import { inputError } from '../../shared/errors.ts';
+import { serversText } from '../../shared/exchange-plan.ts';
 import { explainIssue } from '../../shared/experiment-spec.ts';
 import { quantizationSchema, type Quantization } from '../../shared/quantization.ts';
 import { parseWord } from '../text/parse-word.ts';
@@ -24,6 +25,7 @@ interface AllreduceOptions {
   readonly op: ReduceOperation;
   readonly dtype?: ValueType;
   readonly quantize?: Quantization;
+  readonly servers?: number;
   readonly seed?: number;
   readonly transport: 'auto' | 'tcp' | 'native';
   readonly encrypt: boolean;
@@ -63,6 +65,11 @@ export function addAllreduceCommand(program: Command): void {
       '--quantize <settings>',
       'send sums in few bits: bits=4,bucket=1024',
       parseQuantization,
+    )
+    .option(
+      '--servers <count>',
+      'ranks that are servers, of parameter-server; 1 unless told',
+      parseWord,
     )
     .option('--seed <number>', 'of random rounding; 1 unless told', parseWord)
     .addOption(
@@ -110,6 +117,7 @@ async function allreduce(options: AllreduceOptions): Promise<void> {
     places: options.places,
     values: dtype,
     quantization: quantize,
+    servers: options.servers,
     seed,
     inputs: files(options.in),
     outputs: files(options.out),
@@ -129,7 +137,7 @@ async function allreduce(options: AllreduceOptions): Promise<void> {
     ['right', 'right', 'right'],
   );
   process.stdout.write(
-    `${report.algorithm}, ${op} over ${ranks} rank${ranks === 1 ? '' : 's'}: ` +
+    `${report.algorithm}${describeServers(report)}, ${op} over ${ranks} rank${ranks === 1 ? '' : 's'}: ` +
       `${n} elements, ${nnzReduced} of the result not 0` +
       `${switchedToDense ? ', sent sparse and reduced to dense' : ''}, ` +
       `in ${milliseconds(ms)} over ${report.transport}${describeLinks(report)}\n${table}\n`,
@@ -177,6 +185,9 @@ function readSettings(text: string): Record<string, string | number> {
     }),
   );
 }
+
+const describeServers = ({ servers }: AllreduceReport): string =>
+  servers === undefined ? '' : ` with ${serversText(servers)}`;
 
 function describeLinks({ encrypted, emulated }: AllreduceReport): string {
   const network = emulated === undefined ? '' : `, ${describeEmulated(emulated)}`;

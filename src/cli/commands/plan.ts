@@ -19,11 +19,13 @@ import {
 import type { NetworkProfile } from '../../shared/cost-model/network-profile.ts';
 import { describeEmulated, emulatedNetwork } from '../../shared/emulated-network.ts';
 import { inputError } from '../../shared/errors.ts';
+import { serversText } from '../../shared/exchange-plan.ts';
 import {
   nodesOf,
   parseExperimentSpec,
   type ExperimentSpec,
 } from '../../shared/experiment-spec.ts';
+import { localStepsOf } from '../../shared/parallelism.ts';
 import { formatBitRate, formatDuration } from '../../shared/units.ts';
 import { measureComputeTime } from '../session/compute-time.ts';
 import { withWorkspace } from '../session/workspace.ts';
@@ -110,7 +112,7 @@ async function plan(name: string, options: PlanOptions): Promise<void> {
   }
   process.stdout.write(
     `${spec.name}: computing ${formatDuration(compute)} a step (${computeOrigin}), ` +
-      `network ${origin}; nothing is assumed to overlap\n`,
+      `network ${origin}; nothing is assumed to overlap${shareText(spec)}\n`,
   );
   for (const count of ranks) {
     const shown = ofRanks(candidates, count);
@@ -119,6 +121,13 @@ async function plan(name: string, options: PlanOptions): Promise<void> {
         `${verdictLine(shown, count).text}\n`,
     );
   }
+}
+
+/** What the columns are where ranks do not exchange in every step. */
+function shareText(spec: ExperimentSpec): string {
+  const local = localStepsOf(spec);
+  if (local === undefined) return '';
+  return `; an exchange in one of ${local.every} steps: each has its share`;
 }
 
 interface Network {
@@ -220,10 +229,10 @@ function verdictLine(candidates: readonly Candidate[], ranks: number): Verdict {
   const own = candidates.find((candidate) => candidate.own)!;
   const compress = best.speedup > 1;
   const advice = compress
-    ? `compress: ${best.method} over ${best.collective} is predicted to take ` +
+    ? `compress: ${best.method} over ${collectiveText(best)} is predicted to take ` +
       `${seconds(best.step)} a step instead of ${seconds(dense.step)} ` +
       `(${best.speedup.toFixed(2)} times as fast)`
-    : `do not compress: no method is predicted to beat ${dense.collective}, ` +
+    : `do not compress: no method is predicted to beat ${collectiveText(dense)}, ` +
       `${seconds(dense.step)} a step`;
   const ownAdvice =
     own === best || own.step === dense.step
@@ -269,7 +278,7 @@ function table(candidates: readonly Candidate[]): string {
   ];
   const rows = candidates.map((candidate) => [
     `${candidate.method}${candidate.own ? ' *' : ''}`,
-    candidate.collective,
+    collectiveText(candidate),
     seconds(candidate.step),
     seconds(candidate.compress),
     seconds(candidate.exchange),
@@ -286,6 +295,9 @@ function table(candidates: readonly Candidate[]): string {
     [left, left, right, right, right, right, right, left, right],
   );
 }
+
+const collectiveText = ({ collective, servers }: Candidate): string =>
+  servers === undefined ? collective : `${collective}, ${serversText(servers)}`;
 
 const seconds = (time: number): string => formatDuration(1000 * time);
 

@@ -6,6 +6,7 @@ import {
   type NamedPlan,
 } from '../../shared/exchange-plan.ts';
 import type { JsonValue } from '../../shared/json.ts';
+import { hasServers } from './server-choice.ts';
 import { isDraft, valueAt, withValue, type Draft } from './spec-draft.ts';
 
 export type PlanChange = Readonly<Record<string, JsonValue>>;
@@ -22,6 +23,18 @@ export function changeToMethod(
   }
   const same = plan !== undefined && plan.method === method.id;
   return { ...change, collective: same ? plan.collective : 'auto' };
+}
+
+/** Another collective; how many servers there are is asked of one that has some alone. */
+export function changeToCollective(
+  catalogue: Pick<Catalogue, 'collectives'> | undefined,
+  change: PlanChange,
+  collective: JsonValue | undefined,
+): PlanChange {
+  const changed = withValue(change, 'collective', collective);
+  return hasServers(catalogue, collective)
+    ? changed
+    : withValue(changed, 'servers', undefined);
 }
 
 /**

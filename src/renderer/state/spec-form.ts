@@ -12,6 +12,7 @@ import type { JsonValue } from '../../shared/json.ts';
 import { isModelFile, modelName } from '../../shared/model-name.ts';
 import { LOCAL_NODE } from '../../shared/node-entry.ts';
 import { PARALLELISM_KINDS } from '../../shared/parallelism.ts';
+import { asksForServers } from './server-choice.ts';
 import { isDraft, valueAt, withValue, type Draft } from './spec-draft.ts';
 
 export type FieldKind =
@@ -91,8 +92,8 @@ const BY_METHOD: ReadonlySet<string> = new Set(['method', 'layers', 'quantizeSum
 
 /**
  * Another method: its own parameters with their defaults, and a collective that takes
- * its payload. Parameters that both methods have keep their value; layers and quantised
- * sums, which go by the method, are left behind.
+ * its payload. Parameters that both methods have keep their value; what goes by the method
+ * (layers, quantised sums) or by a collective that does not take it is left behind.
  */
 export function withMethod(draft: Draft, method: MethodEntry): Draft {
   const old = isDraft(draft['exchange']) ? draft['exchange'] : {};
@@ -102,7 +103,10 @@ export function withMethod(draft: Draft, method: MethodEntry): Draft {
     if (BY_METHOD.has(key) || value === undefined) continue;
     exchange[key] = value;
   }
-  if (!accepts(method, exchange['collective'])) exchange['collective'] = 'auto';
+  if (!accepts(method, exchange['collective'])) {
+    exchange['collective'] = 'auto';
+    delete exchange['servers'];
+  }
   let result: Draft = { ...draft, exchange };
   for (const { key, default: usual } of method.parameters) {
     const value = valueAt(old, key) ?? usual;
@@ -163,6 +167,8 @@ export function layersField(path: string): FormField {
   };
 }
 
+export const serversField = field('exchange.servers', 'integer', 'Servers');
+
 /** Those of the agent, and the file of the user's own that the draft names. */
 function modelChoices(catalogue: Catalogue, draft: Draft): readonly FormChoice[] {
   const given = valueAt(draft, 'workload.model');
@@ -194,6 +200,7 @@ export function formSections(
   const method = catalogue.methods.find(
     (entry) => entry.id === (valueAt(draft, 'exchange.method') ?? 'none'),
   );
+  const exchange = isDraft(draft['exchange']) ? draft['exchange'] : {};
   return [
     {
       title: 'Workload',
@@ -271,6 +278,7 @@ export function formSections(
           'Collective',
           collectiveChoices(catalogue, method),
         ),
+        ...(asksForServers(catalogue, exchange) ? [serversField] : []),
         layersField('exchange.layers'),
       ],
     },

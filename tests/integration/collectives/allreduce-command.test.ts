@@ -66,7 +66,10 @@ async function reduce(ranks: number, ...more: string[]): Promise<Report> {
 const total = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0);
 
-const some = ['ring', 'ssar-recursive-doubling', 'dsar-split-allgather'];
+const some = [
+  ...['ring', 'ssar-recursive-doubling', 'dsar-split-allgather'],
+  ...['parameter-server, dense, 1 server', 'parameter-server, sparse, 2 servers'],
+];
 const all = Object.keys(collectiveCases);
 
 /** Every algorithm with every P: `allreduce.test.ts`. */
@@ -85,12 +88,14 @@ describe.each(worlds)('P = $ranks', ({ ranks, ids }) => {
       integers(rank, 5000, density),
     );
     put(vectors);
-    const report = await reduce(ranks, '--algorithm', id);
+    const { collective = id, servers } = collectiveCases[id]!;
+    const more = servers === undefined ? [] : ['--servers', String(servers(ranks))];
+    const report = await reduce(ranks, '--algorithm', collective, ...more);
     const expected = sumOf(vectors);
     for (let rank = 0; rank < ranks; rank++) expect(result(rank)).toEqual(expected);
     const bytes = collectiveCases[id]!.sent(vectors);
     expect(report).toMatchObject({
-      algorithm: id,
+      algorithm: collective,
       ranks,
       n: 5000,
       nnzReduced: expected.filter((value) => value !== 0).length,
@@ -263,12 +268,37 @@ test('--quantize sends few bits, the same result to all, by seed', async () => {
   expect(chosen).toBe('dsar-split-allgather');
 });
 
+test('servers: a vector goes as what is shorter, and one rank bears the load', async () => {
+  for (const [density, pairs] of [
+    [1, false],
+    [0.01, true],
+  ] as const) {
+    const vectors = [0, 1, 2].map((rank) => integers(rank, 6000, density));
+    put(vectors);
+    const seen = [];
+    for (const servers of [1, 3]) {
+      const more = ['--algorithm', 'parameter-server', '--servers', String(servers)];
+      const report = await reduce(3, ...more);
+      expect(report).toMatchObject({ algorithm: 'parameter-server', servers });
+      expect(result(2)).toEqual(sumOf(vectors));
+      seen.push(report.wireSent);
+    }
+    const [one, all] = seen as [readonly number[], readonly number[]];
+    expect(total(one) < 4 * 6000).toBe(pairs);
+    // The sum to both others, beside one vector of each; then all ranks alike.
+    expect(one[0]! / one[1]!).toBeGreaterThan(1.9);
+    expect(all[0]! / all[1]!).toBeLessThan(1.1);
+  }
+});
+
 test('without --json: a line and a table', async () => {
   put([integers(0, 100), integers(1, 100)]);
-  const { stdout, code } = await home.run(allreduce(2, '--algorithm', 'ring'));
+  const { stdout, code } = await home.run(
+    allreduce(2, '--algorithm', 'parameter-server'),
+  );
   expect(code).toBe(0);
   expect(stdout).toMatch(
-    /^ring, sum over 2 ranks: 100 elements, \d+ of the result not 0, in /,
+    /^parameter-server with 1 server, sum over 2 ranks: 100 elements, \d+ of the result not 0, in /,
   );
   expect(stdout.trimEnd().split('\n')).toHaveLength(4);
 });
@@ -303,7 +333,18 @@ describe('wrong input is one line, exit code 2, and nothing is written', () => {
       'QUANTIZE_MISFIT',
       /scatter-reduce-allgather, dsar-split-allgather/,
     ],
-
+    [
+      allreduce(2, '--servers', '2', '--algorithm', 'ring'),
+      'SERVERS_MISFIT',
+      /servers: 2, but the collective is ring\..*collective=parameter-server/,
+    ],
+    [allreduce(2, '--servers', '2'), 'SERVERS_MISFIT', /the collective is auto/],
+    [
+      allreduce(2, '--servers', '3', '--algorithm', 'parameter-server'),
+      'SERVERS_INVALID',
+      /servers: 3, in a world of 2 ranks\..*from 1 to 2/,
+    ],
+    [allreduce(2, '--servers', 'two'), 'USAGE', /'two' is invalid/],
     [
       allreduce(2, '--algorithm', 'rnig'),
       'COLLECTIVE_UNKNOWN',

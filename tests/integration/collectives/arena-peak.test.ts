@@ -38,12 +38,17 @@ function payloadOf({ arena, rank }: TransportCommunicator, sparse: boolean): Pay
   return { kind: 'sparse', length: LENGTH, count, data };
 }
 
-test.each([...collectives.values()])('$id', async (collective) => {
-  const sparse = collective.takes.includes('sparse');
+const kinds = [...collectives.values()].flatMap((collective) =>
+  (['dense', 'sparse'] as const)
+    .filter((kind) => collective.takes.includes(kind))
+    .map((kind) => [collective, kind] as const),
+);
+
+test.each(kinds)('$0.id of $1 vectors', async (collective, kind) => {
   await Promise.all(
     communicators.map(async (communicator) => {
       const { arena } = communicator;
-      const payload = payloadOf(communicator, sparse);
+      const payload = payloadOf(communicator, kind === 'sparse');
       const { code: operation } = collective;
       communicator.begin({ epoch: 0, operation, dtype: 1 });
       await collective.run(communicator, payload);

@@ -6,7 +6,13 @@
 import { rabenseifnerBytesSent } from '../../../src/agent/collectives/rabenseifner.ts';
 import { recursiveDoublingBytesSent } from '../../../src/agent/collectives/recursive-doubling.ts';
 import { ringBytesSent } from '../../../src/agent/collectives/ring.ts';
-import { payloadBytes, valueBytesIn, type Values } from './run-collective.ts';
+import { findCollective } from '../../../src/agent/collectives/registry.ts';
+import {
+  payloadBytes,
+  valueBytesIn,
+  type TriedCollective,
+  type Values,
+} from './run-collective.ts';
 import {
   blocksSent,
   bytesOf,
@@ -14,11 +20,16 @@ import {
   entriesOf,
   sparseRingSent,
   splitSent,
+  united,
   unitedTree,
 } from './stream-oracle.ts';
 import { hierarchicalSent, sparseHierarchicalSent } from './node-cases.ts';
 
 export interface CollectiveCase {
+  /** Its id; default: the name of the case. */
+  readonly collective?: string;
+  /** Of one that has servers: how many, in a world of so many ranks. */
+  readonly servers?: (ranks: number) => number;
   readonly kind: 'dense' | 'sparse';
   /** Whether bytes depend on which entries the ranks have, not on how many alone. */
   readonly fillsIn?: boolean;
@@ -28,8 +39,9 @@ export interface CollectiveCase {
 
 type BytesSent = typeof ringBytesSent;
 
-const blockBytes = (input: Values, ranks: number, part: number): number =>
-  input.BYTES_PER_ELEMENT * entriesOf(input, ranks, part).length;
+/** Of part `part` of so many. */
+const blockBytes = (input: Values, parts: number, part: number): number =>
+  input.BYTES_PER_ELEMENT * entriesOf(input, parts, part).length;
 
 const dense = (bytesSent: BytesSent): CollectiveCase => ({
   kind: 'dense',
@@ -54,6 +66,41 @@ const scattered: CollectiveCase = {
     return inputs.map((_, rank) => all - blocks[rank]! + blocksSent(rank, blocks));
   },
 };
+
+const SERVERS = { '1 server': 1, '2 servers': 2, 'all servers': Infinity };
+
+/** What has no server of its own goes to each; sums go to all, dense or sparse. */
+const served = Object.fromEntries(
+  (['dense', 'sparse'] as const).flatMap((kind) =>
+    Object.entries(SERVERS).map(([name, most]): [string, CollectiveCase] => {
+      const servers = (ranks: number): number => Math.min(ranks, most);
+      const sent: CollectiveCase['sent'] = (inputs) => {
+        const ranks = inputs.length;
+        const shards = servers(ranks);
+        return inputs.map((input, rank) => {
+          let bytes = 0;
+          for (let shard = 0; shard < shards; shard++) {
+            const brought = inputs.map((from) => entriesOf(from, shards, shard));
+            // On one node rank i holds shard i.
+            if (kind === 'dense') {
+              const part = blockBytes(input, shards, shard);
+              bytes += rank === shard ? (ranks - 1) * part : part;
+            } else if (rank === shard) {
+              bytes += (ranks - 1) * bytesOf(brought.reduce(united));
+            } else bytes += bytesOf(brought[rank]!);
+          }
+          return bytes;
+        });
+      };
+      const fillsIn = kind === 'sparse';
+      const id = 'parameter-server';
+      return [
+        `${id}, ${kind}, ${name}`,
+        { collective: id, servers, kind, fillsIn, sent },
+      ];
+    }),
+  ),
+);
 
 export const collectiveCases: Readonly<Record<string, CollectiveCase>> = {
   ring: dense(ringBytesSent),
@@ -111,4 +158,16 @@ export const collectiveCases: Readonly<Record<string, CollectiveCase>> = {
     sent: (inputs) =>
       inputs.map((input) => (inputs.length - 1) * payloadBytes('sparse', input)),
   },
+  ...served,
 };
+
+/** The collective of a case, as the case has it. */
+export function collectiveOf(name: string): TriedCollective {
+  const { collective: id = name, servers } = collectiveCases[name]!;
+  const collective = findCollective(id);
+  return {
+    ...{ ...collective, servers },
+    wireBytes: (shape) =>
+      collective.wireBytes({ ...shape, servers: servers?.(shape.ranks) }),
+  };
+}

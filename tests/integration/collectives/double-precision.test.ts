@@ -5,7 +5,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { collectives } from '../../../src/agent/collectives/registry.ts';
 import { REDUCE_OPERATIONS } from '../../../src/agent/kernels/reduction.ts';
-import { collectiveCases } from './collective-cases.ts';
+import { collectiveCases, collectiveOf } from './collective-cases.ts';
 import {
   firstDifference,
   floats,
@@ -19,7 +19,7 @@ import { BACKENDS, closeSharedWorlds, sharedWorld } from './world.ts';
 afterAll(closeSharedWorlds);
 
 describe.each(Object.keys(collectiveCases))('%s', (id) => {
-  const collective = collectives.get(id)!;
+  const collective = collectiveOf(id);
   const { kind, sent } = collectiveCases[id]!;
   const densities = kind === 'dense' ? [1] : [0, 0.01, 0.3, 0.7];
 

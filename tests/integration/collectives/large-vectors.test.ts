@@ -3,9 +3,8 @@
  * number of ranks divides, from almost nothing to a little beyond δ.
  */
 import { describe, expect, test } from 'vitest';
-import { collectives } from '../../../src/agent/collectives/registry.ts';
 import { effort } from '../../harness/effort.ts';
-import { collectiveCases } from './collective-cases.ts';
+import { collectiveCases, collectiveOf } from './collective-cases.ts';
 import { firstDifference, runCollective, type Values } from './run-collective.ts';
 import { makeWorld } from './world.ts';
 
@@ -36,7 +35,7 @@ function spread(ranks: number, count: number, zero: Values): [Values[], Values] 
 }
 
 describe.each(Object.keys(collectiveCases))('%s', (id) => {
-  const collective = collectives.get(id)!;
+  const collective = collectiveOf(id);
   const { kind } = collectiveCases[id]!;
 
   test.each([

@@ -5,7 +5,6 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TransportCommunicator } from '../../../src/agent/collectives/communicator.ts';
-import { findCollective } from '../../../src/agent/collectives/registry.ts';
 import { Arena } from '../../../src/agent/memory/arena.ts';
 import { loadWasmKernels } from '../../../src/agent/kernels/wasm/load.ts';
 import { machineClock } from '../../../src/agent/emulation/segment.ts';
@@ -20,7 +19,7 @@ import type { EmulatedNetwork } from '../../../src/shared/emulated-network.ts';
 import { toErrorData, type ErrorData } from '../../../src/shared/errors.ts';
 import type { RankAddress } from '../../../src/shared/protocol/supervisor.ts';
 import { serveOrders } from '../../../src/agent/world/order-server.ts';
-import { collectiveCases } from './collective-cases.ts';
+import { collectiveCases, collectiveOf } from './collective-cases.ts';
 import { integers, runCollective } from './run-collective.ts';
 
 export type ToLively =
@@ -71,7 +70,7 @@ async function reduce(collective: string, length: number): Promise<number[]> {
   const { kind } = collectiveCases[collective]!;
   const input = integers(transport.rank, length, kind === 'sparse' ? 0.05 : 1);
   const [outcome] = await runCollective(
-    findCollective(collective),
+    collectiveOf(collective),
     [communicator],
     kind,
     [input],

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { collectives } from '../../../src/agent/collectives/registry.ts';
 import { effort, runs } from '../../harness/effort.ts';
-import { collectiveCases } from './collective-cases.ts';
+import { collectiveCases, collectiveOf } from './collective-cases.ts';
 import { delayed } from './delayed-transport.ts';
 import {
   firstDifference,
@@ -30,7 +29,7 @@ function shuffled(count: number, random: () => number): readonly number[] {
 test.each(Object.keys(collectiveCases))(
   '%s: any P, any N, any timing, several in flight at once in any order of streams',
   async (id) => {
-    const collective = collectives.get(id)!;
+    const collective = collectiveOf(id);
     const { kind } = collectiveCases[id]!;
     await fc.assert(
       fc.asyncProperty(

@@ -182,6 +182,9 @@ test('what does not fit is refused before anything is sent', async () => {
     [{ algorithm: 'ring', quantization }, 'QUANTIZE_MISFIT'],
     [{ quantization }, 'QUANTIZE_MISFIT'],
     [{ algorithm: 'ok-topk' }, 'COLLECTIVE_MISFIT'],
+    [{ algorithm: 'ring', servers: 1 }, 'SERVERS_MISFIT'],
+    [{ servers: 1 }, 'SERVERS_MISFIT'],
+    [{ algorithm: 'parameter-server', servers: 2 }, 'SERVERS_INVALID'],
   ] as const) {
     await expect(stream.allreduce(payload, options)).rejects.toMatchObject({ code });
   }

@@ -4,7 +4,6 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { TransportCommunicator } from '../../../src/agent/collectives/communicator.ts';
-import { findCollective } from '../../../src/agent/collectives/registry.ts';
 import { Arena } from '../../../src/agent/memory/arena.ts';
 import { loadWasmKernels } from '../../../src/agent/kernels/wasm/load.ts';
 import { connectMesh } from '../../../src/agent/transport/mesh.ts';
@@ -14,7 +13,7 @@ import {
 } from '../../../src/agent/transport/transport-choice.ts';
 import { listenTcp } from '../../../src/agent/transport/tcp-listener.ts';
 import type { RankAddress } from '../../../src/shared/protocol/supervisor.ts';
-import { collectiveCases } from './collective-cases.ts';
+import { collectiveCases, collectiveOf } from './collective-cases.ts';
 import { floats, integers, runCollective } from './run-collective.ts';
 
 export interface RankWork {
@@ -57,7 +56,7 @@ async function run(addresses: readonly RankAddress[]): Promise<void> {
     const { kind } = collectiveCases[id]!;
     const make = work.values === 'floats' ? floats : integers;
     const input = make(work.rank, work.length, kind === 'sparse' ? 0.01 : 1);
-    const [outcome] = await runCollective(findCollective(id), [communicator], kind, [
+    const [outcome] = await runCollective(collectiveOf(id), [communicator], kind, [
       input,
     ]);
     sums.push(outcome!.sum);

@@ -5,13 +5,12 @@
  */
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { collectives } from '../../../src/agent/collectives/registry.ts';
 import {
   REDUCE_OPERATIONS,
   type ReduceOperation,
 } from '../../../src/agent/kernels/reduction.ts';
 import { effort, runs } from '../../harness/effort.ts';
-import { collectiveCases } from './collective-cases.ts';
+import { collectiveCases, collectiveOf } from './collective-cases.ts';
 import {
   floats,
   generator,
@@ -50,7 +49,7 @@ function reduced(
 }
 
 describe.each(sparseIds)('%s', (id) => {
-  const collective = collectives.get(id)!;
+  const collective = collectiveOf(id);
   const dynamic = id === 'dsar-split-allgather';
 
   test.each([2, 3, 4, 7])(
@@ -157,7 +156,7 @@ describe.each(sparseIds)('%s', (id) => {
 });
 
 describe.each(Object.keys(collectiveCases))('%s', (id) => {
-  const collective = collectives.get(id)!;
+  const collective = collectiveOf(id);
   const { kind } = collectiveCases[id]!;
 
   test.each(REDUCE_OPERATIONS)(
@@ -207,7 +206,7 @@ test('a product that underflows stays 0 in any form', async () => {
     const world = await sharedWorld(3);
     const { kind } = collectiveCases[id]!;
     const outcomes = await runCollective(
-      collectives.get(id)!,
+      collectiveOf(id),
       world.communicators('prod'),
       kind,
       inputs,
@@ -235,7 +234,7 @@ test('any P, N, k and form give the sums of the dense ring, to the rounding of f
           floats(rank, length, random() < 0.3 ? 0 : density),
         );
         const outcomes = await runCollective(
-          collectives.get(id)!,
+          collectiveOf(id),
           world.communicators(),
           'sparse',
           inputs,

@@ -111,6 +111,25 @@ describe('gradwire plan', () => {
     expect(dense).toMatchObject({ bound: 'bandwidth', pays: false });
   });
 
+  test('a step has its share of an exchange that comes after local steps', async () => {
+    const given = ['digits-topk', '--network', slow, '--compute', '10', '--ranks', '4'];
+    const local = [
+      ...['--set', 'parallelism.kind=local-steps'],
+      ...['--set', 'parallelism.every=8'],
+    ];
+    const exchangeOf = (lines: readonly Line[]): number =>
+      ofType(lines, 'candidate').find(
+        ({ collective, method }) => method === 'none' && collective === 'ring',
+      )!.exchange as number;
+    const [always, seldom] = [await plan(...given), await plan(...given, ...local)];
+    expect(exchangeOf(seldom)).toBeCloseTo(exchangeOf(always) / 8, 9);
+    // It would have momentum within it, and the outer optimizer its own.
+    expect(ofType(seldom, 'candidate').map(({ method }) => method)).not.toContain(
+      'dgc',
+    );
+    expect(ofType(always, 'candidate').map(({ method }) => method)).toContain('dgc');
+  });
+
   test('says where not to compress', async () => {
     const { code, stdout } = await home.run([
       'plan',

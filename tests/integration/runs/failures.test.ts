@@ -111,6 +111,17 @@ describe('a run whose worker is killed', () => {
     },
   );
 
+  it('while it serves the others ends, naming the rank', async () => {
+    const command = endless(
+      ...['world.ranks=3', 'exchange.collective=parameter-server'],
+    );
+    const { processes } = await command.record('started');
+    await command.record('iteration', reaches(5));
+    const server = processes.find(({ rank }) => rank === 0)!;
+    process.kill(server.pid, 'SIGKILL');
+    await expectWorkerDied(command, server.rank);
+  });
+
   it('while it evaluates ends, naming the rank', async () => {
     // Nearly all of its time goes there: the test set is many batches.
     const command = endless(

@@ -45,6 +45,7 @@ describe('the registry', () => {
       'ok-topk': 10,
       hierarchical: 11,
       'ssar-hierarchical': 12,
+      'parameter-server': 13,
     });
   });
 
@@ -157,6 +158,22 @@ describe('auto', () => {
     const { wireBytes } = findCollective('ok-topk');
     expect(wireBytes(shape)).toBeLessThan(all[0]!.wireBytes);
     expect(chooseCollective('sparse', shape, free).id).toBe(all[0]!.collective);
+  });
+
+  test('never takes one that has servers, though it may be the cheapest', () => {
+    // Three ranks fold, double and unfold: three latencies, where a server takes two.
+    const free = { alpha: 1, overhead: 0, beta: 1e-9, gamma: 0 };
+    const shape = { ranks: 3, length: 2, payloadBytes: 8 };
+    const all = predictAll('dense', shape, free);
+    const { cost } = findCollective('parameter-server');
+    expect(cost(shape, free)).toBeLessThan(all[0]!.seconds);
+    expect(all.map(({ collective }) => collective)).not.toContain('parameter-server');
+    expect(chooseCollective('dense', shape, free).id).toBe(all[0]!.collective);
+    expect(
+      describeCollectives()
+        .filter(({ hasServers }) => hasServers === true)
+        .map(({ id }) => id),
+    ).toEqual(['parameter-server']);
   });
 
   test('says where nothing fits', () => {

@@ -90,6 +90,52 @@ describe('dense costs', () => {
   });
 });
 
+describe('the parameter server', () => {
+  const length = 5040;
+  const k = 1000;
+  const counts = [2, 3, 4, 7, 8].flatMap((P) =>
+    [...new Set([1, 2, P])].map((S) => [P, S] as const),
+  );
+
+  test.each(counts)('P = %d, S = %d: what passes the link of a server', (P, S) => {
+    const shape = { ...dense(P, length), servers: S };
+    const cost = terms('parameter-server', shape);
+    expect(cost.latency).toBe(2 * (P - 1) * α);
+    expect(cost.bandwidth).toBeCloseTo(((2 * (P - 1)) / S) * length * 4 * β);
+    expect(cost.reduction).toBeCloseTo(((P - 1) / S) * length * γ);
+    // A server's own messages to the others, and its P − 1 replies.
+    expect(cost.wireBytes).toBe(4 * ((1 - 1 / S) * length + ((P - 1) / S) * length));
+  });
+
+  test('a server of the longest part sends most', () => {
+    const shape = { ...dense(3, 11), servers: 2 };
+    // Parts of 5 and 6: 5 pushed, 6 sent back twice.
+    expect(terms('parameter-server', shape).wireBytes).toBe(4 * (5 + 2 * 6));
+  });
+
+  test.each(counts)('P = %d, S = %d: sparse, disjoint or the same', (P, S) => {
+    for (const K of [k, P * k]) {
+      const cost = terms('parameter-server', { ...sparse(P, k, K), servers: S });
+      expect(cost.latency).toBe(2 * (P - 1) * α);
+      const bytes = ((P - 1) / S) * (k + K) * PAIR + 2 * (P - 1) * HEADER;
+      expect(cost.bandwidth / (bytes * β)).toBeCloseTo(1, 6);
+      const sent =
+        ((S - 1) / S) * k * PAIR + ((P - 1) / S) * K * PAIR + (S + P - 2) * HEADER;
+      expect(cost.wireBytes / sent).toBeCloseTo(1, 6);
+    }
+  });
+
+  test('one server by default; of fewer ranks than servers all are', () => {
+    const shape = dense(4, length);
+    expect(terms('parameter-server', shape)).toEqual(
+      terms('parameter-server', { ...shape, servers: 1 }),
+    );
+    expect(terms('parameter-server', { ...shape, servers: 9 })).toEqual(
+      terms('parameter-server', { ...shape, servers: 4 }),
+    );
+  });
+});
+
 describe('sparse costs', () => {
   const k = 1000;
 

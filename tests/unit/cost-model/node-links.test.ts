@@ -67,6 +67,18 @@ describe('bytes over the link of a node', () => {
     expect(passing('sparse-allgather', sparse(TWO_BY_FOUR, 1000))).toBe(4 * 4 * 8000);
   });
 
+  test('of servers, what is pushed to them from elsewhere, and as much back', () => {
+    const served = (servers: number, places = TWO_BY_FOUR): number =>
+      passing('parameter-server', { ...dense(places), servers });
+    expect(served(1)).toBe(2 * 4 * (4 * N));
+    // One on each node: four ranks push half of the vector each way.
+    expect(served(2)).toBe(2 * 4 * (4 * N) * 0.5);
+    expect(served(8)).toBe(2 * 4 * 4 * ((4 * N) / 8));
+    // The server is alone on its node; then the others' node has one more.
+    expect(served(1, [0, 1, 1, 1])).toBe(2 * 3 * (4 * N));
+    expect(served(2, [0, 1, 1, 1])).toBe(2 * 3 * 0.5 * (4 * N));
+  });
+
   test('of the hierarchical one, the vector for two nodes, less than twice it for more', () => {
     expect(passing('hierarchical', dense(TWO_BY_FOUR))).toBe(4 * N);
     expect(passing('hierarchical', dense([0, 1, 2, 0, 1, 2]))).toBeCloseTo(

@@ -52,6 +52,13 @@ describe('the factor of a timed collective', () => {
     expect(timedFactor(ring, sparse(2 ** 10, 16), network)).toBe(1);
     const quantization = { bits: 4, bucket: 512, scale: 'max' } as const;
     expect(timedFactor(ring, { ...dense(2 ** 10), quantization }, network)).toBe(1);
+    const servers = after(timed('parameter-server', 2, dense(2 ** 10)));
+    const server = findCollective('parameter-server');
+    const of = (count: number | undefined): number =>
+      timedFactor(server, { ...dense(2 ** 10), servers: count }, servers);
+    expect(of(undefined)).toBeCloseTo(2, 9);
+    expect(of(1)).toBe(of(undefined));
+    expect(of(2)).toBe(1);
   });
 
   test('is that of a shape that was timed, and goes from one to the other', () => {

@@ -128,13 +128,16 @@ describe('the forecast of a step', () => {
   test('begins with what auto takes, the cheapest, or has the one that is named', () => {
     const [auto, ...others] = forecastPlan(rehearsed(topk), setting);
     expect(others.map(({ collective }) => collective)).not.toContain(auto!.collective);
-    expect(others.map(({ collective }) => collective)).toContain('ok-topk');
+    const named = others.filter(({ namedOnly }) => namedOnly);
+    expect(named.map(({ collective }) => collective)).toEqual([
+      ...['ok-topk', 'parameter-server'],
+    ]);
     for (const other of others) {
-      if (other.partial) continue;
+      if (other.namedOnly) continue;
       expect(auto!.step).toBeLessThanOrEqual(other.step);
     }
-    const named = rehearsed({ ...topk, collective: 'sparse-ring' });
-    expect(forecastPlan(named, setting).map(({ collective }) => collective)).toEqual([
+    const ring = rehearsed({ ...topk, collective: 'sparse-ring' });
+    expect(forecastPlan(ring, setting).map(({ collective }) => collective)).toEqual([
       'sparse-ring',
     ]);
   });
@@ -165,6 +168,20 @@ describe('the forecast of a step', () => {
       forecastStep(rehearsed({ ...topk, collective, ...change }), collective, setting)
         .wireBytes;
     expect(as({ quantizeSums: { bits: 4 } })).toBeLessThan(as({}) / 4);
+  });
+
+  test('counts as many servers as the plan says, or as there are ranks', () => {
+    const collective = 'parameter-server';
+    const of = (servers: number, ranks: number): StepForecast =>
+      forecastPlan(rehearsed({ method: 'none', collective, servers }, 1200), {
+        ...{ ...setting, ranks },
+      })[0]!;
+    expect(of(1, 4)).toMatchObject({ collective, servers: 1, wireBytes: 3 * 4800 });
+    expect(of(3, 4)).toMatchObject({ servers: 3, wireBytes: 3200 + 3 * 1600 });
+    expect(of(3, 2)).toMatchObject({ servers: 2, wireBytes: 2400 + 2400 });
+    const auto = forecastPlan(rehearsed({ method: 'none' }), setting);
+    expect(auto[0]!.servers).toBeUndefined();
+    expect(auto.find((one) => one.collective === collective)!.servers).toBe(1);
   });
 
   test('of a hundred thousand ranks is finite', () => {

@@ -20,6 +20,33 @@ test('a method with momentum within it needs an optimiser that leaves it its own
   expect(() => validateLaunch(adam, [{ at: 3, change }])).toThrow(misfit);
 });
 
+test('servers are some of the ranks, at launch and in a switch', () => {
+  const served = { collective: 'parameter-server', servers: 3 };
+  const world = (ranks: number, exchange: object = served) => ({
+    ...{ ...spec({}, 'topk'), world: { ranks } },
+    exchange,
+  });
+  const { plan, spec: written } = validateLaunch(world(3));
+  expect(plan).toMatchObject(served);
+  expect(written.exchange).toMatchObject(served);
+  const refused = (place: string): unknown =>
+    expect.objectContaining({
+      ...{ code: 'SERVERS_INVALID', kind: 'input', place },
+      message: 'servers: 3, in a world of 2 ranks',
+    });
+  expect(() => validateLaunch(world(2))).toThrow(refused('exchange.servers') as Error);
+  expect(() => validateLaunch(world(2, {}), [{ at: 3, change: served }])).toThrow(
+    refused('switch') as Error,
+  );
+  const auto = { method: 'none', servers: 1 };
+  expect(() => validateLaunch(world(2, auto))).toThrow(
+    expect.objectContaining({
+      code: 'SERVERS_MISFIT',
+      message: 'servers: 1, but the collective is auto',
+    }) as Error,
+  );
+});
+
 test('an option of another optimiser is refused', () => {
   expect(() => validateLaunch(spec({ kind: 'sgd', beta1: 0.8 }, 'none'))).toThrow(
     expect.objectContaining({

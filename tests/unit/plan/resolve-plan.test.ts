@@ -164,6 +164,42 @@ describe('resolving an exchange plan', () => {
     expect(resolvePlan(planAsChange(quantized), plain)).toEqual(quantized);
   });
 
+  it('writes out how many servers there are, and keeps that while there are some', () => {
+    const served = resolvePlan({ collective: 'parameter-server' });
+    expect(served).toMatchObject({ collective: 'parameter-server', servers: 1 });
+    const two = resolvePlan({ servers: 2 }, served);
+    expect(two).toEqual({ ...served, servers: 2 });
+    expect(resolvePlan({ method: 'topk', ratio: 0.1 }, two)).toMatchObject({
+      ...{ method: 'topk', collective: 'parameter-server', servers: 2 },
+    });
+    expect(resolvePlan({ servers: null }, two)).toEqual(served);
+    // The app's panel repeats what holds.
+    const repeated = { ...planAsExchange(two), collective: 'ring' };
+    const gathered = { method: 'qsgd' };
+    for (const change of [{ collective: 'ring' }, repeated, gathered]) {
+      expect(resolvePlan(change, two)).not.toHaveProperty('servers');
+    }
+    const plain = resolvePlan({ method: 'none' });
+    expect(resolvePlan(planAsChange(plain), two)).toEqual(plain);
+    expect(resolvePlan(planAsChange(two), plain)).toEqual(two);
+    expect(resolvePlan(planAsExchange(two))).toEqual(two);
+  });
+
+  it('has servers among the ranks alone, where it knows how many these are', () => {
+    const exchange = { collective: 'parameter-server', servers: 4 };
+    expect(resolvePlan(exchange, undefined, { ranks: 4 }).servers).toBe(4);
+    const refused = expect.objectContaining({
+      ...{ code: 'SERVERS_INVALID', kind: 'input', place: 'exchange.servers' },
+      message: 'servers: 4, in a world of 3 ranks',
+      next: 'Servers are ranks: give a number of them from 1 to 3.',
+    }) as Error;
+    expect(() => resolvePlan(exchange, undefined, { ranks: 3 })).toThrow(refused);
+    const before = resolvePlan({});
+    expect(() => resolvePlan(exchange, before, { ranks: 3 })).toThrow(
+      expect.objectContaining({ code: 'SERVERS_INVALID', place: 'switch' }) as Error,
+    );
+  });
+
   it('knows that quantised values cannot be summed on the way', () => {
     const summed = resolvePlan({ method: 'topk', collective: 'sparse-allgather' });
     expect(resolvePlan({ ratio: 0.1 }, summed).collective).toBe('sparse-allgather');
@@ -196,6 +232,33 @@ describe('resolving an exchange plan', () => {
       'gathered',
       'method=none with quantizeSums',
     ],
+    [{ method: 'none', servers: 2 }, 'SERVERS_MISFIT', 'servers: 2', 'Leave servers'],
+    [
+      { method: 'none', servers: 2, collective: 'ring' },
+      'SERVERS_MISFIT',
+      'ring',
+      'collective=parameter-server',
+    ],
+    [
+      { method: 'qsgd', collective: 'parameter-server' },
+      'COLLECTIVE_MISFIT',
+      'gathered',
+      'auto',
+    ],
+    [
+      { method: 'a2sgd', collective: 'parameter-server' },
+      'COLLECTIVE_MISFIT',
+      'scalars',
+      'ring',
+    ],
+    [
+      { collective: 'parameter-server', quantizeSums: { bits: 4 } },
+      'QUANTIZE_MISFIT',
+      'parameter-server',
+      'dsar-split-allgather',
+    ],
+    [{ collective: 'parameter-server', servers: 0 }, 'EXCHANGE_INVALID', '0', ''],
+    [{ collective: 'parameter-server', servers: 1.5 }, 'EXCHANGE_INVALID', '1.5', ''],
     [{ quantizeSums: { bits: 3 } }, 'EXCHANGE_INVALID', '3', ''],
     [
       { quantizeSums: { bits: 4 }, collective: 'sparse-ring' },

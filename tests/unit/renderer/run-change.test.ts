@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import {
+  changeToCollective,
   changeToMethod,
   residualQuestion,
 } from '../../../src/renderer/state/run-change.ts';
 import { planAsChange } from '../../../src/shared/exchange-plan.ts';
-import type { MethodEntry } from '../../../src/shared/catalogue.ts';
+import type { Catalogue, MethodEntry } from '../../../src/shared/catalogue.ts';
 import type { JsonObject } from '../../../src/shared/json.ts';
 
 const topk = {
@@ -51,6 +52,19 @@ describe('a change of plan', () => {
       ...quantized,
       collective: 'sparse-allgather',
     });
+  });
+
+  it('to another collective keeps the number of servers where that has some', () => {
+    const collectives = [
+      { id: 'ring' },
+      { id: 'served', hasServers: true },
+      { id: 'served-too', hasServers: true },
+    ] as unknown as Catalogue['collectives'];
+    const change = planAsChange({ ...plan, collective: 'served', servers: 2 });
+    const to = (id: string) => changeToCollective({ collectives }, change, id);
+    expect(to('served-too')).toMatchObject({ collective: 'served-too', servers: 2 });
+    expect(to('ring')).toMatchObject({ collective: 'ring', ratio: 0.02 });
+    expect(to('ring')).not.toHaveProperty('servers');
   });
 });
 

@@ -61,6 +61,10 @@ const catalogue: Catalogue = {
   collectives: [
     { id: 'ring', title: '', summary: 'r', source: '', takes: ['dense'] },
     { id: 'sparse-allgather', title: '', summary: 's', source: '', takes: ['sparse'] },
+    {
+      ...{ id: 'served', title: '', summary: '', source: '', hasServers: true },
+      takes: ['dense'],
+    },
   ],
   models: [{ id: 'fnn3', title: '', summary: '', parameterCount: 199_210 }],
   datasets: [
@@ -187,6 +191,24 @@ describe('the form of a spec', () => {
     expect(valueAt(withMethod(chosen, catalogue.methods[1]!), 'exchange.ratio')).toBe(
       0.25,
     );
+  });
+
+  it('asks for servers of a collective that has some, and of none that has not', () => {
+    const served = withValue(draft, 'exchange.collective', 'served');
+    expect(paths(draft)).not.toContain('exchange.servers');
+    expect(paths(served)).toContain('exchange.servers');
+    const [field] = formSections(catalogue, served)
+      .flatMap(({ fields }) => fields)
+      .filter(({ path }) => path === 'exchange.servers');
+    expect(field).toMatchObject({ kind: 'integer', minimum: 1 });
+    // A number that no longer fits can be taken away.
+    const two = withValue(served, 'exchange.servers', 2);
+    expect(paths(withValue(two, 'exchange.collective', 'ring'))).toContain(
+      'exchange.servers',
+    );
+    const topk = withMethod(two, catalogue.methods[1]!);
+    expect(topk['exchange']).toMatchObject({ collective: 'auto' });
+    expect(topk['exchange']).not.toHaveProperty('servers');
   });
 
   it('changes a value without touching the draft it was made from', () => {

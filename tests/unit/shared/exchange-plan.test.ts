@@ -30,6 +30,18 @@ describe('a plan in words', () => {
     expect(describePlan(quantized)).toBe('none over scatter-reduce-allgather in 4 bit');
   });
 
+  it('says how many servers a collective has', () => {
+    const collective = 'parameter-server';
+    const plan = { method: 'none', parameters: {}, collective, bucketBytes: 4096 };
+    expect(describePlan({ ...plan, servers: 1 })).toBe(
+      'none over parameter-server with 1 server',
+    );
+    const two = { ...plan, servers: 2 };
+    expect(describePlan(two)).toBe('none over parameter-server with 2 servers');
+    expect(planAsExchange(two)).toMatchObject({ collective, servers: 2 });
+    expect(planAsExchange(plan)).not.toHaveProperty('servers');
+  });
+
   it('names layers with what they have of their own', () => {
     const layers = [
       { match: '*.bias', method: 'none', parameters: {} },

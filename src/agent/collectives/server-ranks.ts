@@ -1,0 +1,38 @@
+/**
+ * Which ranks of a parameter server hold a shard. They are workers as well, and a server's
+ * shard passes its link P − 1 times each way: so servers are spread over the nodes, one on
+ * each before any has a second. On one node they are ranks 0 … S − 1. A pure function of
+ * what all ranks know.
+ */
+import { inputError } from '../../shared/errors.ts';
+import { nodeGroups } from './node-groups.ts';
+
+/** Where nobody says how many: one central server. */
+export const DEFAULT_SERVERS = 1;
+
+/**
+ * S ranks in ascending order: the i-th holds shard i.
+ * @param places the node of each rank, by rank; equal numbers, one node
+ * @throws GradwireError `SERVERS_INVALID`
+ */
+export function serverRanks(
+  places: readonly number[],
+  servers: number,
+): readonly number[] {
+  assertServers(servers, places.length);
+  const { nodes } = nodeGroups(places);
+  const turns = Math.max(...nodes.map(({ length }) => length));
+  const inTurns = Array.from({ length: turns }, (_, turn) =>
+    nodes.flatMap((members) => members.slice(turn, turn + 1)),
+  ).flat();
+  return inTurns.slice(0, servers).toSorted((a, b) => a - b);
+}
+
+/** @throws GradwireError `SERVERS_INVALID` unless so many of the ranks can be servers */
+export function assertServers(servers: number, ranks: number): void {
+  if (Number.isInteger(servers) && servers >= 1 && servers <= ranks) return;
+  const world = ranks === 1 ? '1 rank' : `${ranks} ranks`;
+  throw inputError('SERVERS_INVALID', `servers: ${servers}, in a world of ${world}`, {
+    next: `Servers are ranks: give a number of them from 1 to ${ranks}.`,
+  });
+}
