@@ -21,6 +21,7 @@ import { nonzero } from './nonzero.ts';
 import { onebit } from './onebit.ts';
 import { parameterEntries } from './parameter-entries.ts';
 import { powersgd } from './powersgd.ts';
+import { qgd } from './qgd.ts';
 import { qsgd } from './qsgd.ts';
 import { randomk } from './randomk.ts';
 import { scalecom } from './scalecom.ts';
@@ -41,6 +42,7 @@ const known = byId([
   powersgd,
   qsgd,
   terngrad,
+  qgd,
   onebit,
   a2sgd,
 ]);

@@ -43,6 +43,7 @@ export const METHOD_CASES: readonly {
   { exchange: { method: 'powersgd', rank: 2 }, collective: 'ring' },
   { exchange: { method: 'qsgd', minElements: 100 } },
   { exchange: { method: 'terngrad', minElements: 0 } },
+  { exchange: { method: 'qgd', minElements: 100 } },
   { exchange: { method: 'onebit', minElements: 100 } },
   { exchange: { method: 'a2sgd' }, collective: 'recursive-doubling' },
   { exchange: { method: 'a2sgd', mode: 'allgather' } },

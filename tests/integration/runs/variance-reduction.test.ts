@@ -99,14 +99,15 @@ const ITERATIONS = 600;
 async function gaps(
   optimizer: Readonly<Record<string, unknown>>,
   exchange: Readonly<Record<string, unknown>>,
+  { ranks = 2, batchPerRank = BATCH } = {},
 ): Promise<readonly number[]> {
   const records = await node.train({
     workload: {
       ...{ model: 'logistic-regression', dataset: 'svmlight', data: file },
-      ...{ features: FEATURES, batchPerRank: BATCH },
+      ...{ features: FEATURES, batchPerRank },
     },
     optimizer: { lr: 0.5, momentum: 0, ...optimizer },
-    ...{ iterations: ITERATIONS, world: { ranks: 2 }, exchange, evaluateEvery: 100 },
+    ...{ iterations: ITERATIONS, world: { ranks }, exchange, evaluateEvery: 100 },
   });
   expect(records.at(-1)).toMatchObject({ type: 'done', consistent: true });
   const smallest = smallestLoss();
@@ -148,5 +149,16 @@ describe('a strongly convex problem', () => {
     const plain = await gaps({}, TWO_BITS);
     // It stays where its noise takes it, early and late.
     for (const gap of plain.slice(2)) expect(gap).toBeGreaterThan(1e-3);
+  });
+
+  it('is solved by gradient descent in signs of the gradient’s norm', async () => {
+    const [first, second, third, ...rest] = await gaps(
+      { lr: 0.2 },
+      { method: 'qgd', minElements: 0 },
+      { ranks: 1, batchPerRank: SAMPLES },
+    );
+    expect(second).toBeLessThan(first! / 2);
+    expect(third).toBeLessThan(second! / 2 + 1e-6);
+    expect(Math.abs(rest.at(-1)!)).toBeLessThan(1e-5);
   });
 });

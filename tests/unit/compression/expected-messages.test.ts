@@ -101,6 +101,8 @@ const CASES: readonly Case[] = [
   ),
   { method: 'terngrad' },
   { method: 'terngrad', parameters: { minElements: 100 } },
+  { method: 'qgd', within: 1.3 },
+  { method: 'qgd', parameters: { minElements: 0 }, within: 1.3 },
   { method: 'onebit' },
   { method: 'onebit', parameters: { bucket: 100, minElements: 0 } },
   { method: 'a2sgd' },

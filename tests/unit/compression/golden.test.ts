@@ -22,6 +22,7 @@ import {
   norm,
   quantizedTopKOracle,
   signOracle,
+  signsOfNormOracle,
   stochasticOracle,
 } from './quantization-oracles.ts';
 import { SimulatedWorld, type Form, type WorldOptions } from './simulated-world.ts';
@@ -110,6 +111,17 @@ const GOLDEN: readonly Golden[] = [
     forms: ['gathered'],
     payload: '437808405d000000bef7774027000000',
     oracle: stochasticOracle(1, 512, clipped(1)),
+  },
+  {
+    method: 'qgd',
+    parameters: { minElements: 0 },
+    forms: ['gathered'],
+    payload:
+      f32(Math.sqrt(21.25)) +
+      u32(2, 2 ** 31 + 1, 3) +
+      f32(Math.sqrt(68.3125)) +
+      u32(2, 2 ** 31, 1),
+    oracle: signsOfNormOracle,
   },
   {
     method: 'onebit',

@@ -29,6 +29,7 @@ const DECODERS: readonly (readonly [method: string, parameters: JsonObject])[] =
   ['qsgd', { minElements: 0, levels: 1, coding: 'elias' }],
   ['qsgd', { minElements: 10, bits: 8, bucket: 32, coding: 'elias', form: 'sparse' }],
   ['terngrad', { minElements: 10 }],
+  ['qgd', { minElements: 10 }],
   ['onebit', { minElements: 10, bucket: 16 }],
   ['randomk', { ratio: 0.1 }],
   ['threshold', { threshold: 1 }],
@@ -106,6 +107,7 @@ describe('a gathered payload that nobody has parsed', () => {
     ['qsgd', { minElements: 0 }],
     ['qsgd', { minElements: 0, coding: 'elias' }],
     ['terngrad', { minElements: 0 }],
+    ['qgd', { minElements: 0 }],
     ['onebit', { minElements: 0 }],
     ['topk', { k: 9, quantize: { bits: 4 } }],
   ])('of %s %j is refused by decode as well', async (method, parameters) => {

@@ -156,3 +156,25 @@ function average(vectors: readonly number[][]): number[] {
 function everyRank(P: number, result: number[]): number[][] {
   return Array.from({ length: P }, () => result);
 }
+
+/** Of each half: entries by magnitude until they add up to the norm, as signs of it. */
+export const signsOfNormOracle: Oracle = (P, n) => (gradients) => {
+  const sent = gradients.map((gradient) =>
+    [gradient.slice(0, n / 2), gradient.slice(n / 2)].flatMap((tensor) => {
+      const length = norm(tensor);
+      const byMagnitude = [...tensor.keys()].sort(
+        (i, j) => Math.abs(tensor[j]!) - Math.abs(tensor[i]!) || i - j,
+      );
+      const chosen = new Set<number>();
+      for (let reached = 0; reached < length && chosen.size < tensor.length;) {
+        const next = byMagnitude[chosen.size]!;
+        chosen.add(next);
+        reached += Math.abs(tensor[next]!);
+      }
+      return tensor.map((value, i) =>
+        chosen.has(i) ? Math.sign(value) * fround(length) : 0,
+      );
+    }),
+  );
+  return everyRank(P, average(sent));
+};

@@ -1,0 +1,174 @@
+/**
+ * Quantised gradient descent: of each tensor the fewest of its largest entries whose
+ * magnitudes add up to its norm ‖v‖₂, at most ⌈√n⌉ of them, each as its sign and the norm.
+ * Biased and without a residual: made for the gradient of all samples on one machine, where
+ * it keeps the linear convergence of gradient descent. One pass for the norm, one that
+ * selects ⌈√n⌉ entries, and a sort of those.
+ *
+ * A section of n elements, in a payload as of `sectioned-compressor.ts`, is
+ *
+ *     norm     f32, finite, ≥ 0
+ *     count    u32
+ *     entries  count × u32, ascending: the index, and in bit 31 whether it is < 0
+ *
+ * Source: QSGD (Alistarh et al., NIPS 2017), appendix F. Its bound of √n·(log₂n + O(1)) bits
+ * takes an entropy code for the indices; here each has 32 bits.
+ */
+import { z } from 'zod';
+import type { Region, Vector } from '../memory/arena.ts';
+import { sparseBytes } from '../memory/entries.ts';
+import { estimated } from './expected-messages.ts';
+import type { CompressorContext, MethodDefinition } from './method.ts';
+import { payloadInvalid } from './payload-check.ts';
+import { minElements } from './policy/small-tensors.ts';
+import {
+  SectionedCompressor,
+  sectionsMessage,
+  type SectionCodec,
+} from './sectioned-compressor.ts';
+import { warmUpParameters, withWarmUp } from './warm-up.ts';
+
+const parameters = z.strictObject({ minElements, ...warmUpParameters });
+type Parameters = z.infer<typeof parameters>;
+
+const HEAD_BYTES = 8;
+const NEGATIVE = 2 ** 31;
+const LARGEST_F32 = (2 - 2 ** -23) * 2 ** 127;
+
+export const qgd: MethodDefinition<typeof parameters> = {
+  id: 'qgd',
+  title: 'Quantised gradient descent',
+  summary: 'The fewest largest entries that reach a tensor’s norm, as signs of it.',
+  source: 'QSGD (Alistarh et al., NIPS 2017), appendix F',
+  parameters,
+  payload: 'quantized',
+  reducible: false,
+  residual: 'none',
+  replicas: 'identical',
+  messages: (given, bucket) => [
+    estimated(
+      sectionsMessage(given, bucket, (n) => HEAD_BYTES + 4 * expectedEntries(n)),
+    ),
+  ],
+  create: (context) =>
+    withWarmUp(
+      new SectionedCompressor(qgd.id, context, new NormCodec(context)),
+      context,
+    ),
+};
+
+/** No vector takes more: the √n largest of n magnitudes add up to ‖v‖₂ at least. */
+const mostEntries = (n: number): number => Math.min(n, Math.ceil(Math.sqrt(n)));
+
+/**
+ * Of Gaussian entries. Those beyond z deviations add up to 2·n·φ(z) of them, the norm is
+ * √n: φ(z) = 1/(2√n), and n·P(|x| > z) entries are beyond.
+ */
+function expectedEntries(n: number): number {
+  const most = mostEntries(n);
+  const squared = -2 * Math.log(Math.sqrt(2 * Math.PI) / (2 * Math.sqrt(n)));
+  if (!(squared > 0)) return most;
+  const z = Math.sqrt(squared);
+  // Mills's ratio by a continued fraction's first terms (Abramowitz and Stegun, 26.2.14).
+  const beyond = 1 / (2 * Math.sqrt(n)) / (z + 1 / (z + 2 / (z + 3 / (z + 4 / z))));
+  return Math.min(most, Math.max(1, Math.round(2 * n * beyond)));
+}
+
+class NormCodec implements SectionCodec {
+  readonly #context: CompressorContext<Parameters>;
+  /** The ⌈√n⌉ largest entries of a section. */
+  readonly #largest: Region;
+
+  constructor(context: CompressorContext<Parameters>) {
+    this.#context = context;
+    const longest = Math.max(0, ...context.tensors.map(({ length }) => length));
+    this.#largest = context.arena.allocate(sparseBytes(mostEntries(longest)));
+  }
+
+  capacity(n: number): number {
+    return HEAD_BYTES + 4 * mostEntries(n);
+  }
+
+  encode(x: Vector, _section: number, _iteration: number, out: Region): number {
+    const { arena, kernels } = this.#context;
+    const norm = normOf(arena.f32(x));
+    const { offset, count } = kernels.selectTopK(
+      x,
+      mostEntries(x.length),
+      this.#largest,
+    );
+    const indices = arena.u32(offset, count);
+    const values = arena.f32({ offset: offset + 4 * count, length: count });
+    const sent = fewestReaching(norm, values);
+    arena.f32({ offset: out.offset, length: 1 })[0] = Math.min(norm, LARGEST_F32);
+    const [place, entries] = [arena.u32(out.offset + 4, 1), sent.length];
+    place[0] = entries;
+    const written = arena.u32(out.offset + HEAD_BYTES, entries);
+    for (const [at, which] of sent.entries()) {
+      written[at] = indices[which]! + (values[which]! < 0 ? NEGATIVE : 0);
+    }
+    return HEAD_BYTES + 4 * entries;
+  }
+
+  measure(data: Region, n: number): number {
+    const { arena } = this.#context;
+    this.#require(data, HEAD_BYTES);
+    const norm = arena.f32({ offset: data.offset, length: 1 })[0]!;
+    if (!(Number.isFinite(norm) && norm >= 0)) {
+      throw payloadInvalid(qgd.id, `a norm is ${norm}`);
+    }
+    const count = arena.u32(data.offset + 4, 1)[0]!;
+    if (count > n) throw payloadInvalid(qgd.id, `${count} entries of ${n}`);
+    const bytes = HEAD_BYTES + 4 * count;
+    this.#require(data, bytes);
+    let before = -1;
+    for (const entry of arena.u32(data.offset + HEAD_BYTES, count)) {
+      const index = entry % NEGATIVE;
+      if (index <= before || index >= n) {
+        throw payloadInvalid(qgd.id, `index ${index} of ${n} behind ${before}`);
+      }
+      before = index;
+    }
+    return bytes;
+  }
+
+  decode({ offset, bytes }: Region, out: Vector, add: boolean): void {
+    const { arena, kernels } = this.#context;
+    if (!add) kernels.fill(out, 0);
+    const norm = arena.f32({ offset, length: 1 })[0]!;
+    const values = arena.f32(out);
+    const count = (bytes - HEAD_BYTES) / 4;
+    for (const entry of arena.u32(offset + HEAD_BYTES, count)) {
+      const index = entry % NEGATIVE;
+      values[index] = values[index]! + (entry < NEGATIVE ? norm : -norm);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#context.arena.release(this.#largest);
+  }
+
+  #require(data: Region, bytes: number): void {
+    if (data.bytes >= bytes) return;
+    throw payloadInvalid(qgd.id, `it ends ${bytes - data.bytes} bytes early`);
+  }
+}
+
+/** One after the other in f64, so that every backend's kernels decide alike. */
+function normOf(values: Float32Array): number {
+  let squares = 0;
+  for (let i = 0; i < values.length; i++) squares += values[i]! * values[i]!;
+  return Math.sqrt(squares);
+}
+
+/** Places of the fewest values whose magnitudes reach the norm, ascending. */
+function fewestReaching(norm: number, values: Float32Array): Uint32Array {
+  const order = Uint32Array.from(values, (_, i) => i).sort(
+    (i, j) => Math.abs(values[j]!) - Math.abs(values[i]!) || i - j,
+  );
+  let [reached, count] = [0, 0];
+  while (count < order.length && reached < norm) {
+    reached += Math.abs(values[order[count++]!]!);
+  }
+  return order.subarray(0, count).sort();
+}
