@@ -267,16 +267,28 @@ export const rooms = {
     'main/terminal',
     SHARED,
   ],
+  // Figures of papers, repeated: definitions, judgement, charts and pages; it runs nothing.
+  'main/reproduce/chart': [SHARED],
+  'main/reproduce': ['main/reproduce/chart', SHARED],
+  'main/reproduce/page': ['main/reproduce', 'main/reproduce/chart', SHARED],
+  'main/reproduce/figures': ['main/reproduce', 'main/reproduce/chart', SHARED],
   'main/electron': ['main/app', 'main/home', 'main/rpc', 'main/web', SHARED],
   'main/serve': ['main/app', 'main/home', 'main/rpc', 'main/web', SHARED],
 
   // The command line knows main's core but not its hosts, and the engine's entry alone.
-  'cli/text': ['main/data-sets', 'main/deploy', SHARED],
-  'cli/files': ['agent', SHARED],
+  'cli/text': [
+    'main/data-sets',
+    'main/deploy',
+    'main/reproduce',
+    'main/reproduce/page',
+    SHARED,
+  ],
+  'cli/files': ['agent', 'main/reproduce', 'main/reproduce/page', SHARED],
   'cli/session': [
     'cli/text',
     'main/cluster',
     'main/home',
+    'main/reproduce',
     'main/runs',
     'main/ssh',
     'main/store',
@@ -291,6 +303,7 @@ export const rooms = {
     'main/data-sets',
     'main/deploy',
     'main/home',
+    'main/reproduce/*',
     'main/runs',
     'main/spec',
     'main/ssh/config',

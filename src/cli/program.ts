@@ -13,6 +13,7 @@ import { addDecompressCommand } from './commands/decompress.ts';
 import { addNodesCommand } from './commands/nodes.ts';
 import { addPlanCommand } from './commands/plan.ts';
 import { addPresetsCommand } from './commands/presets.ts';
+import { addReproduceCommand } from './commands/reproduce.ts';
 import { addRunCommand } from './commands/run.ts';
 import { addRunsCommand } from './commands/runs.ts';
 import { addServeCommand } from './commands/serve.ts';
@@ -43,6 +44,7 @@ function makeProgram(): Command {
   addPlanCommand(program);
   addAllreduceCommand(program);
   addBenchCommand(program);
+  addReproduceCommand(program);
   addServeCommand(program);
   addStartCommand(program);
   return program;

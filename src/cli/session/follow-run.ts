@@ -5,7 +5,7 @@
  */
 import type { JournalEntry } from '../../shared/records.ts';
 import type { RunSummary } from '../../shared/rpc.ts';
-import { exitCodeOf, reportError } from '../text/report-error.ts';
+import { reportError } from '../text/report-error.ts';
 import { missingRecords } from '../text/missing-records.ts';
 import {
   HumanPrinter,
@@ -30,6 +30,8 @@ export interface FollowOptions {
   readonly mode: 'run' | 'attach';
   /** What prints it; default: everything, as the run goes. */
   readonly printer?: ((output: Output) => RunPrinter) | undefined;
+  /** Says why the run failed; default: a line on stderr. @returns the exit code */
+  readonly report?: ((thrown: unknown) => number) | undefined;
 }
 
 /**
@@ -105,18 +107,21 @@ export async function followRun(
       const missing = missingRecords(store.missingJournals(), id);
       if (missing !== undefined) process.stderr.write(`gradwire: ${missing}\n`);
     }
-    return exitCode(result, interruption);
+    return exitCode(result, interruption, options.report ?? reportError);
   } finally {
     interruption.close();
   }
 }
 
-function exitCode(summary: RunSummary, interruption: Interruption): number {
+function exitCode(
+  summary: RunSummary,
+  interruption: Interruption,
+  report: (thrown: unknown) => number,
+): number {
   if (interruption.quiet) return 0;
   if (interruption.exitCode !== undefined) return interruption.exitCode;
   if (summary.error === undefined) return 0;
-  reportError(Object.assign(new Error(), { name: 'GradwireError' }, summary.error));
-  return exitCodeOf(summary.error);
+  return report(Object.assign(new Error(), { name: 'GradwireError' }, summary.error));
 }
 
 function makePrinter(
@@ -173,7 +178,8 @@ class Interruption {
     process.off('SIGINT', this.#interrupt);
     process.off('SIGTERM', this.#terminate);
     process.off('SIGHUP', this.#hangUp);
-    // The error listener stays: stdout may still report what was written before.
+    // What stdout still reports of what was written before, the program listens to.
+    process.stdout.off('error', this.#outputError);
   }
 
   readonly #interrupt = (): void => {

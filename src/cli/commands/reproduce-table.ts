@@ -1,0 +1,28 @@
+/** `gradwire reproduce table DIR`: all results of a directory as Markdown. */
+import type { Command } from 'commander';
+import { inputError } from '../../shared/errors.ts';
+import { figures } from '../../main/reproduce/figures/registry.ts';
+import { resultsDocument } from '../../main/reproduce/page/results-document.ts';
+import type { Result } from '../../main/reproduce/result.ts';
+import { readResults } from '../files/result-files.ts';
+
+export function addReproduceTableCommand(reproduce: Command): void {
+  reproduce
+    .command('table')
+    .description('print the results of a directory as one Markdown document')
+    .argument('[directory]', 'where results are', 'reproduced')
+    .action(async (directory: string) => {
+      const found = await readResults(directory);
+      if (found.length === 0) {
+        throw inputError('RESULTS_MISSING', 'there is no result', {
+          place: directory,
+          next: 'Make some: gradwire reproduce --all.',
+        });
+      }
+      const order = figures.map(({ id }) => id);
+      const place = ({ figure }: Result): number =>
+        order.includes(figure) ? order.indexOf(figure) : order.length;
+      const sorted = found.toSorted((a, b) => place(a) - place(b));
+      process.stdout.write(resultsDocument(sorted));
+    });
+}

@@ -1,0 +1,34 @@
+/**
+ * Signals while a sweep of runs goes on. Who follows a run stops it (`follow-run.ts`); this
+ * remembers that no other is to be started, also where a signal comes between two runs.
+ */
+const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+
+export class SweepInterruption implements Disposable {
+  #exitCode: number | undefined;
+  readonly #listeners = Object.entries(EXIT_CODES).map(([name, code]) => ({
+    name: name as keyof typeof EXIT_CODES,
+    listener: (): void => {
+      this.#exitCode ??= code;
+    },
+  }));
+  /** Nobody reads any more. */
+  readonly #outputError = (error: NodeJS.ErrnoException): void => {
+    if (error.code === 'EPIPE') this.#exitCode ??= 0;
+  };
+
+  constructor() {
+    for (const { name, listener } of this.#listeners) process.on(name, listener);
+    process.stdout.on('error', this.#outputError);
+  }
+
+  /** Undefined: go on. */
+  get exitCode(): number | undefined {
+    return this.#exitCode;
+  }
+
+  [Symbol.dispose](): void {
+    for (const { name, listener } of this.#listeners) process.off(name, listener);
+    process.stdout.off('error', this.#outputError);
+  }
+}

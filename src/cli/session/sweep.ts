@@ -1,0 +1,115 @@
+/**
+ * The runs of a figure, one after another, launched and followed as `gradwire run` does it,
+ * so that they are on the list like any other. What a figure takes of a run is read from
+ * the store.
+ */
+import { failure, GradwireError, type ErrorData } from '../../shared/errors.ts';
+import type { RunRecord } from '../../shared/records.ts';
+import type { Figure, Measurement } from '../../main/reproduce/figure.ts';
+import type { PlannedRun } from '../../main/reproduce/planned-runs.ts';
+import type { StoredRun } from '../../main/reproduce/result.ts';
+import type { RunStore } from '../../main/store/run-store.ts';
+import type { RunPrinter } from '../text/run-printer.ts';
+import { followRun, type FollowOptions } from './follow-run.ts';
+import type { SweepInterruption } from './sweep-interruption.ts';
+import type { Workspace } from './workspace.ts';
+
+/** The runs, or the exit code of what interrupted the sweep. */
+export type SweepEnd =
+  { readonly runs: readonly StoredRun[] } | { readonly code: number };
+
+/** Of a run that has been measured. */
+export interface SweepProgress {
+  readonly planned: PlannedRun;
+  readonly stored: StoredRun;
+  /** From 1. */
+  readonly index: number;
+  readonly milliseconds: number;
+}
+
+/**
+ * @throws GradwireError what a run failed by, with its spec as the place; `MEASURE_MISSING`;
+ * `RUN_STOPPED` where somebody else stopped a run
+ */
+export async function runSweep(
+  workspace: Workspace,
+  figure: Figure,
+  planned: readonly PlannedRun[],
+  interruption: SweepInterruption,
+  progress: (made: SweepProgress) => void,
+): Promise<SweepEnd> {
+  const { coordinator, store } = workspace;
+  const runs: StoredRun[] = [];
+  for (const one of planned) {
+    if (interruption.exitCode !== undefined) return { code: interruption.exitCode };
+    const place = one.spec.name;
+    const began = performance.now();
+    const { id } = await coordinator.create(one.spec, [], place);
+    if (interruption.exitCode !== undefined) {
+      // It has a row, and nobody else would say that it is not to be started.
+      const unstarted = failure('ABORTED', 'the sweep was interrupted', { place });
+      store.fail(id, unstarted.toData(), Date.now());
+      return { code: interruption.exitCode };
+    }
+    const code = await followRun(workspace, id, FOLLOWED, async () => {
+      await coordinator.begin(id);
+    });
+    if (interruption.exitCode !== undefined) return { code: interruption.exitCode };
+    const { state, error } = store.summary(id);
+    if (error !== undefined) throw placed(error, place);
+    if (code !== 0 || state !== 'completed') {
+      throw failure('RUN_STOPPED', `run ${id} was stopped before its end`, {
+        place,
+        next: 'Repeat the figure.',
+      });
+    }
+    const measurement = measured(figure, recordsOf(store, id), place);
+    const stored = { run: id, case: one.case.id, seed: one.seed, ...measurement };
+    runs.push(stored);
+    const milliseconds = performance.now() - began;
+    progress({ planned: one, stored, index: runs.length, milliseconds });
+  }
+  return { runs };
+}
+
+/** The sweep has its own lines, one for each run, and an error of its own. */
+const SILENT: RunPrinter = {
+  begin: () => undefined,
+  records: () => undefined,
+  end: () => undefined,
+};
+const FOLLOWED: FollowOptions = {
+  ...{ json: false, mode: 'run' },
+  printer: () => SILENT,
+  report: () => 1,
+};
+
+/** @throws GradwireError `MEASURE_MISSING`, with the place */
+function measured(
+  figure: Figure,
+  records: readonly RunRecord[],
+  place: string,
+): Measurement {
+  try {
+    return figure.measure(records);
+  } catch (thrown) {
+    throw thrown instanceof GradwireError ? placed(thrown.toData(), place) : thrown;
+  }
+}
+
+const placed = (error: ErrorData, place: string): GradwireError =>
+  new GradwireError({
+    ...error,
+    place: error.place === undefined ? place : `${place}; ${error.place}`,
+  });
+
+function recordsOf(store: RunStore, id: string): readonly RunRecord[] {
+  const records: RunRecord[] = [];
+  let after = 0;
+  for (;;) {
+    const page = store.entriesAfter(id, after);
+    if (page.length === 0) return records;
+    after = page.at(-1)!.sequence;
+    records.push(...page.map(({ record }) => record));
+  }
+}

@@ -1,0 +1,71 @@
+/** A figure that is being repeated, on stdout: a line for each run, then what came out. */
+import type { Figure } from '../../main/reproduce/figure.ts';
+import { verdictText } from '../../main/reproduce/page/verdict-text.ts';
+import type { Result } from '../../main/reproduce/result.ts';
+import { formatDuration } from '../../shared/units.ts';
+
+/** A run that has been made and measured. */
+export interface SweepLine {
+  readonly run: string;
+  readonly case: string;
+  readonly label: string;
+  readonly seed: number;
+  readonly values: Readonly<Record<string, number>>;
+  /** Among the figure's runs, from 1. */
+  readonly index: number;
+  readonly of: number;
+  readonly milliseconds: number;
+}
+
+export interface SweepPrinter {
+  begin(figure: Figure, runs: number): void;
+  run(figure: Figure, line: SweepLine): void;
+  /** @param page the path of the file */
+  end(result: Result, page: string): void;
+}
+
+type Write = (text: string) => void;
+
+/** One JSON object per line: `figure`, then a `run` each, then the `result`. */
+export function jsonSweepPrinter(write: Write): SweepPrinter {
+  const line = (record: object): void => {
+    write(`${JSON.stringify(record)}\n`);
+  };
+  return {
+    begin: ({ id, title }, runs) => {
+      line({ type: 'figure', figure: id, title, runs });
+    },
+    run: ({ id }, made) => {
+      line({ type: 'run', figure: id, ...made });
+    },
+    end: (result, page) => {
+      line({ ...result, page });
+    },
+  };
+}
+
+export function humanSweepPrinter(write: Write): SweepPrinter {
+  return {
+    begin: ({ id, title }, runs) => {
+      write(`${id}: ${title} (${runs} runs)\n`);
+    },
+    run: (_, { index, of, label, seed, values, milliseconds }) => {
+      const figures = Object.entries(values).map(
+        ([name, value]) => `${name} ${Number(value.toPrecision(4))}`,
+      );
+      const count = `${String(index).padStart(String(of).length)}/${of}`;
+      write(
+        `${count}  ${label}, seed ${seed}: ${figures.join(', ')}  (${formatDuration(milliseconds)})\n`,
+      );
+    },
+    end: ({ verdict, claim, findings, ours }, page) => {
+      const parts = findings.map(
+        ({ outcome, text }) => `  ${outcome.padEnd(7)}  ${text}`,
+      );
+      write(
+        `\n${verdict}: ${verdictText(verdict)}\n${parts.join('\n')}\n` +
+          `claim: ${claim.text}\nhere: ${ours}\npage: ${page}\n\n`,
+      );
+    },
+  };
+}

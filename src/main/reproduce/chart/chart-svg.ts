@@ -1,0 +1,181 @@
+/**
+ * A chart as one SVG element. Colours are classes (`s0` … `s5`, `axis`, `grid`), which the
+ * page's style gives a value for light and for dark. What it shows as a picture the page
+ * also has as a table.
+ */
+import { axisScale, tickText, type AxisScale } from './axis-scale.ts';
+import type { Chart, ChartPoint, Series } from './chart.ts';
+import { marker } from './marker.ts';
+import { escapeMarkup } from './markup.ts';
+
+const WIDTH = 720;
+const HEIGHT = 380;
+const LEFT = 64;
+const RIGHT = 20;
+const TOP = 40;
+const BOTTOM = 54;
+/** Half the width of an error bar's ends. */
+const CAP = 4;
+/** From this many points on a series is a curve with a band, without marks. */
+const CURVE = 20;
+/** The part of a group's width that its bars take. */
+const BARS = 0.72;
+
+/** Where things lie in the drawing. */
+interface Plot {
+  readonly x: (value: number) => number;
+  readonly y: (value: number) => number;
+  readonly scaleX: AxisScale;
+  readonly scaleY: AxisScale;
+}
+
+export function chartSvg(chart: Chart, title: string): string {
+  const plot = plotOf(chart);
+  const marks =
+    chart.kind === 'bars'
+      ? bars(chart, plot)
+      : chart.series.map((series, index) => line(series, index, plot)).join('');
+  return (
+    `<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-labelledby="chart-title">` +
+    `<title id="chart-title">${escapeMarkup(`${title}. ${chart.caption}`)}</title>` +
+    grid(chart, plot) +
+    references(chart, plot) +
+    marks +
+    '</svg>'
+  );
+}
+
+function plotOf(chart: Chart): Plot {
+  const points = chart.series.flatMap((series) => series.points);
+  const heights = [
+    ...points.flatMap(({ y, low, high }) => [y, low, high]),
+    ...(chart.references ?? []).map(({ y }) => y),
+  ];
+  const { categories } = chart.x;
+  const scaleX: AxisScale =
+    categories === undefined
+      ? axisScale(
+          chart.x,
+          points.map(({ x }) => x),
+          false,
+        )
+      : {
+          ticks: categories.map((_, index) => index),
+          place: (index) => (index + 0.5) / categories.length,
+        };
+  const scaleY = axisScale(chart.y, heights, chart.kind === 'bars');
+  return {
+    ...{ scaleX, scaleY },
+    x: (value) => round(LEFT + scaleX.place(value) * (WIDTH - LEFT - RIGHT)),
+    y: (value) =>
+      round(HEIGHT - BOTTOM - scaleY.place(value) * (HEIGHT - TOP - BOTTOM)),
+  };
+}
+
+function grid(chart: Chart, { x, y, scaleX, scaleY }: Plot): string {
+  const right = WIDTH - RIGHT;
+  const floor = HEIGHT - BOTTOM;
+  const { categories } = chart.x;
+  const horizontal = scaleY.ticks.map(
+    (tick) =>
+      `<line class="grid" x1="${LEFT}" x2="${right}" y1="${y(tick)}" y2="${y(tick)}"/>` +
+      `<text class="tick" text-anchor="end" x="${LEFT - 9}" y="${y(tick) + 4}">${tickText(tick)}</text>`,
+  );
+  const vertical = scaleX.ticks.map((tick) => {
+    const label = categories === undefined ? tickText(tick) : categories[tick]!;
+    const notch =
+      categories === undefined
+        ? `<line class="axis" x1="${x(tick)}" x2="${x(tick)}" y1="${floor}" y2="${floor + 5}"/>`
+        : '';
+    return (
+      notch +
+      `<text class="tick" text-anchor="middle" x="${x(tick)}" y="${floor + 20}">${escapeMarkup(label)}</text>`
+    );
+  });
+  return (
+    horizontal.join('') +
+    // Bars stand on 0, which may lie higher.
+    (chart.kind === 'bars'
+      ? ''
+      : `<line class="axis" x1="${LEFT}" x2="${right}" y1="${floor}" y2="${floor}"/>`) +
+    vertical.join('') +
+    `<text class="label" text-anchor="middle" x="${(LEFT + right) / 2}" y="${HEIGHT - 12}">${escapeMarkup(chart.x.label)}</text>` +
+    // Upright, above its axis: nobody has to turn their head.
+    `<text class="label" x="0" y="16">${escapeMarkup(chart.y.label)}</text>`
+  );
+}
+
+function references(chart: Chart, { y }: Plot): string {
+  return (chart.references ?? [])
+    .map(
+      ({ y: value, label }) =>
+        `<line class="reference" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y(value)}" y2="${y(value)}"/>` +
+        `<text class="note" x="${LEFT + 8}" y="${y(value) - 6}">${escapeMarkup(label)}</text>`,
+    )
+    .join('');
+}
+
+function line({ points }: Series, index: number, plot: Plot): string {
+  if (points.length === 0) return '';
+  const { x, y } = plot;
+  const path = points.map((point) => `${x(point.x)} ${y(point.y)}`).join('L');
+  const stroke = `<path class="line s${index}" d="M${path}"/>`;
+  if (points.length >= CURVE) {
+    const upper = points.map((point) => `${x(point.x)} ${y(point.high)}`);
+    const lower = points.map((point) => `${x(point.x)} ${y(point.low)}`).reverse();
+    return `<path class="band s${index}" d="M${[...upper, ...lower].join('L')}Z"/>${stroke}`;
+  }
+  return (
+    stroke +
+    points
+      .map((point) => {
+        const at = x(point.x);
+        return errorBar(point, index, at, plot) + marker(index, at, y(point.y));
+      })
+      .join('')
+  );
+}
+
+function bars(chart: Chart, plot: Plot): string {
+  const groups = chart.x.categories!.length;
+  const group = ((WIDTH - LEFT - RIGHT) / groups) * BARS;
+  const width = Math.min(56, group / chart.series.length);
+  const zero = plot.y(0);
+  const base = `<line class="axis" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${zero}" y2="${zero}"/>`;
+  const all = chart.series
+    .map(({ points }, index) =>
+      points
+        .map((point) => {
+          const shift = (index - (chart.series.length - 1) / 2) * width;
+          const at = round(plot.x(point.x) + shift);
+          const top = plot.y(point.y);
+          const height = round(Math.max(1, Math.abs(zero - top)));
+          return (
+            `<rect class="bar s${index}" x="${round(at - width / 2 + 2)}" y="${Math.min(zero, top)}" ` +
+            `width="${round(width - 4)}" height="${height}" rx="2"/>` +
+            errorBar(point, index, at, plot)
+          );
+        })
+        .join(''),
+    )
+    .join('');
+  return all + base;
+}
+
+/** None where all seeds gave the same. */
+function errorBar(
+  { low, high }: ChartPoint,
+  index: number,
+  at: number,
+  plot: Plot,
+): string {
+  const [bottom, top] = [plot.y(low), plot.y(high)];
+  if (bottom - top < 1) return '';
+  return (
+    `<path class="error s${index}" d="M${at} ${bottom}V${top}` +
+    `M${at - CAP} ${bottom}H${at + CAP}M${at - CAP} ${top}H${at + CAP}"/>`
+  );
+}
+
+/** A tenth of a unit is finer than any screen. */
+const round = (value: number): number => Math.round(value * 10) / 10;

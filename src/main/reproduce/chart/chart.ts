@@ -1,0 +1,56 @@
+/** What a chart shows, as data: `chart-svg.ts` draws it, readers of the JSON can too. */
+import { z } from 'zod';
+
+const axisSchema = z.strictObject({
+  /** With its unit in parentheses: `time (ms)`. */
+  label: z.string(),
+  scale: z.enum(['linear', 'log']),
+  /** Where ticks are; default: at round values. */
+  ticks: z.array(z.number()).readonly().optional(),
+  /** Of a bar chart's groups, in place of values; x is the index. */
+  categories: z.array(z.string()).readonly().optional(),
+});
+export type Axis = z.infer<typeof axisSchema>;
+
+const chartPointSchema = z.strictObject({
+  x: z.number(),
+  /** The mean over the seeds. */
+  y: z.number(),
+  /** The smallest and the largest of them. */
+  low: z.number(),
+  high: z.number(),
+});
+export type ChartPoint = z.infer<typeof chartPointSchema>;
+
+const seriesSchema = z.strictObject({
+  name: z.string(),
+  points: z.array(chartPointSchema).readonly(),
+});
+export type Series = z.infer<typeof seriesSchema>;
+
+export const chartSchema = z.strictObject({
+  kind: z.enum(['lines', 'bars']),
+  /** One sentence: what it shows, for those who do not see it, and what its marks mean. */
+  caption: z.string(),
+  x: axisSchema,
+  y: axisSchema,
+  /** At most six: as many as there are colours. */
+  series: z.array(seriesSchema).min(1).max(6).readonly(),
+  /** Horizontal lines. */
+  references: z
+    .array(z.strictObject({ y: z.number(), label: z.string() }))
+    .readonly()
+    .optional(),
+});
+export type Chart = z.infer<typeof chartSchema>;
+
+/** Mean and extremes of values at x, at least one. */
+export function pointOf(x: number, values: readonly number[]): ChartPoint {
+  const sum = values.reduce((total, value) => total + value, 0);
+  return {
+    x,
+    y: sum / values.length,
+    low: Math.min(...values),
+    high: Math.max(...values),
+  };
+}

@@ -1,0 +1,34 @@
+/**
+ * Whether one case is clearly above another. Runs of the same seed have the same first
+ * weights and the same order of samples, so they are compared in pairs. The effect is the
+ * mean of the differences; it is clear where it is larger than their spread, the largest
+ * less the smallest. Few seeds allow no finer test, and need none for effects worth a claim.
+ */
+import type { Outcome } from './figure.ts';
+import { mean } from './sweep.ts';
+
+export interface Contrast {
+  /** Mean of a − b. */
+  readonly effect: number;
+  /** Largest less smallest difference. */
+  readonly spread: number;
+  readonly a: 'above' | 'below' | 'unclear';
+}
+
+/** @param a values by seed, at least two; @param b of the same seeds */
+export function contrast(a: readonly number[], b: readonly number[]): Contrast {
+  if (a.length !== b.length || a.length < 2) {
+    throw new Error(`internal: ${a.length} and ${b.length} values are no pairs`);
+  }
+  const differences = a.map((value, index) => value - b[index]!);
+  const effect = mean(differences);
+  const spread = Math.max(...differences) - Math.min(...differences);
+  const clear = Math.abs(effect) > spread;
+  return { effect, spread, a: !clear ? 'unclear' : effect > 0 ? 'above' : 'below' };
+}
+
+/** What becomes of the statement that a is below b. */
+export function below(a: readonly number[], b: readonly number[]): Outcome {
+  const { a: position } = contrast(a, b);
+  return position === 'unclear' ? 'unclear' : position === 'below' ? 'holds' : 'fails';
+}

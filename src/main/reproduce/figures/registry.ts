@@ -1,0 +1,30 @@
+/** The figures that can be repeated: a line each, in the order in which they are listed. */
+import { inputError } from '../../../shared/errors.ts';
+import { nearest } from '../../../shared/nearest.ts';
+import type { Figure } from '../figure.ts';
+import { a2sgdFigure3 } from './a2sgd-figure-3.ts';
+import { a2sgdTable2 } from './a2sgd-table-2.ts';
+import { dctTable2 } from './dct-table-2.ts';
+import { sparcmlFigure1 } from './sparcml-figure-1.ts';
+import { sparcmlFigure3 } from './sparcml-figure-3.ts';
+
+export const figures: readonly Figure[] = [
+  sparcmlFigure1,
+  sparcmlFigure3,
+  a2sgdTable2,
+  a2sgdFigure3,
+  dctTable2,
+];
+
+/** @throws GradwireError `FIGURE_UNKNOWN` */
+export function findFigure(id: string): Figure {
+  const found = figures.find((figure) => figure.id === id);
+  if (found !== undefined) return found;
+  const ids = figures.map((figure) => figure.id);
+  const suggestion = nearest(id, ids);
+  throw inputError('FIGURE_UNKNOWN', `there is no figure "${id}"`, {
+    next:
+      (suggestion === undefined ? '' : `Did you mean "${suggestion}"? `) +
+      `Figures: ${ids.join(', ')}.`,
+  });
+}

@@ -1,0 +1,166 @@
+/**
+ * Fill-in: how dense the sum of sparse gradients is, by the number of ranks and by how much
+ * each of them sends. Source: SparCML, section 3.
+ */
+import { formatPercent } from '../../../shared/units.ts';
+import { pointOf } from '../chart/chart.ts';
+import { contrast } from '../contrast.ts';
+import type { Case, Figure, Finding } from '../figure.ts';
+import { settled } from '../run-measures.ts';
+import { mean, type Sweep } from '../sweep.ts';
+import { SPARCML } from './papers.ts';
+
+const RANKS = [2, 4, 8, 16];
+/** k/N of each rank. */
+const DENSITIES = [0.001, 0.01, 0.1];
+/** The residual has met most entries by then, and more iterations change little. */
+const FROM = 6;
+
+const idOf = (ranks: number, density: number): string => `p${ranks}-d${density}`;
+
+const cases: readonly Case[] = RANKS.flatMap((ranks) =>
+  DENSITIES.map((ratio) => ({
+    id: idOf(ranks, ratio),
+    label: `${ranks} ranks, ${tenths(ratio)}`,
+    spec: {
+      workload: { model: 'fnn3', dataset: 'digits', batchPerRank: 32 },
+      world: { ranks },
+      optimizer: { kind: 'sgd', lr: 0.1, momentum: 0 },
+      exchange: { method: 'topk', ratio, collective: 'ssar-recursive-doubling' },
+      iterations: 12,
+      evaluateEvery: 0,
+    },
+  })),
+);
+
+export const sparcmlFigure1: Figure = {
+  id: 'sparcml-figure-1',
+  paper: SPARCML,
+  number: 'Figure 1',
+  title: 'Density of the sum of sparse gradients, by the number of ranks',
+  claim: {
+    text:
+      'The density of the reduced result grows with the number of nodes and with the density ' +
+      'that each node sends. At a few per cent a node the sum over many nodes becomes dense, ' +
+      'and communication is again the bottleneck.',
+    quoted: [
+      {
+        text: '5–10 % of the gradient a node, over a large number of nodes, “can negate the benefits of compression”',
+        where: 'section 3',
+      },
+      {
+        text: 'ResNet-20 on CIFAR-10 at epoch 5; the densities are shown, without a figure in its text',
+        where: 'Figure 1',
+      },
+    ],
+  },
+  rule:
+    'Two parts. First: for each density a rank, the density of the sum is clearly higher at ' +
+    'twice as many ranks, as long as it was counted: the mean over the seeds of the difference ' +
+    'is larger than its spread, the largest less the smallest. Second: at 10 % a rank and 16 ' +
+    'ranks the sum has become dense: SparCML’s own collective has given up its sparse format ' +
+    'for every seed, as it does where two streams together may have half of all entries.',
+  differences: [
+    'FNN-3 on the embedded digits (199,210 parameters), not ResNet-20 on CIFAR-10. Weights of pixels that are always blank get no gradient, so part of the entries can never fill in.',
+    'Up to 16 ranks, iterations 6 to 11, not epoch 5.',
+    'Where the sum turned dense its entries are not counted: such a point is absent.',
+  ],
+  seeds: [1, 2, 3],
+  cases,
+  measure: (records) => {
+    const iterations = settled(records, FROM);
+    const densities = iterations.flatMap(({ nnzReduced, bytes }) =>
+      nnzReduced === undefined ? [] : [nnzReduced / (bytes.dense / 4)],
+    );
+    const dense = 1 - densities.length / iterations.length;
+    return {
+      values: dense > 0 ? { dense } : { dense, density: mean(densities) },
+    };
+  },
+  judge: (sweep) => {
+    const [ranks, ratio] = [RANKS.at(-1)!, DENSITIES.at(-1)!];
+    const given = sweep.values(idOf(ranks, ratio), 'dense');
+    const becameDense: Finding = {
+      text: `at ${tenths(ratio)} a rank and ${ranks} ranks the sum ${given.every((share) => share === 1) ? 'became dense for every seed' : 'stayed sparse in some iterations'}`,
+      outcome: given.every((share) => share === 1) ? 'holds' : 'unclear',
+    };
+    return {
+      findings: [...DENSITIES.map((density) => growth(sweep, density)), becameDense],
+      ours: DENSITIES.map((density) => growthText(sweep, density)).join('; '),
+    };
+  },
+  chart: (sweep) => ({
+    kind: 'lines',
+    caption:
+      'Density of the sum by the number of ranks, a line for each density that a rank sends. ' +
+      'Means over the seeds, which differ by less than the marks are large unless bars show it. ' +
+      'A line ends where the sum turned dense.',
+    x: { label: 'ranks', scale: 'log', ticks: RANKS },
+    y: { label: 'density of the sum (%)', scale: 'log' },
+    series: DENSITIES.map((density) => ({
+      name: `${tenths(density)} a rank`,
+      points: observed(sweep, density).map(({ ranks, values }) =>
+        pointOf(
+          ranks,
+          values.map((value) => 100 * value),
+        ),
+      ),
+    })),
+    references: [{ y: 50, label: 'half of all entries: sparse is no longer smaller' }],
+  }),
+  table: (sweep) => ({
+    columns: ['each rank sends', ...RANKS.map((ranks) => `${ranks} ranks`)],
+    rows: DENSITIES.map((density) => [
+      tenths(density),
+      ...RANKS.map((ranks) => {
+        const values = sweep.observed(idOf(ranks, density), 'density');
+        return values === undefined ? 'dense' : formatPercent(mean(values));
+      }),
+    ]),
+  }),
+};
+
+/** Where the entries of the sum were counted, with one value for each seed. */
+function observed(
+  sweep: Sweep,
+  density: number,
+): readonly { readonly ranks: number; readonly values: readonly number[] }[] {
+  return RANKS.flatMap((ranks) => {
+    const values = sweep.observed(idOf(ranks, density), 'density');
+    return values === undefined ? [] : [{ ranks, values }];
+  });
+}
+
+function growth(sweep: Sweep, density: number): Finding {
+  const points = observed(sweep, density);
+  const steps = points.slice(1).map((point, index) => ({
+    text: `${points[index]!.ranks} to ${point.ranks}`,
+    a: contrast(point.values, points[index]!.values).a,
+  }));
+  const text = `at ${tenths(density)} a rank the density grows with every step that was counted`;
+  const fallen = steps.find(({ a }) => a === 'below');
+  if (fallen !== undefined) {
+    return { text: `${text}; from ${fallen.text} ranks it falls`, outcome: 'fails' };
+  }
+  const clear = steps.length > 0 && steps.every(({ a }) => a === 'above');
+  return { text, outcome: clear ? 'holds' : 'unclear' };
+}
+
+function growthText(sweep: Sweep, density: number): string {
+  const points = observed(sweep, density);
+  const [first, last] = [points[0], points.at(-1)];
+  if (first === undefined || last === undefined) {
+    return `${tenths(density)} a rank: dense at every number of ranks`;
+  }
+  const next = RANKS[RANKS.indexOf(last.ranks) + 1];
+  return (
+    `${tenths(density)} a rank gives ${formatPercent(mean(first.values))} at ${first.ranks} ` +
+    `ranks and ${formatPercent(mean(last.values))} at ${last.ranks}` +
+    (next === undefined ? '' : `, and is dense at ${next}`)
+  );
+}
+
+/** `0.1 %` */
+function tenths(ratio: number): string {
+  return `${Number((100 * ratio).toPrecision(3))} %`;
+}

@@ -1,0 +1,150 @@
+/**
+ * A result as one HTML file that needs nothing else: no script, no font, no other file, so
+ * that it can be sent and kept. Whatever is not ours to trust passes `escapeMarkup`.
+ */
+import { capitalized } from '../../../shared/capitalized.ts';
+import { formatDateTime, formatElapsed } from '../../../shared/units.ts';
+import { chartSvg } from '../chart/chart-svg.ts';
+import type { Chart } from '../chart/chart.ts';
+import { marker } from '../chart/marker.ts';
+import { escapeMarkup } from '../chart/markup.ts';
+import type { ResultTable } from '../figure.ts';
+import type { Result } from '../result.ts';
+import { PAGE_STYLE } from './page-style.ts';
+import { verdictText } from './verdict-text.ts';
+
+export function page(result: Result): string {
+  const { paper, number, title, verdict } = result;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>${text(`${paper.name}, ${number}: ${verdict}`)}</title>
+<style>${PAGE_STYLE}</style>
+</head>
+<body>
+<main>
+<header>
+<p class="source"><b>${text(`${paper.name}, ${number}`)}</b> · ${text(paper.title)}</p>
+<h1>${text(title)}</h1>
+<div class="verdict ${verdict}"><strong>${capitalized(verdict)}</strong><p>${text(verdictText(verdict))}</p></div>
+</header>
+<section class="pair">${claim(result)}${ours(result)}</section>
+<section><h2>Measured</h2>${chartFigure(result.chart, title)}</section>
+<section>${scrolling('Measured values', table(result.table))}</section>
+<section><h2>The rule, stated before the runs</h2><p>${text(result.rule)}</p>${findings(result)}</section>
+<section><h2>What differs from the paper</h2>${list('differences', result.differences.map(text))}</section>
+<section><h2>How it was measured</h2>${circumstances(result)}${runs(result)}</section>
+<footer>A verdict is about the direction of the claim at this scale, on this device, and about nothing else.</footer>
+</main>
+</body>
+</html>
+`;
+}
+
+function claim({ claim: { text: said, quoted } }: Result): string {
+  const items = quoted.map((one) => `${text(one.text)}<span>${text(one.where)}</span>`);
+  return `<section><h2>The paper</h2><p>${text(said)}</p>${list('quoted', items)}</section>`;
+}
+
+function ours({ ours: figures, device }: Result): string {
+  return (
+    `<section><h2>Here</h2><p>${text(sentence(figures))}</p>` +
+    `<p class="source">${text(`${device.processor}, ${device.cores} logical processors`)}</p></section>`
+  );
+}
+
+function chartFigure(chart: Chart, title: string): string {
+  const key = chart.series.map(
+    ({ name }, index) => `${swatch(chart, index)}${text(name)}`,
+  );
+  return (
+    `<figure class="card">${list('key', key)}` +
+    scrolling('Chart', chartSvg(chart, title)) +
+    `<figcaption>${text(chart.caption)}</figcaption></figure>`
+  );
+}
+
+function swatch({ kind }: Chart, index: number): string {
+  const shape =
+    kind === 'bars'
+      ? `<rect class="bar s${index}" x="7" y="1" width="14" height="12" rx="2"/>`
+      : `<path class="line s${index}" d="M0 7H28"/>${marker(index, 14, 7)}`;
+  return `<svg viewBox="0 0 28 14" aria-hidden="true">${shape}</svg>`;
+}
+
+/** What may be wider than a telephone: by keyboard too it can be moved. */
+const scrolling = (name: string, content: string): string =>
+  `<div class="scroll" role="region" aria-label="${text(name)}" tabindex="0">${content}</div>`;
+
+function table({ columns, rows }: ResultTable): string {
+  const head = columns.map((column) => `<th scope="col">${text(column)}</th>`).join('');
+  const body = rows
+    .map(([first, ...cells]) => {
+      const values = cells.map((cell) => `<td>${text(cell)}</td>`).join('');
+      return `<tr><th scope="row">${text(first ?? '')}</th>${values}</tr>`;
+    })
+    .join('');
+  return `<table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table>`;
+}
+
+function findings({ findings: all }: Result): string {
+  const items = all.map(
+    ({ text: said, outcome }) =>
+      `<li class="${outcome}"><b>${outcome}</b><span>${text(said)}</span></li>`,
+  );
+  return `<ul class="findings">${items.join('')}</ul>`;
+}
+
+function circumstances(result: Result): string {
+  const { device, measuredAt, seconds, gradwire } = result;
+  const entries: readonly (readonly [string, string])[] = [
+    [
+      'Device',
+      `${device.processor}, ${device.cores} logical processors, ${device.system}`,
+    ],
+    ...(device.load === undefined
+      ? []
+      : [
+          [
+            'Load',
+            `${device.load.toFixed(1)} on average in the minute before`,
+          ] as const,
+        ]),
+    ['Measured', formatDateTime(measuredAt)],
+    ['Took', `${formatElapsed(1000 * seconds)}, ${result.runs.length} runs`],
+    ['Gradwire', gradwire],
+  ];
+  const shown = entries.map(
+    ([name, value]) => `<dt>${name}</dt><dd>${text(value)}</dd>`,
+  );
+  return (
+    `<dl>${shown.join('')}<dt>Again</dt>` +
+    `<dd><code>gradwire reproduce ${text(result.figure)}</code></dd></dl>`
+  );
+}
+
+function runs(result: Result): string {
+  const names = [...new Set(result.runs.flatMap(({ values }) => Object.keys(values)))];
+  const rows = result.runs.map(({ label, seed, run, values }) => [
+    label,
+    String(seed),
+    ...names.map((name) => (values[name] === undefined ? '–' : plain(values[name]))),
+    run,
+  ]);
+  const all = table({ columns: ['case', 'seed', ...names, 'run'], rows });
+  return `<details><summary>All runs</summary>${scrolling('All runs', all)}</details>`;
+}
+
+/** Escaped; a number is not parted from its unit. */
+const text = (said: string): string =>
+  escapeMarkup(said.replace(/(\d) (?=(?:%|ms|µs|s|bits)(?!\w))/g, '$1\u00a0'));
+
+const list = (name: string, items: readonly string[]): string =>
+  `<ul class="${name}">${items.map((item) => `<li>${item}</li>`).join('')}</ul>`;
+
+const plain = (value: number): string => String(Number(value.toPrecision(6)));
+
+const sentence = (figures: string): string => `${capitalized(figures)}.`;

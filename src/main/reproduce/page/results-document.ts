@@ -1,0 +1,45 @@
+/** All results as one Markdown document: docs/reproduced.md is made by it, never by hand. */
+import type { Result } from '../result.ts';
+
+const HEADER = `# Reproduced figures
+
+Figures and tables of the papers, repeated at laptop scale by real rank processes. Made from the
+results of \`gradwire reproduce --all\` by \`gradwire reproduce table\`; not edited. A verdict is about
+the direction of a claim at this scale, by a rule stated before the runs
+([what it means](decisions/050-reproductions.md)); the page that the command writes has the rule, the
+chart, every run, and what differs from the paper.
+`;
+
+/** @param results in the order of their rows */
+export function resultsDocument(results: readonly Result[]): string {
+  const header = ['figure', 'claim', 'here', 'verdict', 'measured'];
+  const rows = results.map((result) => [
+    `${result.paper.name}, ${result.number}: \`${result.figure}\``,
+    result.claim.text,
+    result.ours,
+    `**${result.verdict}**`,
+    `${date(result)}; ${device(result)}`,
+  ]);
+  const table = [header, header.map(() => '---'), ...rows].map(line).join('\n');
+  return `${HEADER}\n${table}\n${results.map(section).join('')}`;
+}
+
+function section({ figure, claim, findings }: Result): string {
+  const quoted = claim.quoted.map(({ text, where }) => `- ${text} (${where})`);
+  const found = findings.map(({ outcome, text }) => `- ${outcome}: ${text}`);
+  return (
+    `\n## ${figure}\n\nThe paper:\n\n${quoted.join('\n')}\n\n` +
+    `The rule, part by part:\n\n${found.join('\n')}\n`
+  );
+}
+
+const line = (cells: readonly string[]): string =>
+  `| ${cells.map((cell) => cell.replace(/\s+/g, ' ').replaceAll('|', '\\|')).join(' | ')} |`;
+
+function device({ device: { processor, cores, load } }: Result): string {
+  const busy = load === undefined ? '' : `, load ${load.toFixed(1)} before`;
+  return `${processor}, ${cores} logical processors${busy}`;
+}
+
+const date = ({ measuredAt }: Result): string =>
+  new Date(measuredAt).toISOString().slice(0, 10);

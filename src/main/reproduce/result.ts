@@ -1,0 +1,129 @@
+/**
+ * What `gradwire reproduce` found of a figure: one JSON object, which the page shows and
+ * the table of all figures is made from. It repeats the claim and the rule, so that it can
+ * be read without the definition, and after the definition has changed.
+ */
+import { z } from 'zod';
+import { inputError } from '../../shared/errors.ts';
+import { plainIssue } from '../../shared/plain-issue.ts';
+import { chartSchema } from './chart/chart.ts';
+import { verdictOf, type Figure } from './figure.ts';
+import { Sweep, type MeasuredRun } from './sweep.ts';
+
+const text = z.string();
+const point = z.strictObject({ x: z.number(), y: z.number() });
+
+export const resultSchema = z.strictObject({
+  type: z.literal('result'),
+  version: z.literal(1),
+  figure: text,
+  paper: z.strictObject({ name: text, title: text }),
+  number: text,
+  title: text,
+  claim: z.strictObject({
+    text,
+    quoted: z.array(z.strictObject({ text, where: text })).readonly(),
+  }),
+  rule: text,
+  verdict: z.enum(['confirmed', 'refuted', 'undecided']),
+  ours: text,
+  findings: z
+    .array(z.strictObject({ text, outcome: z.enum(['holds', 'fails', 'unclear']) }))
+    .readonly(),
+  differences: z.array(text).readonly(),
+  chart: chartSchema,
+  table: z.strictObject({
+    columns: z.array(text).readonly(),
+    rows: z.array(z.array(text).readonly()).readonly(),
+  }),
+  runs: z
+    .array(
+      z.strictObject({
+        /** Its id in the store: `gradwire runs show`. */
+        run: text,
+        case: text,
+        label: text,
+        seed: z.number(),
+        values: z.record(text, z.number()),
+        curve: z.array(point).readonly().optional(),
+      }),
+    )
+    .readonly(),
+  device: z.strictObject({
+    processor: text,
+    /** Logical processors that this process may use. */
+    cores: z.number().int(),
+    system: text,
+    /** Processes that ran or waited for a processor before the first run; absent: unknown. */
+    load: z.number().optional(),
+  }),
+  gradwire: text,
+  /** Milliseconds since 1970: when the last run had ended. */
+  measuredAt: z.number(),
+  /** Of all runs together, start to end. */
+  seconds: z.number(),
+});
+export type Result = z.infer<typeof resultSchema>;
+
+/** A run that has been made and measured. */
+export interface StoredRun extends MeasuredRun {
+  readonly run: string;
+}
+
+/** Where and when, for whom the figures have to be judged by it. */
+export type Circumstances = Pick<
+  Result,
+  'device' | 'gradwire' | 'measuredAt' | 'seconds'
+>;
+
+export function resultOf(
+  figure: Figure,
+  runs: readonly StoredRun[],
+  circumstances: Circumstances,
+): Result {
+  const sweep = new Sweep(runs);
+  const { findings, ours } = figure.judge(sweep);
+  const labels = new Map(figure.cases.map(({ id, label }) => [id, label]));
+  return {
+    type: 'result',
+    version: 1,
+    figure: figure.id,
+    paper: figure.paper,
+    number: figure.number,
+    title: figure.title,
+    claim: figure.claim,
+    rule: figure.rule,
+    verdict: verdictOf(findings),
+    ours,
+    findings,
+    differences: figure.differences,
+    chart: figure.chart(sweep),
+    table: figure.table(sweep),
+    runs: runs.map(({ run, case: id, seed, values, curve }) => ({
+      ...{ run, case: id, label: labels.get(id) ?? id, seed, values: { ...values } },
+      ...(curve === undefined ? {} : { curve }),
+    })),
+    ...circumstances,
+  };
+}
+
+/** @throws GradwireError `RESULT_INVALID` */
+export function parseResult(source: string, place: string): Result {
+  const next = 'Make it anew: gradwire reproduce.';
+  let raw: unknown;
+  try {
+    raw = JSON.parse(source);
+  } catch (cause) {
+    const message = `this is not JSON: ${(cause as Error).message}`;
+    throw inputError('RESULT_INVALID', message, { place, next });
+  }
+  const parsed = resultSchema.safeParse(raw);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const where = issue!.path.join('.');
+  throw inputError(
+    'RESULT_INVALID',
+    `this is no result of gradwire reproduce: ${where === '' ? '' : `"${where}": `}${plainIssue(issue!)}`,
+    { place, next },
+  );
+}

@@ -1,0 +1,51 @@
+/** The results of all runs of a figure, by case and seed. */
+import type { CurvePoint, Measurement } from './figure.ts';
+
+export interface MeasuredRun extends Measurement {
+  /** The id of its case. */
+  readonly case: string;
+  readonly seed: number;
+}
+
+export class Sweep {
+  readonly runs: readonly MeasuredRun[];
+
+  constructor(runs: readonly MeasuredRun[]) {
+    this.runs = runs;
+  }
+
+  /** One value for each seed, in the order of the runs; undefined where not all have it. */
+  observed(caseId: string, name: string): readonly number[] | undefined {
+    const values = this.#of(caseId).map((run) => run.values[name]);
+    return values.every((value) => value !== undefined) ? values : undefined;
+  }
+
+  /** As `observed`, of what every run of the figure has. */
+  values(caseId: string, name: string): readonly number[] {
+    const values = this.observed(caseId, name);
+    if (values === undefined) throw new Error(`internal: ${caseId} has no ${name}`);
+    return values;
+  }
+
+  mean(caseId: string, name: string): number {
+    return mean(this.values(caseId, name));
+  }
+
+  curves(caseId: string): readonly (readonly CurvePoint[])[] {
+    return this.#of(caseId).flatMap(({ curve }) =>
+      curve === undefined ? [] : [curve],
+    );
+  }
+
+  #of(caseId: string): readonly MeasuredRun[] {
+    const runs = this.runs.filter((run) => run.case === caseId);
+    if (runs.length === 0) throw new Error(`internal: no run of ${caseId}`);
+    return runs;
+  }
+}
+
+/** Of at least one value. */
+export function mean(values: readonly number[]): number {
+  if (values.length === 0) throw new Error('internal: the mean of nothing');
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}

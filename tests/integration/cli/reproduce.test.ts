@@ -1,0 +1,189 @@
+/** `gradwire reproduce`: a figure by real runs, its files, and what interrupts or refuses it. */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import type { RunDetail, RunSummary } from '../../../src/shared/rpc.ts';
+import { launchChromium } from '../../harness/browser.ts';
+import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
+import { obstacles, watchErrors } from '../../harness/page.ts';
+import { until } from '../../harness/processes.ts';
+
+const home = new GradwireHome();
+afterAll(() => home[Symbol.asyncDispose]());
+
+/** The cheapest figure: ten short runs of two ranks. */
+const FIGURE = 'a2sgd-table-2';
+const out = path.join(home.directory, 'results');
+
+type Line = Readonly<Record<string, unknown>>;
+const lines = (stdout: string): readonly Line[] =>
+  stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
+
+test('a figure is repeated, judged and written down', async () => {
+  const { stdout, stderr } = succeeded(
+    await home.run(['reproduce', FIGURE, '--out', out, '--json']),
+  );
+  expect(stderr).toBe('');
+  const [begin, ...rest] = lines(stdout);
+  const result = rest.pop()!;
+  expect(begin).toMatchObject({ type: 'figure', figure: FIGURE, runs: 10 });
+  expect(rest).toHaveLength(10);
+  expect(rest.at(-1)).toMatchObject({
+    type: 'run',
+    case: 'a2sgd-fnn3',
+    seed: 1,
+    of: 10,
+  });
+  // 64 bits, and 32 for each parameter, whatever the machine.
+  const bits = Object.fromEntries(
+    rest.map((run) => [run['case'], (run['values'] as { bits: number }).bits]),
+  );
+  expect(bits).toMatchObject({
+    ...{ 'a2sgd-fnn3': 64, 'a2sgd-lstm-small': 64 },
+    ...{ 'none-fnn3': 32 * 199_210, 'none-lstm-small': 32 * 124_160 },
+    ...{ 'topk-fnn3': 64 * 199, 'topk-lstm-small': 64 * 124 },
+  });
+  expect(result).toMatchObject({ type: 'result', verdict: 'confirmed' });
+
+  // What is printed is what is written.
+  const { page, ...written } = result;
+  expect(page).toBe(path.join(out, `${FIGURE}.html`));
+  expect(JSON.parse(readFileSync(path.join(out, `${FIGURE}.json`), 'utf8'))).toEqual(
+    written,
+  );
+  expect(readdirSync(out).sort()).toEqual([`${FIGURE}.html`, `${FIGURE}.json`]);
+
+  // The runs are on the list like any other.
+  const list = lines(succeeded(await home.run(['runs', 'list', '--json'])).stdout);
+  const names = (list as unknown as RunSummary[]).map(({ name }) => name);
+  expect(names).toHaveLength(10);
+  expect(names).toContain(`reproduce ${FIGURE}: A2SGD, fnn3, seed 1`);
+
+  const { stdout: table } = succeeded(await home.run(['reproduce', 'table', out]));
+  expect(table).toMatch(
+    /\| A2SGD, Table 2: `a2sgd-table-2` \|.*\| \*\*confirmed\*\* \|/,
+  );
+});
+
+test.each(['light', 'dark'] as const)(
+  'the page can be used by everybody, %s',
+  async (scheme) => {
+    const browser = await launchChromium();
+    try {
+      const context = await browser.newContext({ colorScheme: scheme });
+      const page = await context.newPage();
+      const errors = watchErrors(page);
+      await page.goto(`file://${path.join(out, `${FIGURE}.html`)}`);
+      await page.getByText('All runs', { exact: true }).click();
+      expect(await page.getByRole('img').count()).toBe(1);
+      // What can be wider than the window scrolls within itself.
+      await page.setViewportSize({ width: 360, height: 700 });
+      const [content, window] = (await page.evaluate(
+        'const { scrollWidth, clientWidth } = document.documentElement; [scrollWidth, clientWidth]',
+      )) as [number, number];
+      expect(content).toBeLessThanOrEqual(window);
+      // axe brings a script, which the page's own policy refuses.
+      const unguarded = await browser.newContext({
+        colorScheme: scheme,
+        bypassCSP: true,
+      });
+      const examined = await unguarded.newPage();
+      await examined.goto(`file://${path.join(out, `${FIGURE}.html`)}`);
+      expect(await obstacles(examined)).toEqual([]);
+      expect(errors).toEqual([]);
+    } finally {
+      await browser.close();
+    }
+  },
+);
+
+test('Ctrl-C stops the run under way and leaves neither a process nor a file', async () => {
+  const place = path.join(home.directory, 'interrupted');
+  const command = home.start(['reproduce', FIGURE, '--out', place, '--json']);
+  let printed = '';
+  command.child.stdout!.on('data', (text: string) => {
+    printed += text;
+  });
+  await until(
+    () => printed,
+    (text) => text.includes('"type":"run"'),
+    'the first run of the sweep',
+  );
+  await until(
+    () => home.processes('gradwire worker'),
+    (found) => found.length > 0,
+    'a run to be under way',
+  );
+  command.child.kill('SIGINT');
+  const { code, stdout } = await command.finished;
+  expect(code).toBe(130);
+  expect(stdout).not.toContain('"type":"result"');
+  expect(readdirSync(place)).toEqual([]);
+  await until(
+    () => home.processes(),
+    (left) => left.length === 0,
+    'all processes to end',
+  );
+  const list = lines((await home.run(['runs', 'list', '--json'])).stdout);
+  const states = (list as unknown as RunSummary[]).map(({ state }) => state);
+  expect(states.filter((state) => state === 'running' || state === 'starting')).toEqual(
+    [],
+  );
+});
+
+test('a run that fails makes its figure fail with its error, and is named', async () => {
+  const place = path.join(home.directory, 'failed');
+  const command = home.start(['reproduce', FIGURE, '--out', place, '--json']);
+  const [worker] = await until(
+    () => home.processes('gradwire worker'),
+    (found) => found.length > 0,
+    'a worker',
+  );
+  process.kill(worker!.pid, 'SIGKILL');
+  const { code, stdout, stderr } = await command.finished;
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /^gradwire: [A-Z_]+: .*reproduce a2sgd-table-2: [^;]+, seed 1/,
+  );
+  const last = lines(stdout).at(-1) as { type: string; error: { code: string } };
+  expect(last.type).toBe('failed');
+  expect(stderr).toContain(last.error.code);
+  expect(readdirSync(place)).toEqual([]);
+  const shown = await home.run(['runs', 'show', 'last', '--json']);
+  expect((JSON.parse(shown.stdout) as RunDetail).error?.code).toBe(last.error.code);
+});
+
+test('what cannot be repeated is refused before anything is run', async () => {
+  const refused = async (...args: string[]): Promise<string> => {
+    const { code, stderr, stdout } = await home.run(['reproduce', ...args]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    return stderr;
+  };
+  expect(await refused('a2sgd-tabel-2')).toMatch(
+    /FIGURE_UNKNOWN: .*Did you mean "a2sgd-table-2"\? Figures: sparcml-figure-1, /,
+  );
+  expect(await refused(FIGURE, 'nonsense')).toContain('FIGURE_UNKNOWN');
+  expect(await refused()).toContain('FIGURE_MISSING');
+  const file = path.join(home.directory, 'a-file');
+  writeFileSync(file, '');
+  expect(await refused(FIGURE, '--out', file)).toContain('OUTPUT_NOT_WRITABLE');
+  const empty = path.join(home.directory, 'empty');
+  mkdirSync(empty);
+  expect(await refused('table', empty)).toContain('RESULTS_MISSING');
+  writeFileSync(path.join(empty, 'other.json'), '{}');
+  expect(await refused('table', empty)).toMatch(/RESULT_INVALID.*other\.json/);
+  expect(await refused('table', path.join(empty, 'nowhere'))).toContain(
+    'FILE_UNREADABLE',
+  );
+});
+
+test('the list says what there is', async () => {
+  const { stdout } = succeeded(await home.run(['reproduce', 'list', '--json']));
+  const ids = lines(stdout).map(({ id }) => id);
+  expect(ids).toContain(FIGURE);
+  const text = succeeded(await home.run(['reproduce', 'list'])).stdout;
+  expect(text.trim().split('\n')).toHaveLength(ids.length);
+});

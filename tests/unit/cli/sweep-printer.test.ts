@@ -1,0 +1,41 @@
+/** What people read of a figure that is being repeated. */
+import { expect, test } from 'vitest';
+import { humanSweepPrinter } from '../../../src/cli/text/sweep-printer.ts';
+import type { Result } from '../../../src/main/reproduce/result.ts';
+import { findFigure } from '../../../src/main/reproduce/figures/registry.ts';
+
+test('a line for each run, then the verdict, its parts and the page', () => {
+  let printed = '';
+  const printer = humanSweepPrinter((text) => {
+    printed += text;
+  });
+  const figure = findFigure('a2sgd-table-2');
+  printer.begin(figure, 10);
+  printer.run(figure, {
+    ...{ run: 'x', case: 'a', label: 'top-k, fnn3', seed: 3, index: 2, of: 10 },
+    ...{ values: { density: 0.123456, bits: 64 }, milliseconds: 2345 },
+  });
+  const result: Partial<Result> = {
+    verdict: 'refuted',
+    findings: [
+      { text: 'one', outcome: 'holds' },
+      { text: 'another', outcome: 'unclear' },
+    ],
+    claim: { text: 'What they say.', quoted: [] },
+    ours: 'what we saw',
+  };
+  printer.end(result as Result, 'out/a.html');
+  expect(printed.split('\n')).toEqual([
+    'a2sgd-table-2: Bits that a rank sends in an iteration, by method (10 runs)',
+    ' 2/10  top-k, fnn3, seed 3: density 0.1235, bits 64  (2.35 s)',
+    '',
+    'refuted: The direction of the claim does not hold here, at this scale.',
+    '  holds    one',
+    '  unclear  another',
+    'claim: What they say.',
+    'here: what we saw',
+    'page: out/a.html',
+    '',
+    '',
+  ]);
+});

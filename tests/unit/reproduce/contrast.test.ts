@@ -1,0 +1,29 @@
+/** What counts as a clear difference between two cases. */
+import { expect, test } from 'vitest';
+import { below, contrast } from '../../../src/main/reproduce/contrast.ts';
+
+test.each([
+  // Pairs that all differ by the same are clear, however far apart the pairs are.
+  [[1, 20, 300], [2, 21, 301], -1, 0, 'below'],
+  [[4, 5, 6], [1, 2, 3], 3, 0, 'above'],
+  // Differences of −3, −4 and −5: the mean of −4 exceeds the spread of 2.
+  [[1, 1, 1], [4, 5, 6], -4, 2, 'below'],
+  // Differences of 1, −1 and 3: the mean of 1 is within the spread of 4.
+  [[2, 1, 5], [1, 2, 2], 1, 4, 'unclear'],
+  // As large as its spread is not larger.
+  [[0, 0], [1, 3], -2, 2, 'unclear'],
+  [[7, 7], [7, 7], 0, 0, 'unclear'],
+])('%j and %j', (a, b, effect, spread, position) => {
+  expect(contrast(a, b)).toEqual({ effect, spread, a: position });
+});
+
+test('that a is below b holds, fails or is unclear', () => {
+  expect(below([1, 1], [2, 2])).toBe('holds');
+  expect(below([2, 2], [1, 1])).toBe('fails');
+  expect(below([1, 9], [2, 2])).toBe('unclear');
+});
+
+test('what is no pairs is a bug', () => {
+  expect(() => contrast([1, 2], [1])).toThrow('internal: 2 and 1 values');
+  expect(() => contrast([1], [1])).toThrow('internal: 1 and 1 values');
+});

@@ -1,0 +1,247 @@
+/** Every figure's judge, by results for which the rule's words leave one verdict. */
+import { describe, expect, test } from 'vitest';
+import { verdictOf, type Figure } from '../../../src/main/reproduce/figure.ts';
+import { a2sgdFigure3 } from '../../../src/main/reproduce/figures/a2sgd-figure-3.ts';
+import { a2sgdTable2 } from '../../../src/main/reproduce/figures/a2sgd-table-2.ts';
+import { dctTable2 } from '../../../src/main/reproduce/figures/dct-table-2.ts';
+import { sparcmlFigure1 } from '../../../src/main/reproduce/figures/sparcml-figure-1.ts';
+import { sparcmlFigure3 } from '../../../src/main/reproduce/figures/sparcml-figure-3.ts';
+import { madeUpSweep } from './made-up-sweep.ts';
+
+type Values = Parameters<typeof madeUpSweep>[1];
+
+function judged(figure: Figure, values: Values) {
+  const { findings } = figure.judge(madeUpSweep(figure, values));
+  const outcomes = findings
+    .filter(({ outcome }) => outcome !== 'holds')
+    .map(({ text, outcome }) => `${outcome}: ${text}`);
+  return { verdict: verdictOf(findings), outcomes };
+}
+
+/** A number at the end of a part of a case's id: `p8-d0.1`. */
+const part = (id: string, letters: string): number =>
+  Number(new RegExp(`${letters}([\\d.]+)`).exec(id)![1]);
+
+describe('fill-in', () => {
+  const filling: Values = (id) => {
+    const density = Math.min(1, part(id, 'p') * part(id, 'd') * 0.6);
+    return density > 0.5 ? { dense: 1 } : { dense: 0, density };
+  };
+
+  test('is confirmed where it grows with every step and becomes dense', () => {
+    expect(judged(sparcmlFigure1, filling)).toEqual({
+      verdict: 'confirmed',
+      outcomes: [],
+    });
+  });
+
+  test('is undecided where the sum of most stays sparse', () => {
+    const { verdict, outcomes } = judged(sparcmlFigure1, (id) => ({
+      dense: 0,
+      density: part(id, 'p') * part(id, 'd') * 0.1,
+    }));
+    expect(verdict).toBe('undecided');
+    expect(outcomes).toEqual([
+      'unclear: at 10 % a rank and 16 ranks the sum stayed sparse in some iterations',
+    ]);
+  });
+
+  test('is undecided where seeds differ by more than ranks do', () => {
+    const noisy: Values = (id, seed) =>
+      id === 'p4-d0.01'
+        ? { dense: 0, density: 0.012 + 0.02 * seed }
+        : filling(id, seed);
+    expect(judged(sparcmlFigure1, noisy)).toMatchObject({
+      verdict: 'undecided',
+      outcomes: [expect.stringMatching(/^unclear: at 1 % a rank/)],
+    });
+  });
+
+  test('is refuted where a step makes the sum sparser', () => {
+    const falling: Values = (id, seed) =>
+      id === 'p8-d0.001' ? { dense: 0, density: 0.0001 } : filling(id, seed);
+    expect(judged(sparcmlFigure1, falling)).toMatchObject({
+      verdict: 'refuted',
+      outcomes: [expect.stringMatching(/from 4 to 8 ranks it falls$/)],
+    });
+  });
+});
+
+describe('times of reductions', () => {
+  const LOW = { doubling: 10, split: 20, variant: 300, ring: 600 };
+  const HIGH = { doubling: 450, split: 390, variant: 390, ring: 600 };
+  const taking =
+    (low = LOW, high = HIGH, noise = 0): Values =>
+    (id, seed) => {
+      const at = id.endsWith('-d0.1') ? high : low;
+      const time = id.startsWith('ssar-recursive')
+        ? at.doubling
+        : id.startsWith('ssar-split')
+          ? at.split
+          : id.startsWith('dsar')
+            ? at.variant
+            : at.ring;
+      return { time: time + noise * seed * (id.startsWith('ssar-split') ? 1 : 0) };
+    };
+
+  test('are confirmed in the order of the paper', () => {
+    expect(judged(sparcmlFigure3, taking()).verdict).toBe('confirmed');
+  });
+
+  test.each([
+    ['split and allgather is faster for little', { ...LOW, split: 5 }, HIGH],
+    ['the dense second phase is faster for little', { ...LOW, variant: 15 }, HIGH],
+    ['the lead grows', LOW, { ...HIGH, variant: 390 * 30 }],
+    ['the ring is faster', { ...LOW, variant: 700 }, HIGH],
+    ['the ring is more than four times slower', { ...LOW, variant: 100 }, HIGH],
+  ])('are refuted where %s', (_, low, high) => {
+    expect(judged(sparcmlFigure3, taking(low, high)).verdict).toBe('refuted');
+  });
+
+  test('are compared by their ratios', () => {
+    // Leads of 40, 10 and 25 times at the lowest density, and of none at the highest.
+    const { outcomes } = judged(sparcmlFigure3, (id, seed) => {
+      const values = taking()(id, seed);
+      return id === 'ssar-split-allgather-d0.0001'
+        ? { time: 300 / [40, 10, 25][seed]! }
+        : values;
+    });
+    expect(outcomes).not.toContainEqual(expect.stringContaining('lead'));
+  });
+
+  test('are undecided where two are as fast within their spread', () => {
+    const { verdict, outcomes } = judged(
+      sparcmlFigure3,
+      taking({ ...LOW, split: 12 }, HIGH, 7),
+    );
+    expect(verdict).toBe('undecided');
+    expect(outcomes[0]).toMatch(/^unclear: at 0.01 % ssar-recursive-doubling/);
+  });
+});
+
+describe('accuracy of A2SGD', () => {
+  const reaching =
+    (accuracies: Readonly<Record<string, number>>, a2sgd = [0, 0, 0]): Values =>
+    (id, seed) => ({
+      // A seed's own luck, the same for all methods.
+      accuracy: accuracies[id]! + 0.01 * seed + (id === 'a2sgd' ? a2sgd[seed]! : 0),
+    });
+  const BEST = { none: 0.9, a2sgd: 0.89, qsgd: 0.88, topk: 0.8, gaussiank: 0.8 };
+
+  test('is confirmed where it comes closest', () => {
+    expect(judged(a2sgdFigure3, reaching(BEST)).verdict).toBe('confirmed');
+  });
+
+  test('is refuted where one other comes closer', () => {
+    expect(judged(a2sgdFigure3, reaching({ ...BEST, qsgd: 0.895 }))).toEqual({
+      verdict: 'refuted',
+      outcomes: ['fails: A2SGD ends closer to dense SGD than QSGD'],
+    });
+  });
+
+  test('is undecided where seeds disagree', () => {
+    expect(judged(a2sgdFigure3, reaching(BEST, [0.01, -0.02, 0.01]))).toEqual({
+      verdict: 'undecided',
+      outcomes: ['unclear: A2SGD ends closer to dense SGD than QSGD'],
+    });
+  });
+});
+
+describe('traffic', () => {
+  const N: Readonly<Record<string, number>> = { 'lstm-small': 124_160, fnn3: 199_210 };
+  const FACTORS: Readonly<Record<string, number>> = {
+    ...{ none: 32, qsgd: 2.5, topk: 0.064, gaussiank: 0.06 },
+  };
+  const sending =
+    (changed: (method: string, n: number) => object | undefined = () => undefined) =>
+    (id: string) => {
+      const [, method, model] = /^(\w+?)-(.*)$/.exec(id)!;
+      const n = N[model!]!;
+      const bits = method === 'a2sgd' ? 64 : FACTORS[method!]! * n;
+      return { bits, least: bits, most: bits, ...changed(method!, n) };
+    };
+
+  test('of two means is confirmed', () => {
+    expect(judged(a2sgdTable2, sending())).toEqual({
+      verdict: 'confirmed',
+      outcomes: [],
+    });
+  });
+
+  test('is refuted where one iteration takes more than two means', () => {
+    const { verdict } = judged(
+      a2sgdTable2,
+      sending((method) => (method === 'a2sgd' ? { most: 128 } : undefined)),
+    );
+    expect(verdict).toBe('refuted');
+  });
+
+  test('is refuted where another method does not grow', () => {
+    expect(
+      judged(
+        a2sgdTable2,
+        sending((method) =>
+          method === 'topk' ? { least: 900, most: 900 } : undefined,
+        ),
+      ),
+    ).toEqual({
+      verdict: 'refuted',
+      outcomes: ['fails: top-k sends more for the larger model'],
+    });
+  });
+
+  test('is undecided where sizes of two models overlap', () => {
+    expect(
+      judged(
+        a2sgdTable2,
+        sending((method, n) =>
+          method === 'gaussiank' ? { least: 0.03 * n, most: 0.1 * n } : undefined,
+        ),
+      ),
+    ).toEqual({
+      verdict: 'undecided',
+      outcomes: ['unclear: Gaussian-k sends more for the larger model'],
+    });
+  });
+});
+
+describe('loss of a sparse DLRM', () => {
+  const having =
+    (losses: Readonly<Record<string, number>>, noise = 0.001): Values =>
+    (id, seed) => ({
+      loss: losses[id]! + noise * seed * (id === 'eta-99.5' ? 1 : -1),
+      auc: 0.8,
+    });
+  const FREE = {
+    ...{ baseline: 0.48, 'eta-75': 0.48, 'eta-90': 0.479, 'eta-98': 0.48 },
+    'eta-99.5': 0.5,
+  };
+
+  test('is confirmed where only the sparsest loses', () => {
+    expect(judged(dctTable2, having(FREE))).toEqual({
+      verdict: 'confirmed',
+      outcomes: [],
+    });
+  });
+
+  test('is refuted where a moderate sparsity loses', () => {
+    expect(judged(dctTable2, having({ ...FREE, 'eta-90': 0.49 }))).toMatchObject({
+      verdict: 'refuted',
+      outcomes: [
+        'fails: at 90 % the test loss is not above that of uncompressed training',
+      ],
+    });
+  });
+
+  test('is undecided where the spread could hide a loss', () => {
+    const { verdict, outcomes } = judged(dctTable2, having(FREE, 0.02));
+    expect(verdict).toBe('undecided');
+    expect(outcomes).toContain(
+      'unclear: at 99.5 % it is above that of uncompressed training',
+    );
+  });
+});
+
+test('a verdict needs a finding', () => {
+  expect(() => verdictOf([])).toThrow('internal:');
+});

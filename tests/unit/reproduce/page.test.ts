@@ -1,0 +1,147 @@
+/** The page and the table of results, from results that no run gave. */
+import { describe, expect, test } from 'vitest';
+import type { Figure } from '../../../src/main/reproduce/figure.ts';
+import { figures, findFigure } from '../../../src/main/reproduce/figures/registry.ts';
+import { page } from '../../../src/main/reproduce/page/page.ts';
+import { resultsDocument } from '../../../src/main/reproduce/page/results-document.ts';
+import { plannedRuns } from '../../../src/main/reproduce/planned-runs.ts';
+import {
+  parseResult,
+  resultOf,
+  type Result,
+} from '../../../src/main/reproduce/result.ts';
+import { madeUpRuns } from './made-up-sweep.ts';
+
+/** What every figure's runs have some of. */
+const VALUES = {
+  ...{ dense: 0, density: 0.01, time: 5, accuracy: 0.9, loss: 0.4, auc: 0.8 },
+  ...{ bits: 64, least: 64, most: 64 },
+};
+
+const madeUp = (figure: Figure, evil = ''): Result =>
+  resultOf(
+    figure,
+    madeUpRuns(figure, () => VALUES).map((run, index) => ({
+      ...run,
+      run: `run-${index}${evil}`,
+      ...(run.seed === 1 ? { curve: [{ x: 1, y: 0.5 }] } : {}),
+    })),
+    {
+      device: {
+        processor: `A${evil} processor`,
+        cores: 2,
+        system: 'a system',
+        load: 3.14,
+      },
+      gradwire: '0.0.0',
+      measuredAt: Date.UTC(2026, 0, 2, 12),
+      seconds: 65,
+    },
+  );
+
+const VOID = new Set(['meta', '!doctype']);
+const CLOSED_SVG = /\/$/;
+
+/** Opening and closing tags match, and attributes are quoted: what is wrong, or undefined. */
+function malformed(html: string): string | undefined {
+  const open: string[] = [];
+  for (const [, slash, name, rest] of html.matchAll(/<(\/?)([!\w-]+)([^<>]*)>/g)) {
+    const element = name!.toLowerCase();
+    if (VOID.has(element) || CLOSED_SVG.test(rest!)) continue;
+    if (/=[^"]/.test(rest!.replace(/"[^"]*"/g, '""'))) return `attributes: ${rest}`;
+    if (slash === '') open.push(element);
+    else if (open.pop() !== element) return `</${element}>`;
+  }
+  const loose = html
+    .replace(/<style>[^]*?<\/style>/, '')
+    .replace(/<[^<>]*>/g, '')
+    .match(/[<>]/);
+  return open.length > 0 ? `<${open.join('><')}> is open` : loose?.[0];
+}
+
+describe.each(figures.map((figure) => [figure.id, figure] as const))(
+  '%s',
+  (id, figure) => {
+    test('has a page that is well formed and says everything', () => {
+      const result = madeUp(figure);
+      const html = page(result);
+      expect(malformed(html)).toBeUndefined();
+      expect(malformed(html.replace('</section>', ''))).toBeDefined();
+      // A drawing has no lines to break.
+      expect(html.replaceAll(/<svg[^]*?<\/svg>/g, '')).not.toMatch(/\d %/);
+      const text = html
+        .replaceAll('\u00a0', ' ')
+        .replaceAll('&#39;', "'")
+        .replaceAll('&quot;', '"')
+        .replaceAll('&amp;', '&');
+      for (const said of [
+        ...[figure.title, figure.rule, figure.claim.text, result.verdict],
+        ...figure.claim.quoted.flatMap(({ text: quoted, where }) => [quoted, where]),
+        ...[...figure.differences, ...result.findings.map((finding) => finding.text)],
+        ...result.table.rows.flat(),
+        ...[
+          '2 logical processors',
+          '3.1 on average',
+          '1 min 05 s',
+          `gradwire reproduce ${id}`,
+          'run-0',
+        ],
+      ]) {
+        expect(text).toContain(said);
+      }
+      expect(html).not.toMatch(/<script|javascript:|https?:|url\(|@import/);
+    });
+
+    test('has runs that the spec’s parser takes, with names of their own', () => {
+      const names = plannedRuns(figure).map(({ spec }) => spec.name);
+      expect(new Set(names).size).toBe(names.length);
+      expect(names[0]).toMatch(`reproduce ${id}: `);
+      expect(names).toHaveLength(figure.cases.length * figure.seeds.length);
+    });
+
+    test('has a result that is read back as it was written', () => {
+      const result = madeUp(figure);
+      expect(parseResult(JSON.stringify(result), 'a file')).toEqual(result);
+    });
+  },
+);
+
+test('what a device or a run is called cannot become part of the page', () => {
+  const html = page(madeUp(figures[0]!, `<script>"'&`));
+  expect(html).not.toContain('<script');
+  expect(html).toContain('A&lt;script&gt;&quot;&#39;&amp; processor');
+  expect(malformed(html)).toBeUndefined();
+});
+
+test('the document has a row and a section for each result, bars in cells escaped', () => {
+  const result = madeUp(figures[0]!);
+  const document = resultsDocument([{ ...result, ours: 'a | b\nc' }]);
+  const rows = document.split('\n').filter((line) => line.startsWith('|'));
+  expect(rows).toHaveLength(3);
+  expect(rows[2]).toContain('| a \\| b c |');
+  expect(rows[2]).toContain(
+    '| **undecided** | 2026-01-02; A processor, 2 logical processors, load 3.1 before |',
+  );
+  expect(document).toContain(`\n## ${result.figure}\n`);
+});
+
+test.each([
+  ['no JSON', 'this is not JSON'],
+  ['{}', '"type"'],
+  [JSON.stringify({ ...madeUp(figures[0]!), verdict: 'perhaps' }), '"verdict"'],
+  [JSON.stringify({ ...madeUp(figures[0]!), version: 2 }), '"version"'],
+])('%#: what is no result is refused', (source, message) => {
+  expect(() => parseResult(source, 'x.json')).toThrow(message);
+});
+
+test('an unknown figure is refused with the nearest and all', () => {
+  expect(findFigure('dct-table-2').id).toBe('dct-table-2');
+  expect(() => findFigure('dct-tabel-2')).toThrow(
+    expect.objectContaining({
+      code: 'FIGURE_UNKNOWN',
+      next: expect.stringMatching(
+        /^Did you mean "dct-table-2"\? Figures: .*dct-table-2/,
+      ),
+    }),
+  );
+});
