@@ -1,6 +1,9 @@
 /** What figures take from the records of a run. */
 import { failure } from '../../shared/errors.ts';
-import type { EvaluationRecord } from '../../shared/measure-records.ts';
+import type {
+  EvaluationRecord,
+  SimilarityRecord,
+} from '../../shared/measure-records.ts';
 import type { DoneRecord, IterationRecord, RunRecord } from '../../shared/records.ts';
 
 export const iterationsOf = (
@@ -24,6 +27,11 @@ export const evaluationsOf = (
   records: readonly RunRecord[],
 ): readonly EvaluationRecord[] =>
   records.filter((record) => record.type === 'evaluation');
+
+export const similaritiesOf = (
+  records: readonly RunRecord[],
+): readonly SimilarityRecord[] =>
+  records.filter((record) => record.type === 'similarity');
 
 /** @throws GradwireError `MEASURE_MISSING` */
 export function doneOf(records: readonly RunRecord[]): DoneRecord {

@@ -4,6 +4,9 @@ import { verdictOf, type Figure } from '../../../src/main/reproduce/figure.ts';
 import { a2sgdFigure3 } from '../../../src/main/reproduce/figures/a2sgd-figure-3.ts';
 import { a2sgdTable2 } from '../../../src/main/reproduce/figures/a2sgd-table-2.ts';
 import { dctTable2 } from '../../../src/main/reproduce/figures/dct-table-2.ts';
+import { qsgdTable1 } from '../../../src/main/reproduce/figures/qsgd-table-1.ts';
+import { scalecomFigure1 } from '../../../src/main/reproduce/figures/scalecom-figure-1.ts';
+import { scalecomFigure3 } from '../../../src/main/reproduce/figures/scalecom-figure-3.ts';
 import { sparcmlFigure1 } from '../../../src/main/reproduce/figures/sparcml-figure-1.ts';
 import { sparcmlFigure3 } from '../../../src/main/reproduce/figures/sparcml-figure-3.ts';
 import { madeUpSweep } from './made-up-sweep.ts';
@@ -239,6 +242,111 @@ describe('loss of a sparse DLRM', () => {
     expect(outcomes).toContain(
       'unclear: at 99.5 % it is above that of uncompressed training',
     );
+  });
+});
+
+describe('gradients that build up', () => {
+  const receiving =
+    (
+      topk: (workers: number) => number,
+      scalecom: (workers: number) => number,
+    ): Values =>
+    (id, seed) => ({
+      received:
+        (id.startsWith('topk') ? topk : scalecom)(part(id, 'p')) * (1 + 0.001 * seed),
+    });
+
+  test('are confirmed where top-k grows and ScaleCom does not', () => {
+    const values = receiving(
+      (workers) => 1000 * workers ** 0.8,
+      () => 900,
+    );
+    expect(judged(scalecomFigure1, values)).toEqual({
+      verdict: 'confirmed',
+      outcomes: [],
+    });
+  });
+
+  test('are refuted where ScaleCom grows as well', () => {
+    const values = receiving(
+      (workers) => 1000 * workers,
+      (workers) => 500 * workers,
+    );
+    expect(judged(scalecomFigure1, values)).toEqual({
+      verdict: 'refuted',
+      outcomes: [
+        'fails: under ScaleCom a worker receives as much at 16 workers as at 2',
+      ],
+    });
+  });
+
+  test('are refuted where top-k hardly grows', () => {
+    const values = receiving(
+      (workers) => 1000 * workers ** 0.2,
+      () => 900,
+    );
+    expect(judged(scalecomFigure1, values).verdict).toBe('refuted');
+  });
+
+  test('are undecided between half of linear and hardly', () => {
+    const values = receiving(
+      (workers) => 1000 * workers ** 0.5,
+      () => 900,
+    );
+    expect(judged(scalecomFigure1, values)).toEqual({
+      verdict: 'undecided',
+      outcomes: [
+        'unclear: from 2 to 16 workers that grows at least by half as much as linearly',
+      ],
+    });
+  });
+});
+
+describe('the entries of one leader', () => {
+  test.each([
+    ['confirmed', [0.7, 0.75, 0.8]],
+    ['refuted', [0.81, 0.9, 0.85]],
+    ['undecided', [0.7, 0.85, 0.75]],
+  ] as const)('are %s', (verdict, distances) => {
+    const values: Values = (id, seed) => ({
+      distance: id === 'p8' ? distances[seed]! : 0.65,
+    });
+    expect(judged(scalecomFigure3, values).verdict).toBe(verdict);
+  });
+});
+
+describe('accuracy in few bits', () => {
+  const reaching =
+    (
+      changes: Readonly<Record<string, number>>,
+      noise: readonly number[] = [],
+    ): Values =>
+    (id, seed) => ({
+      accuracy:
+        0.9 +
+        0.01 * seed +
+        (changes[id] ?? 0) +
+        (id === 'control' ? (noise[seed] ?? 0) : 0),
+    });
+
+  test('is confirmed where only the control loses', () => {
+    expect(judged(qsgdTable1, reaching({ control: -0.2 }))).toEqual({
+      verdict: 'confirmed',
+      outcomes: [],
+    });
+  });
+
+  test('is refuted where four bits lose', () => {
+    expect(judged(qsgdTable1, reaching({ control: -0.2, 'bits-4': -0.05 }))).toEqual({
+      verdict: 'refuted',
+      outcomes: ['fails: with 4 bit the accuracy is not below that of full precision'],
+    });
+  });
+
+  test('is undecided where not even the control’s loss is seen', () => {
+    expect(
+      judged(qsgdTable1, reaching({ control: -0.02 }, [0.05, -0.05, 0])),
+    ).toMatchObject({ verdict: 'undecided' });
   });
 });
 

@@ -15,7 +15,7 @@ import { madeUpRuns } from './made-up-sweep.ts';
 /** What every figure's runs have some of. */
 const VALUES = {
   ...{ dense: 0, density: 0.01, time: 5, accuracy: 0.9, loss: 0.4, auc: 0.8 },
-  ...{ bits: 64, least: 64, most: 64 },
+  ...{ bits: 64, least: 64, most: 64, received: 1000, distance: 0.7 },
 };
 
 const madeUp = (figure: Figure, evil = ''): Result =>

@@ -11,6 +11,17 @@ export const A2SGD: Paper = {
   title: 'O(1) Communication for Distributed SGD through Two-Level Gradient Averaging',
 };
 
+export const QSGD: Paper = {
+  name: 'QSGD',
+  title: 'QSGD: Communication-Efficient SGD via Gradient Quantization and Encoding',
+};
+
+export const SCALECOM: Paper = {
+  name: 'ScaleCom',
+  title:
+    'ScaleCom: Scalable Sparsified Gradient Compression for Communication-Efficient Distributed Training',
+};
+
 export const DCT: Paper = {
   name: 'DCT',
   title:

@@ -1,0 +1,174 @@
+/**
+ * Gradient build-up: what a worker receives of the sum of sparse gradients, by the number of
+ * workers. Source: ScaleCom, Figure 1.
+ */
+import { formatBytes } from '../../../shared/units.ts';
+import { pointOf } from '../chart/chart.ts';
+import { contrast } from '../contrast.ts';
+import type { Case, Figure, Finding } from '../figure.ts';
+import { iterationsOf } from '../run-measures.ts';
+import { mean, type Sweep } from '../sweep.ts';
+import { SCALECOM } from './papers.ts';
+
+const WORKERS = [2, 4, 8, 16];
+const METHODS = [
+  { id: 'topk', name: 'local top-k' },
+  { id: 'scalecom', name: 'ScaleCom' },
+] as const;
+type MethodId = (typeof METHODS)[number]['id'];
+/** As in the paper. */
+const COMPRESSION = 112;
+/** The residual has met most entries by then. */
+const FROM = 6;
+/** Above this share of growth something is not constant. */
+const CONSTANT = 1.1;
+/** Of 2 to 16 workers: linear growth is eightfold. */
+const [HALF_OF_LINEAR, HARDLY] = [4, 2];
+
+const idOf = (method: MethodId, workers: number): string => `${method}-p${workers}`;
+
+const cases: readonly Case[] = METHODS.flatMap(({ id, name }) =>
+  WORKERS.map((workers) => ({
+    id: idOf(id, workers),
+    label: `${name}, ${workers} workers`,
+    spec: {
+      workload: { model: 'fnn3', dataset: 'digits', batchPerRank: 32 },
+      world: { ranks: workers },
+      optimizer: { kind: 'sgd', lr: 0.1, momentum: 0 },
+      exchange: {
+        ...{ method: id, ratio: Number((1 / COMPRESSION).toPrecision(4)) },
+        ...{ collective: 'parameter-server', servers: 1 },
+      },
+      iterations: 12,
+      evaluateEvery: 0,
+    },
+  })),
+);
+
+export const scalecomFigure1: Figure = {
+  id: 'scalecom-figure-1',
+  paper: SCALECOM,
+  number: 'Figure 1',
+  title: 'What a worker receives of compressed gradients, by the number of workers',
+  claim: {
+    text:
+      'Workers that choose their entries by themselves choose different ones: what the parameter ' +
+      'server sends back builds up linearly with the number of workers. Where all send the ' +
+      'entries of one leader, as in ScaleCom, it stays the same.',
+    quoted: [
+      {
+        text: 'the overall compression ratio for the accumulated gradients decreases linearly with the number of workers',
+        where: 'Figure 1a and its text',
+      },
+      {
+        text: 'ResNet50 on ImageNet at 112 times; the times are shown, without a figure in its text',
+        where: 'Figure 1b',
+      },
+    ],
+  },
+  rule:
+    'Three parts. First: under local top-k a worker receives clearly more bytes at twice as many ' +
+    'workers, each time: the mean over the seeds of the difference is larger than its spread, the ' +
+    'largest less the smallest. Second: from 2 to 16 workers, where linear growth is eightfold, ' +
+    'it receives at least four times as much for every seed; at most twice as much for every ' +
+    'seed is a refutation. Third: under ScaleCom it receives at 16 workers at most a tenth more ' +
+    'than at 2 for every seed; more for every seed is a refutation.',
+  differences: [
+    'FNN-3 on the embedded digits (199,210 parameters), not ResNet50 on ImageNet; iterations 6 to 11.',
+    'Bytes at a worker’s socket, without framing, not the modelled time of a server’s link.',
+    'The server is the first rank and a worker as well; the bytes are those of the last rank, which is none.',
+    'Weights of pixels that are always blank get no gradient: no worker chooses them, so the build-up is less than with all weights in use.',
+  ],
+  seeds: [1, 2, 3],
+  cases,
+  measure: (records) => {
+    const iterations = iterationsOf(records);
+    const last = Math.max(...iterations.map(({ rank }) => rank));
+    const settled = iterations.filter(
+      ({ iteration, rank }) => rank === last && iteration >= FROM,
+    );
+    const received = settled.map(
+      ({ bytes }) => bytes.wireReceived - bytes.framingReceived,
+    );
+    return { values: { received: mean(received) } };
+  },
+  judge: (sweep) => ({
+    findings: [builtUp(sweep), nearlyLinear(sweep), constant(sweep)],
+    ours: METHODS.map(({ id, name }) => {
+      const [first, last] = [WORKERS[0]!, WORKERS.at(-1)!];
+      const at = (workers: number): string =>
+        formatBytes(sweep.mean(idOf(id, workers), 'received'));
+      return `${name} ${at(first)} at ${first} workers and ${at(last)} at ${last}`;
+    }).join('; '),
+  }),
+  chart: (sweep) => ({
+    kind: 'lines',
+    caption:
+      'Bytes that a worker receives in an iteration by the number of workers; both axes ' +
+      'logarithmic. Means over the seeds; bars from the least to the most.',
+    x: { label: 'workers', scale: 'log', ticks: WORKERS },
+    y: { label: 'received (kB)', scale: 'log' },
+    series: METHODS.map(({ id, name }) => ({
+      name,
+      points: WORKERS.map((workers) =>
+        pointOf(
+          workers,
+          sweep.values(idOf(id, workers), 'received').map((bytes) => bytes / 1000),
+        ),
+      ),
+    })),
+  }),
+  table: (sweep) => ({
+    columns: ['method', ...WORKERS.map((workers) => `${workers} workers`)],
+    rows: METHODS.map(({ id, name }) => [
+      name,
+      ...WORKERS.map((workers) =>
+        formatBytes(sweep.mean(idOf(id, workers), 'received')),
+      ),
+    ]),
+  }),
+};
+
+function builtUp(sweep: Sweep): Finding {
+  const text = 'under local top-k a worker receives more at twice as many workers';
+  const steps = WORKERS.slice(1).map((workers, index) =>
+    contrast(
+      sweep.values(idOf('topk', workers), 'received'),
+      sweep.values(idOf('topk', WORKERS[index]!), 'received'),
+    ),
+  );
+  if (steps.some(({ a }) => a === 'below')) return { text, outcome: 'fails' };
+  const clear = steps.every(({ a }) => a === 'above');
+  return { text, outcome: clear ? 'holds' : 'unclear' };
+}
+
+function nearlyLinear(sweep: Sweep): Finding {
+  const growth = growthOf(sweep, 'topk');
+  return {
+    text: 'from 2 to 16 workers that grows at least by half as much as linearly',
+    outcome: growth.every((factor) => factor >= HALF_OF_LINEAR)
+      ? 'holds'
+      : growth.every((factor) => factor <= HARDLY)
+        ? 'fails'
+        : 'unclear',
+  };
+}
+
+function constant(sweep: Sweep): Finding {
+  const growth = growthOf(sweep, 'scalecom');
+  return {
+    text: 'under ScaleCom a worker receives as much at 16 workers as at 2',
+    outcome: growth.every((factor) => factor <= CONSTANT)
+      ? 'holds'
+      : growth.every((factor) => factor > CONSTANT)
+        ? 'fails'
+        : 'unclear',
+  };
+}
+
+/** What is received at the most workers over that at the fewest, by seed. */
+function growthOf(sweep: Sweep, method: MethodId): readonly number[] {
+  const few = sweep.values(idOf(method, WORKERS[0]!), 'received');
+  const many = sweep.values(idOf(method, WORKERS.at(-1)!), 'received');
+  return many.map((bytes, index) => bytes / few[index]!);
+}
