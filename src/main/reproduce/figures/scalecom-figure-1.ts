@@ -76,7 +76,7 @@ export const scalecomFigure1: Figure = {
   differences: [
     'FNN-3 on the embedded digits (199,210 parameters), not ResNet50 on ImageNet; iterations 6 to 11.',
     'Bytes at a worker’s socket, without framing, not the modelled time of a server’s link.',
-    'The server is the first rank and a worker as well; the bytes are those of the last rank, which is none.',
+    'The server is the first rank and a worker as well; the bytes are those of the last rank, in iterations in which it is not the leader, who sends indices and receives none.',
     'Weights of pixels that are always blank get no gradient: no worker chooses them, so the build-up is less than with all weights in use.',
   ],
   seeds: [1, 2, 3],
@@ -84,8 +84,10 @@ export const scalecomFigure1: Figure = {
   measure: (records) => {
     const iterations = iterationsOf(records);
     const last = Math.max(...iterations.map(({ rank }) => rank));
+    // A leader of ScaleCom sends the indices, and receives none.
+    const leads = (iteration: number): boolean => iteration % (last + 1) === last;
     const settled = iterations.filter(
-      ({ iteration, rank }) => rank === last && iteration >= FROM,
+      ({ iteration, rank }) => rank === last && iteration >= FROM && !leads(iteration),
     );
     const received = settled.map(
       ({ bytes }) => bytes.wireReceived - bytes.framingReceived,
