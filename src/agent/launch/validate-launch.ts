@@ -14,7 +14,7 @@ import {
   type ExperimentSpec,
 } from '../../shared/experiment-spec.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
-import { localStepsOf } from '../../shared/parallelism.ts';
+import { exchangeFrom, localStepsOf } from '../../shared/parallelism.ts';
 import { checkOverlap } from './check-overlap.ts';
 import { checkParallelism } from './check-parallelism.ts';
 import {
@@ -79,21 +79,21 @@ export function validateLaunch(
     workload: { ...parsed.workload, ...workload },
     exchange: planAsExchange(plan),
   };
-  const switches = resolveSchedule(plan, requests, spec.iterations, setting);
+  const switches = resolveSchedule(plan, requests, spec, setting);
   return { spec, plan, switches, setting, notice };
 }
 
 function resolveSchedule(
   plan: ExchangePlan,
   requests: readonly SwitchRequest[],
-  iterations: number,
+  spec: ExperimentSpec,
   setting: PlanSetting,
 ): readonly PlanSwitch[] {
   let before = plan;
   return requests
     .toSorted((a, b) => (a.at ?? 0) - (b.at ?? 0))
     .map(({ change, at = 0, residual = 'flush' }, index) => {
-      assertReached(at, iterations);
+      assertReached(at, spec);
       const epoch = index + 1;
       before = resolvePlan(change, before, { ...setting, epoch });
       return { epoch, notBefore: at, plan: before, residual };
@@ -101,11 +101,19 @@ function resolveSchedule(
 }
 
 /** @throws GradwireError `SWITCH_TOO_LATE`: a switch that would never take effect */
-export function assertReached(at: number, iterations: number): void {
-  if (at < iterations) return;
+export function assertReached(
+  at: number,
+  spec: Pick<ExperimentSpec, 'iterations' | 'parallelism'>,
+): void {
+  const { iterations } = spec;
+  const every = localStepsOf(spec)?.every ?? 1;
+  // Behind the exchange that is the last one with iterations after it.
+  const last = every * (exchangeFrom(iterations, spec) - 1);
+  if (at <= last) return;
+  const exchanges = every === 1 ? '' : ` and exchanges every ${every}`;
   throw inputError(
     'SWITCH_TOO_LATE',
-    `switch at iteration ${at}, but the run has ${iterations}`,
-    { place: 'switch', next: `Give an iteration below ${iterations}.` },
+    `switch at iteration ${at}, but the run has ${iterations}${exchanges}`,
+    { place: 'switch', next: `Give an iteration below ${last + 1}.` },
   );
 }

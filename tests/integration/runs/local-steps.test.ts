@@ -220,6 +220,18 @@ describe('what does not go together', () => {
     expect(stderr).toContain(place);
   });
 
+  test('a switch behind the last exchange that has steps after it', async () => {
+    const settings = [LOCAL, 'iterations=20', 'parallelism.every=8'];
+    const { code, stderr } = await start(settings, ['17:method=topk']).finished;
+    expect(code).toBe(2);
+    expect(stderr).toContain('SWITCH_TOO_LATE');
+    expect(stderr).toContain('exchanges every 8');
+    expect(stderr).toContain('below 17');
+    const { done, records } = await run(settings, ['16:method=topk']);
+    expect(ofType(records, 'switch').map(({ fence }) => fence)).toEqual([16]);
+    expect(done.iterations).toBe(20);
+  });
+
   test('a switch to a method that has momentum within it', async () => {
     const { code, stderr } = await start([LOCAL, 'iterations=20'], ['5:method=dgc'])
       .finished;
