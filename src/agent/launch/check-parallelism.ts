@@ -19,6 +19,14 @@ export function checkParallelism(spec: ExperimentSpec): void {
       `Set parallelism.kind: local-steps, or leave ${idle} out.`,
     );
   }
+  const { momentum, nesterov } = parallelism?.outer ?? {};
+  if (momentum === 0 && nesterov !== undefined) {
+    throw misfit(
+      'parallelism.outer.nesterov',
+      'there is no outer momentum, and so no form of it',
+      'Leave it out, or set outer.momentum above 0.',
+    );
+  }
   if (overlap === true || doubleBuffer === true) {
     throw misfit(
       overlap === true ? 'overlap' : 'doubleBuffer',

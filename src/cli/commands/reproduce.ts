@@ -79,6 +79,11 @@ async function reproduce(
 /** @throws GradwireError `FIGURE_UNKNOWN`, `FIGURE_MISSING` */
 function chosen(ids: readonly string[], all: boolean): readonly Figure[] {
   const named = [...new Set(ids)].map(findFigure);
+  if (all && named.length > 0) {
+    throw inputError('USAGE', `--all and ${named[0]!.id}: one of them`, {
+      next: 'Leave one out: --all has every figure.',
+    });
+  }
   if (all) return figures;
   if (named.length > 0) return named;
   throw inputError('FIGURE_MISSING', 'no figure is named', {

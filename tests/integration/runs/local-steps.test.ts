@@ -202,6 +202,11 @@ describe('what does not go together', () => {
   test.each([
     [['parallelism.every=4'], 'PARALLELISM_MISFIT', 'parallelism.every'],
     [['parallelism.outer={lr: 1}'], 'PARALLELISM_MISFIT', 'parallelism.outer'],
+    [
+      [LOCAL, 'parallelism.outer={momentum: 0, nesterov: true}'],
+      'PARALLELISM_MISFIT',
+      'parallelism.outer.nesterov',
+    ],
     [[LOCAL, 'overlap=true'], 'PARALLELISM_MISFIT', 'overlap'],
     [[LOCAL, 'doubleBuffer=true'], 'PARALLELISM_MISFIT', 'doubleBuffer'],
     [

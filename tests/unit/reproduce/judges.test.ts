@@ -38,15 +38,38 @@ describe('fill-in', () => {
     });
   });
 
-  test('is undecided where the sum of most stays sparse', () => {
-    const { verdict, outcomes } = judged(sparcmlFigure1, (id) => ({
-      dense: 0,
-      density: part(id, 'p') * part(id, 'd') * 0.1,
-    }));
-    expect(verdict).toBe('undecided');
-    expect(outcomes).toEqual([
-      'unclear: at 10 % a rank and 16 ranks the sum stayed sparse in some iterations',
-    ]);
+  const sparse: Values = (id) => ({
+    dense: 0,
+    density: part(id, 'p') * part(id, 'd') * 0.1,
+  });
+
+  test('is undecided where the collective goes dense for one seed alone', () => {
+    const values: Values = (id, seed) =>
+      id === 'p16-d0.1' && seed === 1 ? { dense: 1 } : sparse(id, seed);
+    expect(judged(sparcmlFigure1, values)).toEqual({
+      verdict: 'undecided',
+      outcomes: ['unclear: at 10 % a rank and 16 ranks the collective goes dense'],
+    });
+  });
+
+  test('is refuted where it never does', () => {
+    expect(judged(sparcmlFigure1, sparse)).toEqual({
+      verdict: 'refuted',
+      outcomes: ['fails: at 10 % a rank and 16 ranks the collective goes dense'],
+    });
+  });
+
+  test('is refuted where sending more makes the sum sparser', () => {
+    const values: Values = (id, seed) =>
+      id.endsWith('-d0.001')
+        ? { dense: 0, density: 0.1 * part(id, 'p') }
+        : filling(id, seed);
+    expect(judged(sparcmlFigure1, values)).toMatchObject({
+      verdict: 'refuted',
+      outcomes: [
+        'fails: at each number of ranks the sum is denser where each rank sends more',
+      ],
+    });
   });
 
   test('is undecided where seeds differ by more than ranks do', () => {
@@ -56,7 +79,10 @@ describe('fill-in', () => {
         : filling(id, seed);
     expect(judged(sparcmlFigure1, noisy)).toMatchObject({
       verdict: 'undecided',
-      outcomes: [expect.stringMatching(/^unclear: at 1 % a rank/)],
+      outcomes: [
+        expect.stringMatching(/^unclear: at 1 % a rank/),
+        expect.stringMatching(/^unclear: at each number of ranks/),
+      ],
     });
   });
 

@@ -120,7 +120,7 @@ test('the document has a row and a section for each result, bars in cells escape
   expect(rows).toHaveLength(3);
   expect(rows[2]).toContain('| a \\| b c |');
   expect(rows[2]).toContain(
-    '| **undecided** | 2026-01-02; A processor, 2 logical processors, load 3.1 before |',
+    '| **refuted** | 2026-01-02; A processor, 2 logical processors, load 3.1 before |',
   );
   expect(document).toContain(`\n## ${result.figure}\n`);
 });

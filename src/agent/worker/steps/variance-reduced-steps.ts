@@ -6,7 +6,7 @@
  * convex: what is rounded becomes small.
  *
  * Cost: a second gradient in each iteration, with weights written twice and read once; in every
- * `every`-th a pass over all training samples and a dense average. 12·n bytes.
+ * `every`-th a pass over all training samples and a dense average. 20·n bytes.
  *
  * Sources: Johnson and Zhang, "Accelerating Stochastic Gradient Descent using Predictive
  * Variance Reduction", NIPS 2013; QSGD (Alistarh et al., NIPS 2017), section 3.3.
@@ -34,6 +34,8 @@ export class VarianceReducedSteps implements Steps {
   readonly #snapshot: Float32Array;
   readonly #full: Float32Array;
   readonly #weights: Float32Array;
+  /** The batch's gradient at y. */
+  readonly #there: Float32Array;
   #averaged: Vector | undefined;
 
   constructor(options: VarianceReducedStepsOptions) {
@@ -42,6 +44,7 @@ export class VarianceReducedSteps implements Steps {
     this.#snapshot = new Float32Array(length);
     this.#full = new Float32Array(length);
     this.#weights = new Float32Array(length);
+    this.#there = new Float32Array(length);
   }
 
   get exchanged(): Float32Array {
@@ -105,7 +108,7 @@ export class VarianceReducedSteps implements Steps {
   /** From a batch's gradient at the weights to the one with less noise. */
   async #correct(gradient: Float32Array): Promise<void> {
     const { trainer } = this.#options;
-    const there = new Float32Array(gradient.length);
+    const there = this.#there;
     await trainer.readWeights(this.#weights);
     await trainer.writeWeights(this.#snapshot);
     await trainer.computeGradient(there);

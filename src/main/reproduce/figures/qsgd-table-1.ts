@@ -60,6 +60,10 @@ export const qsgdTable1: Figure = {
         where: 'Experiments, “Accuracy”',
       },
       {
+        text: '“more aggressive quantization can hurt accuracy”: 4 bits in larger buckets lose on AlexNet; by how much is shown, without a figure in its text',
+        where: 'Experiments, “Accuracy”',
+      },
+      {
         text: 'the accuracies of Table 1 are shown, without a figure in its text',
         where: 'Table 1',
       },
