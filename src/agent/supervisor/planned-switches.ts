@@ -43,7 +43,7 @@ export class PlannedSwitches {
   plan({ change, at = 0, residual = 'flush' }: SwitchRequest): PlanSwitch {
     const { spec, setting } = this.#options;
     const notBefore = this.#repeats ? Math.max(at, this.#forecast.next) : at;
-    assertReached(notBefore, spec);
+    assertReached(Math.max(notBefore, this.#forecast.next), spec);
     const epoch = this.#epoch + 1;
     const before = this.#forecast.before(notBefore);
     const plan = resolvePlan(change, before, { ...setting, epoch });

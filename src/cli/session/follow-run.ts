@@ -3,6 +3,8 @@
  * asks the run to stop and waits for its end; a second one leaves it to the supervisor.
  * A reader that goes away (`| head`) stops the run without a word.
  */
+import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import { localStepsOf } from '../../shared/parallelism.ts';
 import type { JournalEntry } from '../../shared/records.ts';
 import type { RunSummary } from '../../shared/rpc.ts';
 import { reportError } from '../text/report-error.ts';
@@ -48,6 +50,7 @@ export async function followRun(
   const { coordinator, store, events } = workspace;
   const interruption = new Interruption(options, () => {
     coordinator.stop(id).catch(interruption.fail);
+    return stopsWith(store.spec(id));
   });
   const printer = makePrinter(options, interruption);
   try {
@@ -140,6 +143,14 @@ function makePrinter(
   return json ? new JsonPrinter(output) : new HumanPrinter(output);
 }
 
+/** What a stop waits for, where that may take long. */
+function stopsWith(spec: ExperimentSpec): string {
+  const local = localStepsOf(spec);
+  return local === undefined
+    ? ''
+    : `, which ends with its next exchange, after up to ${local.every} iterations`;
+}
+
 /** Signals, and the end of stdout, while a run is followed. */
 class Interruption {
   /** Resolves when the run is to be left to the supervisor. */
@@ -149,12 +160,13 @@ class Interruption {
   readonly fail: (error: unknown) => void;
   readonly #leave: (value: undefined) => void;
   readonly #options: FollowOptions;
-  readonly #stop: () => void;
+  readonly #stop: () => string;
   #firstAt: number | undefined;
   #exitCode: number | undefined;
   #quiet = false;
 
-  constructor(options: FollowOptions, stop: () => void) {
+  /** @param stop says with what the run will end */
+  constructor(options: FollowOptions, stop: () => string) {
     this.#options = options;
     this.#stop = stop;
     ({ promise: this.left, resolve: this.#leave } = Promise.withResolvers<undefined>());
@@ -214,9 +226,8 @@ class Interruption {
         return;
       }
       process.stderr.write(
-        'gradwire: stopping the run; Ctrl-C again leaves it running in the background\n',
+        `gradwire: stopping the run${this.#stop()}; Ctrl-C again leaves it running in the background\n`,
       );
-      this.#stop();
     } else if (now - this.#firstAt > SAME_INTERRUPT_MS) this.#leave(undefined);
   }
 }
