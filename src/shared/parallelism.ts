@@ -1,6 +1,6 @@
 /**
  * How ranks share the work of training: `parallelism` in a spec. `synchronous`: all ranks
- * exchange in every iteration. `local-steps`: each takes so many steps of its own, then they
+ * exchange in every iteration. `local-steps`: each takes `every` steps of its own, then they
  * exchange how far they have moved (docs/decisions/048-local-steps.md).
  */
 import { z } from 'zod';

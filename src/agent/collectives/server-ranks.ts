@@ -28,7 +28,7 @@ export function serverRanks(
   return inTurns.slice(0, servers).toSorted((a, b) => a - b);
 }
 
-/** @throws GradwireError `SERVERS_INVALID` unless so many of the ranks can be servers */
+/** @throws GradwireError `SERVERS_INVALID` unless `servers` is from 1 to `ranks` */
 export function assertServers(servers: number, ranks: number): void {
   if (Number.isInteger(servers) && servers >= 1 && servers <= ranks) return;
   const world = ranks === 1 ? '1 rank' : `${ranks} ranks`;

@@ -24,7 +24,7 @@ const REACH = 4;
 const RIDGE = 1e-6;
 
 /**
- * 1 where it was not timed with so many ranks. Quantised exchanges were not, and servers
+ * 1 where it was not timed with this number of ranks. Quantised exchanges were not, and servers
  * only as many as there are where nobody says.
  */
 export function timedFactor(

@@ -27,6 +27,21 @@ export function contrast(a: readonly number[], b: readonly number[]): Contrast {
   return { effect, spread, a: !clear ? 'unclear' : effect > 0 ? 'above' : 'below' };
 }
 
+/** That a is not above b: what cannot be told apart is not. */
+export function notAbove(a: readonly number[], b: readonly number[]): Outcome {
+  return contrast(a, b).a === 'above' ? 'fails' : 'holds';
+}
+
+/** What holds for every seed, fails for every seed, or is unclear. */
+export function forEverySeed(
+  values: readonly number[],
+  holds: (value: number) => boolean,
+  fails: (value: number) => boolean = (value) => !holds(value),
+): Outcome {
+  if (values.every(holds)) return 'holds';
+  return values.every(fails) ? 'fails' : 'unclear';
+}
+
 /** What becomes of the statement that a is below b. */
 export function below(a: readonly number[], b: readonly number[]): Outcome {
   const { a: position } = contrast(a, b);

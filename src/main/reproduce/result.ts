@@ -54,7 +54,7 @@ export const resultSchema = z.strictObject({
     /** Logical processors that this process may use. */
     cores: z.number().int(),
     system: text,
-    /** Processes that ran or waited for a processor before the first run; absent: unknown. */
+    /** Processes that ran or waited for a processor before the first run, where that is known. */
     load: z.number().optional(),
   }),
   gradwire: text,

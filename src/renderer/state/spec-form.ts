@@ -92,7 +92,7 @@ const BY_METHOD: ReadonlySet<string> = new Set(['method', 'layers', 'quantizeSum
 
 /**
  * Another method: its own parameters with their defaults, and a collective that takes
- * its payload. Parameters that both methods have keep their value; what goes by the method
+ * its payload. Parameters that both methods have keep their value; what depends on the method
  * (layers, quantised sums) or by a collective that does not take it is left behind.
  */
 export function withMethod(draft: Draft, method: MethodEntry): Draft {

@@ -28,7 +28,7 @@ import { hierarchicalSent, sparseHierarchicalSent } from './node-cases.ts';
 export interface CollectiveCase {
   /** Its id; default: the name of the case. */
   readonly collective?: string;
-  /** Of one that has servers: how many, in a world of so many ranks. */
+  /** The number of servers in a world of this size, where it has some. */
   readonly servers?: (ranks: number) => number;
   readonly kind: 'dense' | 'sparse';
   /** Whether bytes depend on which entries the ranks have, not on how many alone. */
@@ -39,7 +39,7 @@ export interface CollectiveCase {
 
 type BytesSent = typeof ringBytesSent;
 
-/** Of part `part` of so many. */
+/** Of part `part`. */
 const blockBytes = (input: Values, parts: number, part: number): number =>
   input.BYTES_PER_ELEMENT * entriesOf(input, parts, part).length;
 

@@ -28,7 +28,7 @@ export interface Outcome<V extends Values = Float32Array> {
   readonly sentMessages: number;
 }
 
-/** As a case of the tests has it: with so many servers in a world of so many ranks. */
+/** As a case of the tests has it, with its number of servers for this world. */
 export interface TriedCollective extends CollectiveDefinition {
   readonly servers?: ((ranks: number) => number) | undefined;
 }

@@ -108,6 +108,21 @@ const killRank = (command: RunningCommand, rank: number): void => {
   process.kill(processes.find((one) => one.rank === rank)!.pid, 'SIGKILL');
 };
 
+/** The same run, whole and with rank 1 killed on its way: both end with the same bits. */
+async function wholeAndCut(
+  args: readonly string[],
+): Promise<Readonly<Record<'whole' | 'cut', RunningCommand>>> {
+  const whole = home.start(args);
+  expect((await whole.finished).stderr).toBe('');
+  const cut = home.start(args);
+  await reach(cut, 40);
+  killRank(cut, 1);
+  const { code, stderr } = await cut.finished;
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(trajectory(cut.records)).toEqual(trajectory(whole.records));
+  return { whole, cut };
+}
+
 const PLANS: readonly {
   readonly name: string;
   readonly settings: readonly string[];
@@ -185,14 +200,7 @@ describe('a rank that is killed', () => {
       ...['run', 'quickstart', '--json', '--switch', '22:method=dct'],
       ...settings.flatMap((setting) => ['--set', setting]),
     ];
-    const whole = home.start(args);
-    expect((await whole.finished).stderr).toBe('');
-    const cut = home.start(args);
-    await reach(cut, 40);
-    killRank(cut, 1);
-    const { code, stderr } = await cut.finished;
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(trajectory(cut.records)).toEqual(trajectory(whole.records));
+    const { whole } = await wholeAndCut(args);
     // Each 15 iterations and behind a switch, at the exchange that comes next: where all
     // ranks have the same weights.
     const kept = ofType(whole.records, 'checkpoint').map(({ iteration }) => iteration);
@@ -212,14 +220,7 @@ describe('a rank that is killed', () => {
         ...['run', 'quickstart', '--json', ...switches],
         ...common.flatMap((setting) => ['--set', setting]),
       ];
-      const whole = home.start(args);
-      expect((await whole.finished).stderr).toBe('');
-      const cut = home.start(args);
-      await reach(cut, 40);
-      killRank(cut, 1);
-      const { code, stderr } = await cut.finished;
-      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      expect(trajectory(cut.records)).toEqual(trajectory(whole.records));
+      const { cut } = await wholeAndCut(args);
       expect(ofType(cut.records, 'interrupted')).toMatchObject([
         { error: { code: 'WORKER_DIED', rank: 1 } },
       ]);

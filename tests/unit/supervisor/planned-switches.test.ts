@@ -17,7 +17,7 @@ const planned = (settings: Readonly<Record<string, unknown>>): PlannedSwitches =
 
 const LOCAL = { parallelism: { kind: 'local-steps', every: 16 } };
 
-/** From now on, asked for when so many iterations have been recorded. */
+/** Asked for after this number of iterations, for as soon as possible. */
 function askedAfter(switches: PlannedSwitches, iterations: number): () => unknown {
   if (iterations > 0) switches.reached(iterations - 1);
   return () => switches.plan({ change: { method: 'topk' } });

@@ -30,7 +30,7 @@ export type InspectorReply =
   { readonly answer: unknown } | { readonly error: ErrorData };
 
 interface AskOptions {
-  /** It is ended after so many seconds. */
+  /** Seconds after which it is ended. */
   readonly limitSeconds: number;
   /** Of an inspector that ended before it answered. */
   readonly died: (why: string) => GradwireError;

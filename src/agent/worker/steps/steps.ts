@@ -54,7 +54,7 @@ export interface Steps {
    * weight. Where replicas that drift are brought together, so are these.
    */
   readonly state: readonly Float32Array[];
-  /** The first iteration whose work goes into the exchange that this one's goes into. */
+  /** The first iteration after the last exchange before this one's. */
   since(iteration: number): number;
   /** Whether ranks exchange in this iteration. */
   exchangesIn(iteration: number): boolean;

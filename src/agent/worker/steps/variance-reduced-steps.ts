@@ -1,5 +1,5 @@
 /**
- * SVRG: every so many iterations all ranks keep a snapshot y of the weights and average the
+ * SVRG: every T iterations all ranks keep a snapshot y of the weights and average the
  * gradient of all of their samples at y, μ, uncompressed. In between a batch's gradient is
  * ∇f(x) − ∇f(y) + μ: unbiased, and with ever less noise as x and y come near the minimum. With
  * a method that rounds at random it is QSVRG, which converges linearly where f is strongly
@@ -9,7 +9,7 @@
  * `every`-th a pass over all training samples and a dense average. 20·n bytes.
  *
  * Sources: Johnson and Zhang, "Accelerating Stochastic Gradient Descent using Predictive
- * Variance Reduction", NIPS 2013; QSGD (Alistarh et al., NIPS 2017), section 3.3.
+ * Variance Reduction", NIPS 2013; QSGD (Alistarh et al., NIPS 2017), appendix B.
  */
 import type { Arena, Vector } from '../../memory/arena.ts';
 import {

@@ -54,3 +54,23 @@ export function pointOf(x: number, values: readonly number[]): ChartPoint {
     high: Math.max(...values),
   };
 }
+
+/**
+ * Mean and extremes of curves at the places that all of them have.
+ * @param factor by which values are multiplied: 100 for percent
+ */
+export function meanCurve(
+  curves: readonly (readonly { readonly x: number; readonly y: number }[])[],
+  factor = 1,
+): readonly ChartPoint[] {
+  return (curves[0] ?? []).flatMap(({ x }) => {
+    const values = curves.flatMap((curve) => curve.filter((point) => point.x === x));
+    if (values.length < curves.length) return [];
+    return [
+      pointOf(
+        x,
+        values.map(({ y }) => factor * y),
+      ),
+    ];
+  });
+}

@@ -3,7 +3,7 @@
  * the figure's four models the first.
  */
 import { formatPercent } from '../../../shared/units.ts';
-import { pointOf, type ChartPoint } from '../chart/chart.ts';
+import { meanCurve } from '../chart/chart.ts';
 import { below } from '../contrast.ts';
 import type { Case, Figure } from '../figure.ts';
 import { doneOf, evaluationsOf, required } from '../run-measures.ts';
@@ -97,7 +97,10 @@ export const a2sgdFigure3: Figure = {
       'Accuracy on the test set by iteration. Means over the seeds; bars from the least to the most.',
     x: { label: 'iterations', scale: 'linear' },
     y: { label: 'accuracy (%)', scale: 'linear' },
-    series: METHODS.map(({ id, name }) => ({ name, points: meanCurve(sweep, id) })),
+    series: METHODS.map(({ id, name }) => ({
+      name,
+      points: meanCurve(sweep.curves(id), 100),
+    })),
   }),
   table: (sweep) => ({
     columns: ['method', 'final accuracy', 'least', 'most', 'behind dense, points'],
@@ -119,19 +122,4 @@ export const a2sgdFigure3: Figure = {
 function distances(sweep: Sweep, id: string): readonly number[] {
   const dense = sweep.values(DENSE, 'accuracy');
   return sweep.values(id, 'accuracy').map((value, index) => dense[index]! - value);
-}
-
-/** In percent, at the iterations that every seed has. */
-function meanCurve(sweep: Sweep, id: string): readonly ChartPoint[] {
-  const curves = sweep.curves(id);
-  return (curves[0] ?? []).flatMap(({ x }) => {
-    const values = curves.flatMap((curve) => curve.filter((point) => point.x === x));
-    if (values.length < curves.length) return [];
-    return [
-      pointOf(
-        x,
-        values.map(({ y }) => 100 * y),
-      ),
-    ];
-  });
 }

@@ -4,8 +4,8 @@
  */
 import { formatQuantity } from '../../../shared/units.ts';
 import { pointOf } from '../chart/chart.ts';
-import { below, contrast } from '../contrast.ts';
-import type { Case, Figure, Outcome } from '../figure.ts';
+import { below, notAbove } from '../contrast.ts';
+import type { Case, Figure } from '../figure.ts';
 import { evaluationsOf, required } from '../run-measures.ts';
 import { mean, type Sweep } from '../sweep.ts';
 import { DCT } from './papers.ts';
@@ -172,11 +172,6 @@ export const dctTable2: Figure = {
     ],
   }),
 };
-
-/** That a is not above b: what cannot be told apart is not. */
-function notAbove(a: readonly number[], b: readonly number[]): Outcome {
-  return contrast(a, b).a === 'above' ? 'fails' : 'holds';
-}
 
 /** Against the baseline, in percent, by seed. */
 function changes(sweep: Sweep, percent: number): readonly number[] {

@@ -4,8 +4,8 @@
  */
 import { formatPercent } from '../../../shared/units.ts';
 import { pointOf } from '../chart/chart.ts';
-import { below, contrast } from '../contrast.ts';
-import type { Case, Figure, Outcome } from '../figure.ts';
+import { below, notAbove } from '../contrast.ts';
+import type { Case, Figure } from '../figure.ts';
 import { doneOf, required } from '../run-measures.ts';
 import type { Sweep } from '../sweep.ts';
 import { QSGD } from './papers.ts';
@@ -91,7 +91,7 @@ export const qsgdTable1: Figure = {
       findings: [
         ...QUANTISED.map(({ id, name }) => ({
           text: `with ${name} the accuracy is not below that of full precision`,
-          outcome: notBelow(sweep.values(id, 'accuracy'), full),
+          outcome: notAbove(full, sweep.values(id, 'accuracy')),
         })),
         {
           text: 'with one level and an ℓ₂ scale for 16,384 elements it is below',
@@ -134,11 +134,6 @@ export const qsgdTable1: Figure = {
     }),
   }),
 };
-
-/** That a is not below b: what cannot be told apart is not. */
-function notBelow(a: readonly number[], b: readonly number[]): Outcome {
-  return contrast(a, b).a === 'below' ? 'fails' : 'holds';
-}
 
 /** Points over full precision, by seed. */
 function gains(sweep: Sweep, id: string): readonly number[] {

@@ -4,7 +4,7 @@
  */
 import { formatBytes } from '../../../shared/units.ts';
 import { pointOf } from '../chart/chart.ts';
-import { contrast } from '../contrast.ts';
+import { contrast, forEverySeed } from '../contrast.ts';
 import type { Case, Figure, Finding } from '../figure.ts';
 import { iterationsOf } from '../run-measures.ts';
 import { mean, type Sweep } from '../sweep.ts';
@@ -148,11 +148,11 @@ function nearlyLinear(sweep: Sweep): Finding {
   const growth = growthOf(sweep, 'topk');
   return {
     text: 'from 2 to 16 workers that grows at least by half as much as linearly',
-    outcome: growth.every((factor) => factor >= HALF_OF_LINEAR)
-      ? 'holds'
-      : growth.every((factor) => factor <= HARDLY)
-        ? 'fails'
-        : 'unclear',
+    outcome: forEverySeed(
+      growth,
+      (factor) => factor >= HALF_OF_LINEAR,
+      (factor) => factor <= HARDLY,
+    ),
   };
 }
 
@@ -160,11 +160,7 @@ function constant(sweep: Sweep): Finding {
   const growth = growthOf(sweep, 'scalecom');
   return {
     text: 'under ScaleCom a worker receives as much at 16 workers as at 2',
-    outcome: growth.every((factor) => factor <= CONSTANT)
-      ? 'holds'
-      : growth.every((factor) => factor > CONSTANT)
-        ? 'fails'
-        : 'unclear',
+    outcome: forEverySeed(growth, (factor) => factor <= CONSTANT),
   };
 }
 

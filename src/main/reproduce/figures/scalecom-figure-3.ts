@@ -3,7 +3,8 @@
  * workers. Source: ScaleCom, section 3, Figure 3.
  */
 import { formatQuantity } from '../../../shared/units.ts';
-import { pointOf } from '../chart/chart.ts';
+import { meanCurve } from '../chart/chart.ts';
+import { forEverySeed } from '../contrast.ts';
 import type { Case, Figure, Finding } from '../figure.ts';
 import { required, similaritiesOf } from '../run-measures.ts';
 import { mean, type Sweep } from '../sweep.ts';
@@ -91,7 +92,9 @@ export const scalecomFigure3: Figure = {
     y: { label: 'Hamming distance', scale: 'linear' },
     series: WORKERS.map((workers) => ({
       name: `${workers} workers`,
-      points: curveOf(sweep, idOf(workers)),
+      points: meanCurve(sweep.curves(idOf(workers))).filter(
+        (_, index) => index % 3 === 0,
+      ),
     })),
     references: [
       { y: MOST, label: 'the paper’s 0.8' },
@@ -114,27 +117,6 @@ function nearEnough(sweep: Sweep, workers: number): Finding {
   const values = sweep.values(idOf(workers), 'distance');
   return {
     text: `with ${workers} workers the distance is at most ${MOST}`,
-    outcome: values.every((value) => value <= MOST)
-      ? 'holds'
-      : values.every((value) => value > MOST)
-        ? 'fails'
-        : 'unclear',
+    outcome: forEverySeed(values, (value) => value <= MOST),
   };
-}
-
-/** At the iterations that every seed has, every third. */
-function curveOf(sweep: Sweep, id: string) {
-  const curves = sweep.curves(id);
-  return (curves[0] ?? [])
-    .filter((_, index) => index % 3 === 0)
-    .flatMap(({ x }) => {
-      const values = curves.flatMap((curve) => curve.filter((point) => point.x === x));
-      if (values.length < curves.length) return [];
-      return [
-        pointOf(
-          x,
-          values.map(({ y }) => y),
-        ),
-      ];
-    });
 }

@@ -4,7 +4,7 @@
  */
 import { formatPercent } from '../../../shared/units.ts';
 import { pointOf } from '../chart/chart.ts';
-import { contrast } from '../contrast.ts';
+import { contrast, forEverySeed } from '../contrast.ts';
 import type { Case, Figure, Finding } from '../figure.ts';
 import { settled } from '../run-measures.ts';
 import { mean, type Sweep } from '../sweep.ts';
@@ -84,11 +84,11 @@ export const sparcmlFigure1: Figure = {
     const given = sweep.values(idOf(ranks, ratio), 'dense');
     const wentDense: Finding = {
       text: `at ${tenths(ratio)} a rank and ${ranks} ranks the collective goes dense`,
-      outcome: given.every((share) => share === 1)
-        ? 'holds'
-        : given.every((share) => share === 0)
-          ? 'fails'
-          : 'unclear',
+      outcome: forEverySeed(
+        given,
+        (share) => share === 1,
+        (share) => share === 0,
+      ),
     };
     return {
       findings: [
