@@ -53,7 +53,8 @@ function describe(
   const wall = median(records.map((record) => record.wall));
   const overhead = records.map(
     ({ phases, wall: whole }) =>
-      (100 * (whole - NOT_OVERHEAD.reduce((sum, phase) => sum + phases[phase], 0))) /
+      (100 *
+        (whole - NOT_OVERHEAD.reduce((sum, phase) => sum + (phases[phase] ?? 0), 0))) /
       whole,
   );
   const parts = (['compute', 'wait', 'send', 'receive', 'apply', 'other'] as const)

@@ -1,10 +1,23 @@
 /**
+ * Parts of an iteration that only a stage of a pipeline has, in place of `compute`: the passes
+ * over its layers, moving activations and their gradients between stages, and the bubble, which
+ * is waiting for a stage that has not computed them yet.
+ */
+export const PIPELINE_PHASES = [
+  'forward',
+  'backward',
+  'activations',
+  'bubble',
+] as const;
+
+/**
  * The disjoint parts of an iteration's wall time, in the order in which charts stack
  * them. What cannot be attributed is `other`: shown, never hidden.
  */
 export const PHASES = [
   'data',
   'compute',
+  ...PIPELINE_PHASES,
   'compress',
   'send',
   'receive',
@@ -17,11 +30,21 @@ export const PHASES = [
 
 export type Phase = (typeof PHASES)[number];
 
-/** Milliseconds per phase. They add up to the iteration's wall time. */
-export type PhaseTimes = Readonly<Record<Phase, number>>;
+export type PipelinePhase = (typeof PIPELINE_PHASES)[number];
+
+/**
+ * Milliseconds per phase. They add up to the iteration's wall time. Those of a pipeline are
+ * given where there is one.
+ */
+export type PhaseTimes = Readonly<
+  Record<Exclude<Phase, PipelinePhase>, number> &
+    Partial<Record<PipelinePhase, number | undefined>>
+>;
 
 /** Phases that exist only because there is more than one rank. */
 export const COMMUNICATION_PHASES: readonly Phase[] = [
+  'activations',
+  'bubble',
   'compress',
   'send',
   'receive',
@@ -30,10 +53,18 @@ export const COMMUNICATION_PHASES: readonly Phase[] = [
   'decompress',
 ];
 
+/** Phases that an iteration has where the model is not split, or is. */
+export const phasesOf = (isPipeline: boolean): readonly Phase[] =>
+  isPipeline
+    ? PHASES.filter((phase) => phase !== 'compute')
+    : PHASES.filter((phase) => !pipelinePhases.has(phase));
+
+const pipelinePhases: ReadonlySet<Phase> = new Set(PIPELINE_PHASES);
+
 export function zeroPhases(): Record<Phase, number> {
   return Object.fromEntries(PHASES.map((phase) => [phase, 0])) as Record<Phase, number>;
 }
 
 export function sumPhases(times: PhaseTimes): number {
-  return PHASES.reduce((sum, phase) => sum + times[phase], 0);
+  return PHASES.reduce((sum, phase) => sum + (times[phase] ?? 0), 0);
 }

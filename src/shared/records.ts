@@ -14,18 +14,21 @@ import {
   similarityRecordSchema,
 } from './measure-records.ts';
 import { metricKindSchema } from './metric.ts';
-import { PHASES, type Phase } from './phases.ts';
+import { PHASES, PIPELINE_PHASES, type Phase, type PipelinePhase } from './phases.ts';
 import { quantizationSchema } from './quantization.ts';
 
 const time = z.number().min(0);
 const count = z.number().int().min(0);
 
-const phasesSchema = z.strictObject(
-  Object.fromEntries(PHASES.map((phase) => [phase, time])) as Record<
-    Phase,
+const phasesSchema = z.strictObject({
+  ...(Object.fromEntries(PHASES.map((phase) => [phase, time])) as Record<
+    Exclude<Phase, PipelinePhase>,
     typeof time
-  >,
-);
+  >),
+  ...(Object.fromEntries(
+    PIPELINE_PHASES.map((phase) => [phase, time.optional()]),
+  ) as Record<PipelinePhase, z.ZodOptional<typeof time>>),
+});
 
 /** One per rank and iteration. */
 export const iterationRecordSchema = z.strictObject({

@@ -1,4 +1,4 @@
-/** The three functions of a model replica that jax-js compiles, each once. */
+/** The functions of a model replica that jax-js compiles, each once. */
 import {
   inOrder,
   meanLossOf,
@@ -8,7 +8,7 @@ import {
 } from './models/mean-loss.ts';
 import type { Model } from './models/model.ts';
 import { clipGradients } from './optimizers/clip-gradients.ts';
-import type { Optimizer } from './optimizers/optimizer.ts';
+import type { Optimizer, OptimizerSettings } from './optimizers/optimizer.ts';
 import type { Jax, JaxArray } from './runtime/jax-runtime.ts';
 import type { TrainerOptions } from './trainer.ts';
 
@@ -26,8 +26,6 @@ export interface CompiledFunctions {
     used: UsedWeights,
     batch: JaxBatch,
   ): [[loss: JaxArray, sums: JaxArray[]], gradients: UsedWeights];
-  /** @param plain whether a whole tensor takes plain steps */
-  update(plain: readonly boolean[]): CompiledUpdate;
   /** Sums over the rows that count: of the loss, then those that the metric takes. */
   score(
     used: UsedWeights,
@@ -42,42 +40,9 @@ export interface CompiledFunctions {
 export function compile(
   jax: Jax,
   model: Model,
-  optimizer: Optimizer,
-  options: TrainerOptions,
+  options: Pick<TrainerOptions, 'batchPerRank'>,
 ): CompiledFunctions {
-  const withoutMomentum = { ...options.optimizer, momentum: 0 };
   const meanLoss = meanLossOf(jax, model, options.batchPerRank);
-  const updateWith =
-    (plain: readonly boolean[]): CompiledUpdate =>
-    (weights, state, gradients, rates) => {
-      const learningRate = rates.ref.slice(0);
-      const count = optimizer.factors?.(options.optimizer, 1).length ?? 0;
-      const factors = Array.from({ length: count }, (_, i) => rates.ref.slice(i + 1));
-      rates.dispose();
-      const clipped = clipGradients(jax, gradients, options.optimizer.clipNorm);
-      let place = 0;
-      const updates = weights.map((weight, index) => {
-        const own = plain[index] === true ? undefined : place++;
-        return optimizer.update(
-          jax,
-          own === undefined ? withoutMomentum : options.optimizer,
-          {
-            weight,
-            gradient: clipped[index]!,
-            state: own === undefined ? [] : state.map((vector) => vector[own]!),
-            learningRate: learningRate.ref,
-            factors: factors.map((factor) => factor.ref),
-            isVector: weight.shape.length < 2,
-          },
-        );
-      });
-      for (const scalar of [learningRate, ...factors]) scalar.dispose();
-      const moved = updates.filter((_, index) => plain[index] !== true);
-      return [
-        updates.map((tensor) => tensor.weight),
-        state.map((_, vector) => moved.map((tensor) => tensor.state[vector]!)),
-      ];
-    };
   const score: CompiledFunctions['score'] = (used, batch, counted, given) => {
     const { losses, sums } = model.objective(
       jax,
@@ -103,8 +68,43 @@ export function compile(
     lossAndGradient: jax.jit(
       jax.valueAndGrad(meanLoss, { argnums: 0, hasAux: true }),
     ) as CompiledFunctions['lossAndGradient'],
-    update: (plain) => jax.jit(updateWith(plain)) as CompiledUpdate,
     score: jax.jit(score as never) as CompiledFunctions['score'],
     statistics: jax.jit(statistics as never) as CompiledFunctions['statistics'],
   };
+}
+
+/** @param plain whether a whole tensor takes plain steps */
+export function compileUpdate(
+  jax: Jax,
+  optimizer: Optimizer,
+  settings: OptimizerSettings,
+  plain: readonly boolean[],
+): CompiledUpdate {
+  const withoutMomentum = { ...settings, momentum: 0 };
+  const update: CompiledUpdate = (weights, state, gradients, rates) => {
+    const learningRate = rates.ref.slice(0);
+    const count = optimizer.factors?.(settings, 1).length ?? 0;
+    const factors = Array.from({ length: count }, (_, i) => rates.ref.slice(i + 1));
+    rates.dispose();
+    const clipped = clipGradients(jax, gradients, settings.clipNorm);
+    let place = 0;
+    const updates = weights.map((weight, index) => {
+      const own = plain[index] === true ? undefined : place++;
+      return optimizer.update(jax, own === undefined ? withoutMomentum : settings, {
+        weight,
+        gradient: clipped[index]!,
+        state: own === undefined ? [] : state.map((vector) => vector[own]!),
+        learningRate: learningRate.ref,
+        factors: factors.map((factor) => factor.ref),
+        isVector: weight.shape.length < 2,
+      });
+    });
+    for (const scalar of [learningRate, ...factors]) scalar.dispose();
+    const moved = updates.filter((_, index) => plain[index] !== true);
+    return [
+      updates.map((tensor) => tensor.weight),
+      state.map((_, vector) => moved.map((tensor) => tensor.state[vector]!)),
+    ];
+  };
+  return jax.jit(update) as CompiledUpdate;
 }

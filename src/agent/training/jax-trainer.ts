@@ -18,21 +18,16 @@ import { settledFields } from './batches/batch.ts';
 import type { RankShard } from './datasets/dataset.ts';
 import { BatchSampler } from './batches/batch-sampler.ts';
 import { BatchLoader } from './batch-loader.ts';
-import {
-  compile,
-  type CompiledFunctions,
-  type CompiledUpdate,
-} from './compiled-functions.ts';
+import { compile, type CompiledFunctions } from './compiled-functions.ts';
 import { Evaluator, numbersOf } from './evaluator.ts';
 import { GpuGradient } from '../sites/gpu-gradient.ts';
 import { GpuTensors } from './gpu-tensors.ts';
 import type { Jax, JaxArray, JaxRuntime } from './runtime/jax-runtime.ts';
 import { initialWeights } from './models/initial-weights.ts';
-import { tensorLength, type Model } from './models/model.ts';
+import type { Model } from './models/model.ts';
 import type { UsedWeights } from './models/mean-loss.ts';
 import type { Optimizer } from './optimizers/optimizer.ts';
-import { scheduledRate } from './optimizers/schedule.ts';
-import { LookupTables } from './lookup-tables.ts';
+import { ModelParameters } from './model-parameters.ts';
 import type {
   EvaluationSums,
   GradientMemory,
@@ -70,22 +65,7 @@ export class JaxTrainer implements Trainer {
   readonly #sampler: BatchSampler;
   readonly #functions: CompiledFunctions;
   readonly #evaluator: Evaluator;
-  /** The tensors that are no tables. */
-  readonly #whole: readonly ParameterTensor[];
-  readonly #tables: LookupTables;
-  /** Whole tensors on the device; `#state` once per state vector of the optimiser. */
-  #weights: JaxArray[];
-  #state: JaxArray[][];
-  /** Whether a tensor takes plain steps, by its place. */
-  #plain: readonly boolean[];
-  #update: CompiledUpdate;
-  readonly #updates = new Map<string, CompiledUpdate>();
-  readonly #optimizer: Optimizer;
-  /**
-   * The learning rate, the optimiser's factors, and a 0 that keeps jax-js from compiling a
-   * single one in as a constant.
-   */
-  readonly #rates: Float32Array<ArrayBuffer>;
+  readonly #parameters: ModelParameters;
   /** The tensors beside the flat gradient on the GPU, where one was asked for. */
   #onGpu: { readonly gradient: GpuGradient; readonly tensors: GpuTensors } | undefined;
 
@@ -97,18 +77,17 @@ export class JaxTrainer implements Trainer {
     this.device = runtime.device;
     this.whyBackend = runtime.why;
     this.#options = options;
-    this.tensors = layOut(model);
     const { id, title, format, better } = model.metric;
     this.metric = { id, title, format, better };
-    this.length = this.tensors.reduce((sum, tensor) => sum + tensor.length, 0);
-    const vectors = optimizer.stateVectors(options.optimizer);
-    this.stateLength = vectors * this.length;
-    this.#whole = this.tensors.filter((_, i) => model.tensors[i]!.rowsOf === undefined);
-    this.#tables = new LookupTables(model, this.tensors, vectors);
-
     this.#model = model;
-    this.#optimizer = optimizer;
-    this.#rates = new Float32Array(this.#ratesOf(0).length + 1);
+    this.#parameters = new ModelParameters({
+      ...{ runtime, optimizer, options, tensors: model.tensors },
+      first: initialWeights(model, options.seed),
+    });
+    const { length, stateLength, tensors } = this.#parameters;
+    this.tensors = tensors;
+    this.length = length;
+    this.stateLength = stateLength;
     const fields = settledFields(model.inputs, shard.lengths);
     this.#train = new BatchLoader(shard.train, fields, options.batchPerRank);
     this.#sampler = new BatchSampler({
@@ -117,24 +96,17 @@ export class JaxTrainer implements Trainer {
       seed: options.seed,
       rank: options.rank,
     });
-    this.#functions = compile(runtime.jax, model, optimizer, options);
+    this.#functions = compile(runtime.jax, model, options);
     this.#evaluator = new Evaluator({
       ...{ jax: runtime.jax, functions: this.#functions },
       ...{ model, shard, fields, options, block: parts.evaluationBlock },
-      weightsFor: (loader) => this.#used(loader),
+      weightsFor: (loader) => this.#parameters.used(loader),
     });
-    this.#plain = this.tensors.map(() => false);
-    this.#update = this.#updateFor(this.#plain);
-    const first = initialWeights(model, options.seed);
-    this.#tables.write(first);
-    this.#weights = this.#upload(first);
-    const zeros = new Float32Array(this.length);
-    this.#state = Array.from({ length: vectors }, () => this.#upload(zeros));
   }
 
   openGpuGradient(): GpuGradient | undefined {
     // Rows of tables are added up on the host.
-    const isWhole = this.#whole.length === this.tensors.length;
+    const isWhole = this.#parameters.whole.length === this.tensors.length;
     if (this.backend !== 'webgpu' || !isWhole) return undefined;
     const gradient = new GpuGradient(this.#jax.getWebGPUDevice(), this.length);
     const tensors = new GpuTensors(this.#jax, gradient, this.tensors);
@@ -153,17 +125,19 @@ export class JaxTrainer implements Trainer {
     ready?: (from: number) => void,
   ): Promise<StepResult> {
     const [[loss, sums], gradients] = this.#functions.lossAndGradient(
-      this.#used(this.#train),
+      this.#parameters.used(this.#train),
       this.#train.upload(this.#jax),
     );
     if (ready === undefined) {
-      await this.#oneForAll(sums[0] ?? gradients.rows[0] ?? gradients.whole[0]);
+      await this.#parameters.oneForAll(
+        sums[0] ?? gradients.rows[0] ?? gradients.whole[0],
+      );
     }
     if (!(gradient instanceof Float32Array)) {
       // The loss is read behind it: when it is here, so is the gradient.
       await this.#tensorsOf(gradient).gather(gradients.whole);
     } else {
-      this.#checkLength(gradient, this.length);
+      this.#parameters.checkLength(gradient, this.length);
       // Before the loss: to read more would compute more.
       await this.#downloadGradient(gradients, gradient, ready);
     }
@@ -195,69 +169,36 @@ export class JaxTrainer implements Trainer {
   /** Of the samples that are loaded; what else there is is let go. */
   async #gradientOf(loader: BatchLoader, out: Float32Array): Promise<void> {
     const [[loss, sums], { rows, whole }] = this.#functions.lossAndGradient(
-      this.#used(loader),
+      this.#parameters.used(loader),
       loader.upload(this.#jax),
     );
-    await this.#oneForAll(sums[0] ?? rows[0] ?? whole[0]);
+    await this.#parameters.oneForAll(sums[0] ?? rows[0] ?? whole[0]);
     const ofRows = Promise.all(rows.map((array) => array.data()));
-    await this.#download(whole, out);
-    this.#tables.scatter((await ofRows) as Float32Array[], loader.values, out);
+    await this.#parameters.download(whole, out);
+    this.#parameters.tables.scatter(
+      (await ofRows) as Float32Array[],
+      loader.values,
+      out,
+    );
     this.#jax.tree.dispose([loss, sums]);
   }
 
   async applyGradient(gradient: GradientMemory, iteration: number): Promise<void> {
-    const averaged =
-      gradient instanceof Float32Array
-        ? this.#upload(gradient)
-        : await this.#tensorsOf(gradient).scatter();
-    this.#rates.set(this.#ratesOf(iteration));
-    if (gradient instanceof Float32Array) this.#stepTables(gradient, iteration);
-    const plain = this.#plainOfWhole();
-    const state = this.#state.map((vector) => vector.filter((_, i) => !plain[i]));
-    const [weights, next] = this.#update(
-      this.#weights,
-      state,
-      averaged,
-      this.#jax.numpy.array(this.#rates),
-    );
-    this.#weights = weights;
-    this.#state = this.#state.map((vector, which) => {
-      const moved = next[which]!.values();
-      return vector.map((old, i) => (plain[i] === true ? old : moved.next().value!));
-    });
-    // jax-js is lazy: unasked for, updates would pile up and run in the next step.
-    await this.#oneForAll(this.#weights[1]);
-    await this.#jax.blockUntilReady([this.#weights, this.#state]);
+    if (gradient instanceof Float32Array) {
+      const averaged = this.#parameters.upload(gradient);
+      await this.#parameters.step(averaged, gradient, iteration);
+      return;
+    }
+    const averaged = await this.#tensorsOf(gradient).scatter();
+    await this.#parameters.step(averaged, undefined, iteration);
   }
 
   takePlainSteps(tensors: ReadonlySet<string>): void {
-    const plain = this.tensors.map(({ name }) => tensors.has(name));
-    const changed = plain.map((now, i) => now !== this.#plain[i]);
-    if (!changed.includes(true)) return;
-    this.#plain = plain;
-    this.#update = this.#updateFor(this.#plainOfWhole());
-    for (const i of changed.keys()) if (changed[i]) this.#tables.clearState(i);
-    const begun = new Set(this.tensors.filter((_, i) => changed[i]));
-    this.#state = this.#state.map((vector) =>
-      vector.map((velocity, i) => {
-        const tensor = this.#whole[i]!;
-        if (!begun.has(tensor)) return velocity;
-        velocity.dispose();
-        const { length, shape } = tensor;
-        return this.#jax.numpy.array(new Float32Array(length), { shape: [...shape] });
-      }),
-    );
+    this.#parameters.takePlainSteps(tensors);
   }
 
   learningRate(iteration: number): number {
-    const { optimizer, iterations, world: ranks } = this.#options;
-    return scheduledRate(optimizer, iteration, { iterations, ranks });
-  }
-
-  #ratesOf(iteration: number): readonly number[] {
-    const { factors } = this.#optimizer;
-    const rate = this.learningRate(iteration);
-    return [rate, ...(factors?.(this.#options.optimizer, iteration + 1) ?? [])];
+    return this.#parameters.learningRate(iteration);
   }
 
   evaluate(): Promise<EvaluationSums> {
@@ -275,64 +216,26 @@ export class JaxTrainer implements Trainer {
     return { loss, metric: value };
   }
 
-  async readWeights(out: Float32Array): Promise<void> {
-    this.#checkLength(out, this.length);
-    this.#tables.read(out);
-    await this.#download(this.#jax.tree.ref(this.#weights), out);
+  readWeights(out: Float32Array): Promise<void> {
+    return this.#parameters.readWeights(out);
   }
 
   writeWeights(weights: Float32Array): Promise<void> {
-    this.#checkLength(weights, this.length);
-    this.#tables.write(weights);
-    this.#jax.tree.dispose(this.#weights);
-    this.#weights = this.#upload(weights);
-    return Promise.resolve();
+    return this.#parameters.writeWeights(weights);
   }
 
-  async readState(out: Float32Array): Promise<void> {
-    this.#checkLength(out, this.stateLength);
-    for (const [index, vector] of this.#state.entries()) {
-      const flat = this.#vectorOf(out, index);
-      this.#tables.read(flat, index);
-      await this.#download(this.#jax.tree.ref(vector), flat);
-    }
+  readState(out: Float32Array): Promise<void> {
+    return this.#parameters.readState(out);
   }
 
   writeState(state: Float32Array): Promise<void> {
-    this.#checkLength(state, this.stateLength);
-    this.#jax.tree.dispose(this.#state);
-    this.#state = this.#state.map((_, index) => {
-      const flat = this.#vectorOf(state, index);
-      this.#tables.write(flat, index);
-      return this.#upload(flat);
-    });
-    return Promise.resolve();
+    return this.#parameters.writeState(state);
   }
 
   close(): void {
-    this.#jax.tree.dispose([this.#weights, this.#state]);
-    this.#weights = [];
-    this.#state = [];
+    this.#parameters.close();
     this.#onGpu?.tensors[Symbol.dispose]();
     this.#runtime.release();
-  }
-
-  /**
-   * Of a function on a GPU each result that is asked for before the steps have run waits for
-   * every step by itself: with many tensors that are 10⁵ promises. So one asks for all.
-   * @param last the result that needs the most steps (scripts/jax-programs.ts)
-   */
-  async #oneForAll(last: JaxArray | undefined): Promise<void> {
-    if (this.backend !== 'webgpu' || last === undefined) return;
-    await this.#jax.blockUntilReady([last]);
-  }
-
-  /** Compiled once for each set of tensors. */
-  #updateFor(plain: readonly boolean[]): CompiledUpdate {
-    const key = plain.map(Number).join('');
-    const update = this.#updates.get(key) ?? this.#functions.update(plain);
-    this.#updates.set(key, update);
-    return update;
   }
 
   #tensorsOf(gradient: GpuGradient): GpuTensors {
@@ -344,28 +247,6 @@ export class JaxTrainer implements Trainer {
     return this.#onGpu.tensors;
   }
 
-  /** A state vector among all of them, flat. */
-  #vectorOf(state: Float32Array, index: number): Float32Array {
-    return state.subarray(index * this.length, (index + 1) * this.length);
-  }
-
-  #plainOfWhole(): readonly boolean[] {
-    const whole = new Set(this.#whole);
-    return this.#plain.filter((_, i) => whole.has(this.tensors[i]!));
-  }
-
-  /** The weights that a loaded batch uses. */
-  #used(loader: BatchLoader): UsedWeights {
-    const tables = this.#model.tensors.filter(({ rowsOf }) => rowsOf !== undefined);
-    const rows = this.#tables.gather(loader.values).map((values, which) => {
-      const { rowsOf, shape } = tables[which]!;
-      const ofBatch = [loader.rows.length, ...loader.fields[rowsOf!]!.shape];
-      return this.#jax.numpy.array(values, { shape: [...ofBatch, ...shape.slice(1)] });
-    });
-    // In this order, which results have as well: rows of tables come last in a backward pass.
-    return { rows, whole: this.#jax.tree.ref(this.#weights) };
-  }
-
   /** Gradients, used up, into the flat one; in backward order where it matters to somebody. */
   async #downloadGradient(
     { whole, rows }: UsedWeights,
@@ -374,15 +255,17 @@ export class JaxTrainer implements Trainer {
   ): Promise<void> {
     if (ready === undefined) {
       const ofRows = Promise.all(rows.map((array) => array.data()));
-      await this.#download(whole, gradient);
+      await this.#parameters.download(whole, gradient);
       this.#scatterRows(await ofRows, gradient);
       return;
     }
     // What is asked for first is computed first, and no more than that.
     let place = this.tensors.length;
-    for (const [index, { start }] of [...this.#whole.entries()].toReversed()) {
+    for (const [index, { start }] of [
+      ...this.#parameters.whole.entries(),
+    ].toReversed()) {
       gradient.set(await whole[index]!.data(), start);
-      const isNext = this.tensors[place - 1] === this.#whole[index];
+      const isNext = this.tensors[place - 1] === this.#parameters.whole[index];
       if (isNext) ready(this.tensors[--place]!.start);
     }
     const values: Float32Array[] = [];
@@ -393,51 +276,12 @@ export class JaxTrainer implements Trainer {
   }
 
   #scatterRows(rows: readonly ArrayBufferView[], gradient: Float32Array): void {
-    this.#tables.scatter(rows as Float32Array[], this.#train.values, gradient);
-  }
-
-  #stepTables(gradient: Float32Array, iteration: number): void {
-    const { tableRule } = this.#optimizer;
-    const { optimizer } = this.#options;
-    const rule = tableRule?.(optimizer, this.learningRate(iteration));
-    if (rule !== undefined) this.#tables.step(gradient, rule, this.#plain);
-  }
-
-  /** A flat vector as the whole tensors on the device. */
-  #upload(flat: Float32Array): JaxArray[] {
-    this.#checkLength(flat, this.length);
-    return this.#whole.map(({ start, length, shape }) =>
-      this.#jax.numpy.array(
-        // jax-js only copies the bytes out, which shared memory allows as well.
-        flat.subarray(start, start + length) as Float32Array<ArrayBuffer>,
-        { shape: [...shape] },
-      ),
+    this.#parameters.tables.scatter(
+      rows as Float32Array[],
+      this.#train.values,
+      gradient,
     );
   }
-
-  /** Whole tensors of the device, used up, into a flat vector. */
-  async #download(arrays: readonly JaxArray[], out: Float32Array): Promise<void> {
-    const values = await Promise.all(arrays.map((array) => array.data()));
-    for (const [index, { start }] of this.#whole.entries()) {
-      out.set(values[index]!, start);
-    }
-  }
-
-  #checkLength(vector: Float32Array, length: number): void {
-    if (vector.length !== length) {
-      throw new Error(`internal: a vector of ${vector.length}, expected ${length}`);
-    }
-  }
-}
-
-/** Where each tensor lies in the flat gradient. */
-function layOut(model: Model): ParameterTensor[] {
-  let start = 0;
-  return model.tensors.map(({ name, shape }) => {
-    const tensor = { name, shape, start, length: tensorLength({ shape }) };
-    start += tensor.length;
-    return tensor;
-  });
 }
 
 const numberOf = async (scalar: JaxArray): Promise<number> => (await scalar.data())[0]!;

@@ -26,7 +26,7 @@ export class PhaseMeans {
     this.#count++;
     this.#wall += record.wall;
     this.#overlapped += record.overlapped;
-    for (const phase of PHASES) this.#phases[phase] += record.phases[phase];
+    for (const phase of PHASES) this.#phases[phase] += record.phases[phase] ?? 0;
     this.#bytes.dense += record.bytes.dense;
     this.#bytes.payload += record.bytes.payload;
     this.#bytes.wireSent += record.bytes.wireSent;

@@ -27,6 +27,30 @@ export const PHASE_STYLES: Readonly<Record<Phase, PhaseStyle>> = {
     property: '--phase-compute',
     pattern: 'plain',
   },
+  forward: {
+    title: 'forward',
+    meaning: 'forward passes over the layers of this stage',
+    property: '--phase-forward',
+    pattern: 'plain',
+  },
+  backward: {
+    title: 'backward',
+    meaning: 'backward passes over the layers of this stage',
+    property: '--phase-backward',
+    pattern: 'upright',
+  },
+  activations: {
+    title: 'activations',
+    meaning: 'moving activations and their gradients between stages',
+    property: '--phase-activations',
+    pattern: 'rising',
+  },
+  bubble: {
+    title: 'bubble',
+    meaning: 'nothing to do until another stage has computed',
+    property: '--phase-bubble',
+    pattern: 'level',
+  },
   compress: {
     title: 'compress',
     meaning: 'selecting or quantising the gradient',

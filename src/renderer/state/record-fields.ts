@@ -36,7 +36,7 @@ export type BandedField = (typeof BANDED_FIELDS)[number];
 
 /** Write a record into `row`, FIELD_COUNT long. Allocates nothing. */
 export function writeRow(record: IterationRecord, row: Float64Array): void {
-  for (let i = 0; i < PHASES.length; i++) row[i] = record.phases[PHASES[i]!];
+  for (let i = 0; i < PHASES.length; i++) row[i] = record.phases[PHASES[i]!] ?? NaN;
   row[COLUMN.wall] = record.wall;
   row[COLUMN.overlapped] = record.overlapped;
   row[COLUMN.dense] = record.bytes.dense;

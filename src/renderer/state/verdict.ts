@@ -90,6 +90,10 @@ export function verdict(
 const PHASE_GERUNDS: Record<Phase, string> = {
   data: 'reading data',
   compute: 'computing',
+  forward: 'computing forward',
+  backward: 'computing backward',
+  activations: 'passing activations on',
+  bubble: 'waiting for other stages',
   compress: 'compressing',
   send: 'sending',
   receive: 'receiving',

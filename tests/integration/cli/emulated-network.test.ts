@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { sumPhases } from '../../../src/shared/phases.ts';
 import type { RunRecord } from '../../../src/shared/records.ts';
 import type { RunDetail } from '../../../src/shared/rpc.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
@@ -49,7 +50,7 @@ test('a run over an emulated network says so, takes its time, and learns the sam
     .reduce((sum, { bytes }) => sum + bytes.wireReceived, 0);
   expect(wall).toBeGreaterThan(atLeast(received) / 2);
   for (const { phases, wall: all } of iterations) {
-    const sum = Object.values(phases).reduce((total, phase) => total + phase, 0);
+    const sum = sumPhases(phases);
     expect(sum / all).toBeCloseTo(1, 6);
   }
   const weights = (records: readonly RunRecord[]) =>

@@ -8,6 +8,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import type { Home } from '../../../src/main/home/home.ts';
 import type { ErrorData } from '../../../src/shared/errors.ts';
+import { sumPhases } from '../../../src/shared/phases.ts';
 import { clockAhead, clocksMissing } from '../../harness/clocks.ts';
 import { until } from '../../harness/processes.ts';
 import { isListening } from '../../harness/sockets.ts';
@@ -76,7 +77,7 @@ test(`by ${clocks} a run takes the time of the link between its nodes, says so, 
   const iterations = ofType(records, 'iteration');
   expect(iterations).toHaveLength(3 * 4);
   for (const { phases, wall } of iterations) {
-    const sum = Object.values(phases).reduce((total, phase) => total + phase, 0);
+    const sum = sumPhases(phases);
     expect(sum / wall).toBeCloseTo(1, 6);
   }
   // All that the last rank receives comes from the other node, and of a ring's messages only

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTrainer } from '../../../src/agent/training/create-trainer.ts';
 import type { Trainer } from '../../../src/agent/training/trainer.ts';
+import { sumPhases } from '../../../src/shared/phases.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { ofType } from '../../harness/records.ts';
 import { trainerOptions } from '../../unit/training/train-together.ts';
@@ -128,7 +129,7 @@ test('send in one iteration of every few, and in the last; phases add up in all'
     expect(bytes.payload > 0).toBe(isOne);
     expect(bytes.wireSent > 0).toBe(isOne);
     expect(nnzLocal).toBe(isOne ? Math.ceil(0.05 * 199_210) : undefined);
-    const sum = Object.values(phases).reduce((all, time) => all + time, 0);
+    const sum = sumPhases(phases);
     expect(sum).toBeCloseTo(wall, 6);
   }
   expect(done.consistent).toBe(true);

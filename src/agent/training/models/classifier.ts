@@ -3,9 +3,11 @@
  * cross-entropy, its metric the share of samples whose highest score is the right class.
  */
 import { accuracy } from '../metrics/accuracy.ts';
+import type { ModelFields } from '../batches/batch.ts';
 import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
 import { crossEntropy } from './cross-entropy.ts';
 import { requireShape } from './model-failed.ts';
+import type { ModelHead } from './layered.ts';
 import type { Model } from './model.ts';
 
 export interface ClassifierDefinition extends Pick<
@@ -26,10 +28,7 @@ export function classifier(definition: ClassifierDefinition): Model {
   const { id, title, summary, tensors, inputLength, classes } = definition;
   return {
     ...{ id, title, summary, tensors },
-    inputs: {
-      inputs: { type: 'f32', shape: [inputLength] },
-      labels: { type: 'i32', shape: [], below: classes },
-    },
+    inputs: classifierInputs(inputLength, classes),
     predictions: 1,
     metric: accuracy,
     objective(jax, parameters, { inputs, labels }) {
@@ -41,6 +40,27 @@ export function classifier(definition: ClassifierDefinition): Model {
     },
   };
 }
+
+/** What classifiers have in common that are layers with a name each; their last gives scores. */
+export function classifierKind(inputLength: number, classes: number) {
+  return {
+    inputs: classifierInputs(inputLength, classes),
+    predictions: 1,
+    metric: accuracy,
+    head: {
+      fields: ['labels'],
+      objective({ jax, fields }, logits) {
+        const { losses, hits } = scoreClasses(jax, logits, fields.labels!);
+        return { losses, sums: [hits] };
+      },
+    } satisfies ModelHead,
+  };
+}
+
+const classifierInputs = (inputLength: number, classes: number): ModelFields => ({
+  inputs: { type: 'f32', shape: [inputLength] },
+  labels: { type: 'i32', shape: [], below: classes },
+});
 
 export interface Scores {
   /** −log p of the right class, [rows]. */

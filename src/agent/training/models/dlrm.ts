@@ -12,12 +12,11 @@
 import { CATEGORY_COLUMNS, DENSE_COLUMNS } from '../batches/click-fields.ts';
 import { areaUnderCurve } from '../metrics/area-under-curve.ts';
 import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
+import { layered, type ModelLayer } from './layered.ts';
 import type { Model, ModelTensor, SizedModel } from './model.ts';
 
 const VECTORS = 1 + CATEGORY_COLUMNS;
 const PAIRS = (VECTORS * (VECTORS - 1)) / 2;
-/** Two tensors each: weights and biases. */
-const PER_LAYER = 2;
 
 /**
  * First values of embeddings. The paper's implementation takes √(1 ⁄ rows) of each column's
@@ -57,46 +56,55 @@ function dlrmOf({ id, title, summary, bottom, top }: DlrmDefinition): SizedModel
   const above = [embedding + PAIRS, ...top, 1];
   return {
     ...{ id, title, summary },
-    ofFeatures: (rows) => ({
-      ...{ id, title, summary },
-      inputs: {
-        dense: { type: 'f32', shape: [DENSE_COLUMNS] },
-        categories: { type: 'i32', shape: [CATEGORY_COLUMNS], below: rows },
-        labels: { type: 'i32', shape: [], below: 2 },
-      },
-      predictions: 1,
-      metric: areaUnderCurve,
-      tensors: [
-        {
-          name: 'embedding',
-          shape: [rows, embedding],
-          initialize: { uniform: EMBEDDING_BOUND },
-          rowsOf: 'categories',
+    ofFeatures: (rows) =>
+      layered({
+        ...{ id, title, summary },
+        inputs: {
+          dense: { type: 'f32', shape: [DENSE_COLUMNS] },
+          categories: { type: 'i32', shape: [CATEGORY_COLUMNS], below: rows },
+          labels: { type: 'i32', shape: [], below: 2 },
         },
-        ...layers('bottom', below),
-        ...layers('top', above),
-      ],
-      objective(jax, [embedded, ...weights], { dense, categories, labels }) {
-        const { nn, numpy } = jax;
-        categories!.dispose();
-        const ofTop = weights.splice(PER_LAYER * bottom.length);
-        const vector = nn.relu(network(jax, weights, dense!));
-        const inputs = numpy.concatenate(
-          [vector.ref, pairProducts(jax, vector, embedded!)],
-          1,
-        );
-        const scores = network(jax, ofTop, inputs).reshape([-1]);
-        const clicks = labels!.astype(numpy.float32);
-        const margin = scores.ref.mul(clicks.ref.mul(2).sub(1));
-        // log(1 + e⁻ᵐ). jax-js 0.1.25 has an infinite softplus from 89 on.
-        const losses = numpy.logaddexp(0, margin.neg());
-        return { losses, sums: [scores, clicks] };
-      },
-    }),
+        predictions: 1,
+        metric: areaUnderCurve,
+        tensors: [
+          {
+            name: 'embedding',
+            shape: [rows, embedding],
+            initialize: { uniform: EMBEDDING_BOUND },
+            rowsOf: 'categories',
+          },
+          ...tensorsOf('bottom', below),
+          ...tensorsOf('top', above),
+        ],
+        layers: [
+          ...fullyConnected('bottom', below, { first: ['dense'], last: 'ReLU' }),
+          {
+            ...{ name: 'embedding', tensors: ['embedding'], fields: ['categories'] },
+            output: { rows: 1, width: embedding + PAIRS },
+            apply({ jax, parameters: [embedded], fields }, vector) {
+              fields.categories!.dispose();
+              const products = pairProducts(jax, vector!.ref, embedded!);
+              return jax.numpy.concatenate([vector!, products], 1);
+            },
+          },
+          ...fullyConnected('top', above, { first: [], last: 'sums' }),
+        ],
+        head: {
+          fields: ['labels'],
+          objective({ jax: { numpy }, fields }, values) {
+            const scores = values.reshape([-1]);
+            const clicks = fields.labels!.astype(numpy.float32);
+            const margin = scores.ref.mul(clicks.ref.mul(2).sub(1));
+            // log(1 + e⁻ᵐ). jax-js 0.1.25 has an infinite softplus from 89 on.
+            const losses = numpy.logaddexp(0, margin.neg());
+            return { losses, sums: [scores, clicks] };
+          },
+        },
+      }),
   };
 }
 
-function layers(network: string, sizes: readonly number[]): ModelTensor[] {
+function tensorsOf(network: string, sizes: readonly number[]): ModelTensor[] {
   return sizes.slice(1).flatMap((outputs, i): ModelTensor[] => {
     const inputs = sizes[i]!;
     const name = `${network}${i + 1}`;
@@ -115,18 +123,31 @@ function layers(network: string, sizes: readonly number[]): ModelTensor[] {
   });
 }
 
-/** Layers with ReLU between them. */
-function network(
-  { nn, numpy }: Jax,
-  weights: readonly JaxArray[],
-  inputs: JaxArray,
-): JaxArray {
-  let values = inputs;
-  for (let i = 0; i < weights.length; i += PER_LAYER) {
-    const activated = i === 0 ? values : nn.relu(values);
-    values = numpy.matmul(activated, weights[i]!).add(weights[i + 1]!);
-  }
-  return values;
+/**
+ * Layers with ReLU behind each, but for the last one if it gives its sums.
+ * @param first fields of the batch that the first one takes in place of values
+ */
+function fullyConnected(
+  network: string,
+  sizes: readonly number[],
+  {
+    first,
+    last,
+  }: { readonly first: readonly string[]; readonly last: 'ReLU' | 'sums' },
+): ModelLayer[] {
+  return sizes.slice(1).map((width, i): ModelLayer => {
+    const name = `${network}${i + 1}`;
+    const ownFields = i === 0 ? first : [];
+    return {
+      ...{ name, fields: ownFields, output: { rows: 1, width } },
+      tensors: [`${name}.weight`, `${name}.bias`],
+      apply({ jax: { nn, numpy }, parameters: [weight, bias], fields }, values) {
+        const inputs = values ?? fields[ownFields[0]!]!;
+        const sums = numpy.matmul(inputs, weight!).add(bias!);
+        return last === 'sums' && i === sizes.length - 2 ? sums : nn.relu(sums);
+      },
+    };
+  });
 }
 
 /**

@@ -3,12 +3,13 @@
  * biases and ReLU, 199,210 parameters (A2SGD, table of models).
  */
 import { heInitializer } from './initial-weights.ts';
-import { classifier } from './classifier.ts';
+import { classifierKind } from './classifier.ts';
+import { layered, type ModelLayer } from './layered.ts';
 import type { ModelTensor } from './model.ts';
 
 const widths = [784, 200, 200, 10] as const;
 
-function layer(number: number, inputs: number, outputs: number): ModelTensor[] {
+function tensorsOf(number: number, inputs: number, outputs: number): ModelTensor[] {
   return [
     {
       name: `layer${number}.weight`,
@@ -19,22 +20,24 @@ function layer(number: number, inputs: number, outputs: number): ModelTensor[] {
   ];
 }
 
-export const fnn3 = classifier({
+export const fnn3 = layered({
   id: 'fnn3',
   title: 'FNN-3',
   summary: 'Fully connected 784-200-200-10 with biases and ReLU, 199,210 parameters',
-  inputLength: widths[0],
-  classes: widths[3],
+  ...classifierKind(widths[0], widths[3]),
   tensors: [
-    ...layer(1, widths[0], widths[1]),
-    ...layer(2, widths[1], widths[2]),
-    ...layer(3, widths[2], widths[3]),
+    ...tensorsOf(1, widths[0], widths[1]),
+    ...tensorsOf(2, widths[1], widths[2]),
+    ...tensorsOf(3, widths[2], widths[3]),
   ],
-
-  logits({ numpy, nn }, parameters, inputs) {
-    const [weight1, bias1, weight2, bias2, weight3, bias3] = parameters;
-    const hidden1 = nn.relu(numpy.matmul(inputs, weight1!).add(bias1!));
-    const hidden2 = nn.relu(numpy.matmul(hidden1, weight2!).add(bias2!));
-    return numpy.matmul(hidden2, weight3!).add(bias3!);
-  },
+  layers: [1, 2, 3].map((number): ModelLayer => ({
+    name: `layer${number}`,
+    tensors: [`layer${number}.weight`, `layer${number}.bias`],
+    fields: number === 1 ? ['inputs'] : [],
+    output: { rows: 1, width: widths[number]! },
+    apply({ jax: { nn, numpy }, parameters: [weight, bias], fields }, values) {
+      const sums = numpy.matmul(values ?? fields.inputs!, weight!).add(bias!);
+      return number === 3 ? sums : nn.relu(sums);
+    },
+  })),
 });

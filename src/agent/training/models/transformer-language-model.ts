@@ -5,6 +5,12 @@
  */
 import { perplexity } from '../metrics/perplexity.ts';
 import { crossEntropy } from './cross-entropy.ts';
+import {
+  layered,
+  type LayerCall,
+  type LayeredModel,
+  type ModelLayer,
+} from './layered.ts';
 import type { Model } from './model.ts';
 import {
   causalMask,
@@ -25,34 +31,59 @@ export interface LanguageModelShape extends TransformerShape {
 
 export function transformerLanguageModel(
   definition: LanguageModelShape & Pick<Model, 'id' | 'title' | 'summary'>,
-): Model {
-  const { id, title, summary, layers, norm, steps, vocabulary } = definition;
-  return {
+): LayeredModel {
+  const { id, title, summary, layers, norm, steps, vocabulary, width } = definition;
+  const output = { rows: steps, width };
+  const embedding = embeddingTensor('embedding', vocabulary, definition);
+  const ofLayers = Array.from({ length: layers }, (_, layer) =>
+    layerTensors(`layer${layer + 1}`, definition, { cross: false }),
+  );
+  const ofNorm = norm === 'before' ? normTensors('norm', definition) : [];
+  const pass = ({ jax, parameters, samples: rows }: LayerCall) =>
+    new TransformerPass({ jax, shape: definition, parameters, rows });
+  return layered({
     ...{ id, title, summary },
     inputs: { tokens: { type: 'i32', shape: [steps + 1], below: vocabulary } },
     predictions: steps,
     metric: perplexity,
-    tensors: [
-      embeddingTensor('embedding', vocabulary, definition),
-      ...Array.from({ length: layers }, (_, layer) =>
-        layerTensors(`layer${layer + 1}`, definition, { cross: false }),
-      ).flat(),
-      ...(norm === 'before' ? normTensors('norm', definition) : []),
+    tensors: [embedding, ...ofLayers.flat(), ...ofNorm],
+    layers: [
+      {
+        ...{ name: 'embedding', tensors: [embedding.name], fields: ['tokens'], output },
+        apply(call) {
+          const own = pass(call);
+          return own.embed(call.fields.tokens!.slice([], [0, steps]), own.take());
+        },
+      },
+      ...ofLayers.map((tensors, layer): ModelLayer => ({
+        ...{ name: `layer${layer + 1}`, fields: [], output },
+        tensors: tensors.map(({ name }) => name),
+        apply(call, values) {
+          const mask = causalMask(call.jax, steps);
+          const result = pass(call).layer(values!, mask);
+          mask.dispose();
+          return result;
+        },
+      })),
+      {
+        ...{ name: 'scores', fields: [], output: { rows: steps, width: vocabulary } },
+        tensors: [...ofNorm.map(({ name }) => name), embedding.name],
+        apply(call, values) {
+          const { numpy } = call.jax;
+          const own = pass(call);
+          const normed = own.finish(values!);
+          return numpy.matmul(normed, numpy.transpose(own.take()));
+        },
+      },
     ],
-    objective(jax, parameters, { tokens }) {
-      const { numpy } = jax;
-      const rows = tokens!.shape[0]!;
-      const seen = tokens!.ref.slice([], [0, steps]);
-      const next = tokens!.slice([], [1, steps + 1]).reshape([rows * steps]);
-      const pass = new TransformerPass({ jax, shape: definition, parameters, rows });
-      const embedding = pass.take();
-      let values = pass.embed(seen, embedding.ref);
-      const mask = causalMask(jax, steps);
-      for (let layer = 0; layer < layers; layer++) values = pass.layer(values, mask);
-      mask.dispose();
-      const scores = numpy.matmul(pass.finish(values), numpy.transpose(embedding));
-      const losses = crossEntropy(jax, scores, next).reshape([rows, steps]).sum(1);
-      return { losses, sums: [] };
+    head: {
+      fields: ['tokens'],
+      objective({ jax, fields, samples }, scores) {
+        const next = fields.tokens!.slice([], [1, steps + 1]);
+        const targets = next.reshape([samples * steps]);
+        const losses = crossEntropy(jax, scores, targets).reshape([samples, steps]);
+        return { losses: losses.sum(1), sums: [] };
+      },
     },
-  };
+  });
 }

@@ -1,0 +1,105 @@
+/**
+ * A model as a chain of layers with names: each computes from what the one before it gives,
+ * and the last one's values become losses. Such a model can be split behind a layer and
+ * trained by several ranks (split-model.ts).
+ */
+import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
+import type { Model, Objective } from './model.ts';
+
+/** What a layer gives, for one sample: a matrix. */
+export interface LayerOutput {
+  readonly rows: number;
+  readonly width: number;
+}
+
+export interface LayerCall {
+  readonly jax: Jax;
+  /** Samples. */
+  readonly samples: number;
+  /** In the order of the layer's `tensors`; the layer owns them. */
+  readonly parameters: readonly JaxArray[];
+  /** The layer's `fields` of the batch, [samples, …]; the layer owns them. */
+  readonly fields: Readonly<Record<string, JaxArray>>;
+}
+
+export interface ModelLayer {
+  readonly name: string;
+  /** Names of the model's tensors. A later layer may use one again. */
+  readonly tensors: readonly string[];
+  /** Fields of the batch that it takes beside the values before it. */
+  readonly fields: readonly string[];
+  readonly output: LayerOutput;
+  /**
+   * @param values what the layer before gives, [samples · rows, width], owned by this one;
+   * undefined for the first layer
+   * @returns [samples · rows, width] as `output` says
+   */
+  apply(call: LayerCall, values: JaxArray | undefined): JaxArray;
+}
+
+export interface ModelHead {
+  /** Fields of the batch that the losses take. */
+  readonly fields: readonly string[];
+  /** @param values of the last layer */
+  objective(call: Omit<LayerCall, 'parameters'>, values: JaxArray): Objective;
+}
+
+export interface LayeredModel extends Model {
+  readonly layers: readonly ModelLayer[];
+  readonly head: ModelHead;
+}
+
+export const isLayered = (model: object): model is LayeredModel => 'layers' in model;
+
+export function layered(definition: Omit<LayeredModel, 'objective'>): LayeredModel {
+  return {
+    ...definition,
+    objective(jax, parameters, batch) {
+      const names = definition.tensors.map(({ name }) => name);
+      const byName = new Map(names.map((name, i) => [name, parameters[i]!]));
+      const { layers, head } = definition;
+      const given = { jax, parameters: byName, batch };
+      const objective = applyHead(given, head, applyLayers(given, layers)!);
+      for (const array of [...parameters, ...Object.values(batch)]) array.dispose();
+      return objective;
+    },
+  };
+}
+
+/** Arrays that stay the caller's. */
+export interface LayerArrays {
+  readonly jax: Jax;
+  /** By the names of the model's tensors. */
+  readonly parameters: ReadonlyMap<string, JaxArray>;
+  readonly batch: Readonly<Record<string, JaxArray>>;
+}
+
+/** @param values before the first of these layers; used up */
+export function applyLayers(
+  given: LayerArrays,
+  layers: readonly ModelLayer[],
+  values?: JaxArray,
+): JaxArray | undefined {
+  const { jax, parameters } = given;
+  return layers.reduce<JaxArray | undefined>((before, layer) => {
+    const own = layer.tensors.map((name) => parameters.get(name)!.ref);
+    const { fields, samples } = taken(given, layer.fields);
+    return layer.apply({ jax, samples, parameters: own, fields }, before);
+  }, values);
+}
+
+export function applyHead(
+  given: LayerArrays,
+  head: ModelHead,
+  values: JaxArray,
+): Objective {
+  const { fields, samples } = taken(given, head.fields);
+  return head.objective({ jax: given.jax, samples, fields }, values);
+}
+
+function taken({ batch }: LayerArrays, names: readonly string[]) {
+  return {
+    samples: Object.values(batch)[0]!.shape[0]!,
+    fields: Object.fromEntries(names.map((name) => [name, batch[name]!.ref])),
+  };
+}
