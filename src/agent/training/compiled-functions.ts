@@ -50,14 +50,7 @@ export function compile(
       batch,
       model.statistics === undefined ? undefined : given,
     );
-    const totals = [losses, ...summands(jax, model, sums)].map((each) => {
-      const counts = counted.ref.reshape(
-        each.shape.map((size, i) => (i === 0 ? size : 1)),
-      );
-      return each.mul(counts).sum(0);
-    });
-    counted.dispose();
-    return totals;
+    return countedTotals([losses, ...summands(jax, model, sums)], counted);
   };
   const statistics: CompiledFunctions['statistics'] = (used, batch) => {
     const given = model.objective(jax, inOrder(model, used), batch);
@@ -107,4 +100,19 @@ export function compileUpdate(
     ];
   };
   return jax.jit(update) as CompiledUpdate;
+}
+
+/** Sums over the rows that count, each used up. @param counted 1 or 0 for each row */
+export function countedTotals(
+  arrays: readonly JaxArray[],
+  counted: JaxArray,
+): JaxArray[] {
+  const totals = arrays.map((each) => {
+    const counts = counted.ref.reshape(
+      each.shape.map((size, i) => (i === 0 ? size : 1)),
+    );
+    return each.mul(counts).sum(0);
+  });
+  counted.dispose();
+  return totals;
 }

@@ -5,6 +5,9 @@
 import { loadModelFile, ownSource } from './models/model-file.ts';
 import { openJaxRuntime } from './runtime/jax-runtime.ts';
 import { JaxTrainer } from './jax-trainer.ts';
+import { isLayered } from './models/layered.ts';
+import { splitModel } from './models/split-model.ts';
+import { StageTrainer } from './stage-trainer.ts';
 import { isSynthetic, syntheticWorkload } from './synthetic/synthetic-workload.ts';
 import { SyntheticTrainer } from './synthetic-trainer.ts';
 import type { Trainer, TrainerOptions } from './trainer.ts';
@@ -43,5 +46,14 @@ export async function createTrainer(options: TrainerOptions): Promise<Trainer> {
     features,
   });
   const runtime = await openJaxRuntime(options);
-  return new JaxTrainer({ runtime, model, optimizer, shard, options });
+  const { pipeline } = options;
+  if (pipeline === undefined) {
+    return new JaxTrainer({ runtime, model, optimizer, shard, options });
+  }
+  if (!isLayered(model)) throw new Error(`internal: ${model.id} has no layers`);
+  const { microBatches, splitAfter, stage } = pipeline;
+  return new StageTrainer({
+    ...{ runtime, model, optimizer, shard, options, microBatches },
+    stage: splitModel(model, splitAfter)[stage]!,
+  });
 }

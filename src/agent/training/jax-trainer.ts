@@ -54,6 +54,7 @@ export class JaxTrainer implements Trainer {
   readonly tensors: readonly ParameterTensor[];
   readonly metric: MetricKind;
   readonly evaluates = true;
+  readonly parameters: number;
   readonly length: number;
   readonly stateLength: number;
 
@@ -87,6 +88,7 @@ export class JaxTrainer implements Trainer {
     const { length, stateLength, tensors } = this.#parameters;
     this.tensors = tensors;
     this.length = length;
+    this.parameters = length;
     this.stateLength = stateLength;
     const fields = settledFields(model.inputs, shard.lengths);
     this.#train = new BatchLoader(shard.train, fields, options.batchPerRank);

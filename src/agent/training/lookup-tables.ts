@@ -58,6 +58,11 @@ export class LookupTables {
     });
   }
 
+  /** Writes 0 to the tables' slices of the flat gradient. */
+  clear(gradient: Float32Array): void {
+    for (const table of this.#tables) sliceOf(gradient, table).fill(0);
+  }
+
   /**
    * Writes the tables' slices of the flat gradient.
    * @param gradients of the rows that the batch uses, as `gather` gives these
@@ -67,12 +72,21 @@ export class LookupTables {
     batch: BatchValues,
     gradient: Float32Array,
   ): void {
+    this.clear(gradient);
+    this.scatterAdd(gradients, batch, gradient);
+  }
+
+  /** The same, added to what is there. */
+  scatterAdd(
+    gradients: readonly Float32Array[],
+    batch: BatchValues,
+    gradient: Float32Array,
+  ): void {
     for (const [which, table] of this.#tables.entries()) {
       const { field, width } = table;
       const rows = batch[field]!;
       const from = gradients[which]!;
       const out = sliceOf(gradient, table);
-      out.fill(0);
       for (let i = 0; i < rows.length; i++) {
         const to = rows[i]! * width;
         for (let j = 0; j < width; j++) out[to + j]! += from[i * width + j]!;

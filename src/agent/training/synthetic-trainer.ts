@@ -31,6 +31,7 @@ export class SyntheticTrainer implements Trainer {
   readonly tensors: readonly ParameterTensor[];
   readonly metric = NO_METRIC;
   readonly evaluates = false;
+  readonly parameters: number;
   readonly length: number;
   readonly stateLength = 0;
   readonly #workload: SyntheticWorkload;
@@ -48,6 +49,7 @@ export class SyntheticTrainer implements Trainer {
     this.#options = options;
     this.#source = new GradientSource({ distribution, overlap, rank, seed });
     this.length = workload.length;
+    this.parameters = workload.length;
     this.#weights = new Float32Array(Math.min(LOOKED_AT, workload.length));
     this.tensors = tensorsOf(workload.layers);
   }

@@ -8,6 +8,8 @@ import type { MetricKind } from '../../shared/metric.ts';
 import type { ColumnNames } from './datasets/dataset.ts';
 import type { OptimizerSettings } from './optimizers/optimizer.ts';
 import type { ScheduleSettings } from './optimizers/schedule.ts';
+import type { PipelinePhase } from '../../shared/phases.ts';
+import type { StageLinks } from './stage-links.ts';
 import type { GpuGradient } from '../sites/gpu-gradient.ts';
 
 /** A parameter tensor; `start` is its first element in the flat gradient. */
@@ -23,6 +25,14 @@ export interface StepResult {
   readonly loss: number | undefined;
   /** The model's metric over the samples; undefined where it has no meaning for them. */
   readonly metric: number | undefined;
+}
+
+/** Where the time of the passes of a pipeline's stage went, ms. */
+export type PassTimes = Readonly<Record<PipelinePhase, number>>;
+
+export interface ComputedStep extends StepResult {
+  /** Of a stage in a pipeline. */
+  readonly passes?: PassTimes | undefined;
 }
 
 /** Sums over samples: those of several ranks can be added, one by one. */
@@ -47,7 +57,9 @@ export interface Trainer {
   readonly metric: MetricKind;
   /** Whether there are test samples to evaluate the model on. */
   readonly evaluates: boolean;
-  /** Elements of the flat gradient. */
+  /** Of the whole model. */
+  readonly parameters: number;
+  /** Elements of the flat gradient: of a stage in a pipeline, those that it owns. */
   readonly length: number;
   /** Elements of the optimiser's state (0 for plain SGD). */
   readonly stateLength: number;
@@ -57,6 +69,9 @@ export interface Trainer {
    * on the CPU. The caller's, to be disposed of before `close`.
    */
   openGpuGradient(): GpuGradient | undefined;
+
+  /** Of a stage in a pipeline, before anything is computed: what it says to the others. */
+  joinPipeline?(links: StageLinks): void;
 
   /** Gather iteration t's batch of this rank (phase `data`). */
   loadBatch(iteration: number): void;
@@ -68,7 +83,7 @@ export interface Trainer {
   computeGradient(
     gradient: GradientMemory,
     ready?: (from: number) => void,
-  ): Promise<StepResult>;
+  ): Promise<ComputedStep>;
   /**
    * The mean gradient of all training samples of this rank, each counted once, on the host.
    * The batch that is loaded is another one afterwards.
@@ -120,4 +135,13 @@ export interface TrainerOptions {
   readonly sharers?: number | undefined;
   readonly optimizer: OptimizerSettings & ScheduleSettings & { readonly kind: string };
   readonly iterations: number;
+  /** Which stage of the model to train; default: the whole. `rank` counts pipelines then. */
+  readonly pipeline?: PipelineSeat | undefined;
+}
+
+export interface PipelineSeat {
+  /** Layers behind which the model is split. */
+  readonly splitAfter: readonly string[];
+  readonly microBatches: number;
+  readonly stage: number;
 }

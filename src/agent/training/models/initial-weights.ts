@@ -5,19 +5,26 @@
 import { purposes, RandomStream } from '../runtime/random-stream.ts';
 import { parameterCount, tensorLength, type Initializer, type Model } from './model.ts';
 
-/** All tensors' first values, flat, in the model's order. */
+/**
+ * First values of tensors, flat, in their order.
+ * @param places of the tensors in the model, where these are not all of its tensors
+ */
 export function initialWeights(
   model: Pick<Model, 'tensors'>,
   seed: number,
+  places?: readonly number[],
 ): Float32Array<ArrayBuffer> {
   const weights = new Float32Array(parameterCount(model));
   let start = 0;
-  for (const [index, tensor] of model.tensors.entries()) {
+  for (const [place, tensor] of model.tensors.entries()) {
     const length = tensorLength(tensor);
     initialize(
       tensor.initialize,
       weights.subarray(start, start + length),
-      new RandomStream({ seed, bucket: index, purpose: purposes.weights }),
+      new RandomStream({
+        ...{ seed, purpose: purposes.weights },
+        bucket: places?.[place] ?? place,
+      }),
     );
     start += length;
   }

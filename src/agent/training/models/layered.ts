@@ -58,7 +58,8 @@ export function layered(definition: Omit<LayeredModel, 'objective'>): LayeredMod
       const names = definition.tensors.map(({ name }) => name);
       const byName = new Map(names.map((name, i) => [name, parameters[i]!]));
       const { layers, head } = definition;
-      const given = { jax, parameters: byName, batch };
+      const samples = Object.values(batch)[0]!.shape[0]!;
+      const given = { jax, samples, parameters: byName, batch };
       const objective = applyHead(given, head, applyLayers(given, layers)!);
       for (const array of [...parameters, ...Object.values(batch)]) array.dispose();
       return objective;
@@ -69,6 +70,7 @@ export function layered(definition: Omit<LayeredModel, 'objective'>): LayeredMod
 /** Arrays that stay the caller's. */
 export interface LayerArrays {
   readonly jax: Jax;
+  readonly samples: number;
   /** By the names of the model's tensors. */
   readonly parameters: ReadonlyMap<string, JaxArray>;
   readonly batch: Readonly<Record<string, JaxArray>>;
@@ -80,10 +82,10 @@ export function applyLayers(
   layers: readonly ModelLayer[],
   values?: JaxArray,
 ): JaxArray | undefined {
-  const { jax, parameters } = given;
+  const { jax, parameters, samples } = given;
   return layers.reduce<JaxArray | undefined>((before, layer) => {
     const own = layer.tensors.map((name) => parameters.get(name)!.ref);
-    const { fields, samples } = taken(given, layer.fields);
+    const fields = taken(given, layer.fields);
     return layer.apply({ jax, samples, parameters: own, fields }, before);
   }, values);
 }
@@ -93,13 +95,9 @@ export function applyHead(
   head: ModelHead,
   values: JaxArray,
 ): Objective {
-  const { fields, samples } = taken(given, head.fields);
-  return head.objective({ jax: given.jax, samples, fields }, values);
+  const { jax, samples } = given;
+  return head.objective({ jax, samples, fields: taken(given, head.fields) }, values);
 }
 
-function taken({ batch }: LayerArrays, names: readonly string[]) {
-  return {
-    samples: Object.values(batch)[0]!.shape[0]!,
-    fields: Object.fromEntries(names.map((name) => [name, batch[name]!.ref])),
-  };
-}
+const taken = ({ batch }: LayerArrays, names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, batch[name]!.ref]));

@@ -1,0 +1,77 @@
+/** A layered model, split behind some of its layers into stages, each for a rank of its own. */
+import type { ModelFields } from '../batches/batch.ts';
+import type { LayerOutput, LayeredModel, ModelHead, ModelLayer } from './layered.ts';
+import type { Model, ModelTensor } from './model.ts';
+
+/** A tensor of the model, with its place there: first values are drawn by it. */
+export interface PlacedTensor {
+  readonly tensor: ModelTensor;
+  readonly place: number;
+}
+
+/** A tensor that several stages use. The first of them owns it: it alone moves it. */
+export interface SharedTensor {
+  readonly tensor: ModelTensor;
+  readonly owner: number;
+  /** The other stages, which get its weights and send their gradients. */
+  readonly borrowers: readonly number[];
+}
+
+export interface ModelStage {
+  readonly index: number;
+  /** Stages in all. */
+  readonly count: number;
+  readonly layers: readonly ModelLayer[];
+  /** Of the last stage. */
+  readonly head: ModelHead | undefined;
+  /** Those it owns, in the model's order. */
+  readonly tensors: readonly PlacedTensor[];
+  /** Of all stages. */
+  readonly shared: readonly SharedTensor[];
+  /** Fields of the batch that it takes. */
+  readonly fields: ModelFields;
+  /** What it gets for one sample; undefined for the first stage. */
+  readonly before: LayerOutput | undefined;
+  /** What it passes on; undefined for the last stage. */
+  readonly after: LayerOutput | undefined;
+}
+
+/** @param splitAfter names of layers, in the model's order, none of them the last */
+export function splitModel(
+  model: LayeredModel,
+  splitAfter: readonly string[],
+): readonly ModelStage[] {
+  const names = model.layers.map(({ name }) => name);
+  const ends = [...splitAfter.map((name) => names.indexOf(name) + 1), names.length];
+  const count = ends.length;
+  const chains = ends.map((end, index) =>
+    model.layers.slice(ends[index - 1] ?? 0, end),
+  );
+  const users = (name: string): readonly number[] =>
+    chains.flatMap((layers, index) =>
+      layers.some(({ tensors }) => tensors.includes(name)) ? [index] : [],
+    );
+  const placed = model.tensors.map((tensor, place) => ({ tensor, place }));
+  const shared = model.tensors.flatMap((tensor): SharedTensor[] => {
+    const [owner, ...borrowers] = users(tensor.name);
+    return borrowers.length === 0 ? [] : [{ tensor, owner: owner!, borrowers }];
+  });
+  return chains.map((layers, index) => {
+    const head = index === count - 1 ? model.head : undefined;
+    return {
+      ...{ index, count, layers, head, shared },
+      tensors: placed.filter(({ tensor }) => users(tensor.name)[0] === index),
+      fields: fieldsOf(model, [...layers, ...(head === undefined ? [] : [head])]),
+      before: chains[index - 1]?.at(-1)!.output,
+      after: head === undefined ? layers.at(-1)!.output : undefined,
+    };
+  });
+}
+
+function fieldsOf(
+  { inputs }: Pick<Model, 'inputs'>,
+  takers: readonly { readonly fields: readonly string[] }[],
+): ModelFields {
+  const taken = new Set(takers.flatMap(({ fields }) => fields));
+  return Object.fromEntries(Object.entries(inputs).filter(([name]) => taken.has(name)));
+}

@@ -1,0 +1,35 @@
+/** Where the time of a stage's passes goes, ms. Nothing is counted twice. */
+import type { PipelinePhase } from '../../shared/phases.ts';
+import type { PassTimes } from './trainer.ts';
+
+export class PassClock {
+  #times = noTimes();
+
+  begin(): void {
+    this.#times = noTimes();
+  }
+
+  async measure<T>(phase: PipelinePhase, work: () => Promise<T>): Promise<T> {
+    const start = performance.now();
+    try {
+      return await work();
+    } finally {
+      this.#times[phase] += performance.now() - start;
+    }
+  }
+
+  /** What was counted to one phase belongs to another, as far as it was counted. */
+  move(from: PipelinePhase, to: PipelinePhase, time: number): void {
+    const moved = Math.min(time, this.#times[from]);
+    this.#times[from] -= moved;
+    this.#times[to] += moved;
+  }
+
+  end(): PassTimes {
+    return this.#times;
+  }
+}
+
+const noTimes = (): Record<PipelinePhase, number> => ({
+  ...{ forward: 0, backward: 0, activations: 0, bubble: 0 },
+});

@@ -1,0 +1,109 @@
+/**
+ * The functions of a stage that jax-js compiles, each once. A stage that is not the last keeps
+ * what it was given of each micro-batch and computes its layers again in the backward pass:
+ * one more forward pass, for memory that does not grow with its layers (GPipe, Huang et al.,
+ * 2019, section 2.3).
+ */
+import { countedTotals } from './compiled-functions.ts';
+import {
+  inOrder,
+  summands,
+  type JaxBatch,
+  type UsedWeights,
+} from './models/mean-loss.ts';
+import { applyHead, applyLayers, type LayerArrays } from './models/layered.ts';
+import type { Model } from './models/model.ts';
+import type { Jax, JaxArray } from './runtime/jax-runtime.ts';
+import type { ModelStage } from './models/split-model.ts';
+
+/** What a stage's values are computed from, and differentiated by. */
+export interface StageInputs {
+  readonly used: UsedWeights;
+  /** Tensors of other stages, in the order of `borrowedBy`. */
+  readonly borrowed: JaxArray[];
+  /** One, [samples · rows, width], of a micro-batch; none for the first stage. */
+  readonly values: JaxArray[];
+}
+
+/** Every function uses up its arguments. */
+export interface StageFunctions {
+  /** [samples · rows, width] */
+  forward(inputs: StageInputs, batch: JaxBatch): JaxArray;
+  /** @param gradient of what `forward` gives */
+  backward(inputs: StageInputs, batch: JaxBatch, gradient: JaxArray): StageInputs;
+  /** Of the last stage: the micro-batch's part of the batch's mean loss. */
+  lossAndGradient(
+    inputs: StageInputs,
+    batch: JaxBatch,
+  ): [[loss: JaxArray, sums: JaxArray[]], gradients: StageInputs];
+  /** Of the last stage, for an evaluation. */
+  score(inputs: StageInputs, batch: JaxBatch, counted: JaxArray): JaxArray[];
+}
+
+/** Names of the tensors of other stages that a stage uses. */
+export const borrowedBy = ({ index, shared }: ModelStage): readonly string[] =>
+  shared.flatMap(({ borrowers, tensor }) =>
+    borrowers.includes(index) ? [tensor.name] : [],
+  );
+
+export interface StageSizes {
+  /** In a micro-batch. */
+  readonly samples: number;
+  /** Micro-batches in a batch. */
+  readonly microBatches: number;
+}
+
+export function compileStage(
+  jax: Jax,
+  model: Pick<Model, 'metric' | 'predictions'>,
+  stage: ModelStage,
+  { samples, microBatches }: StageSizes,
+): StageFunctions {
+  const owned = stage.tensors.map(({ tensor }) => tensor);
+  const borrowed = borrowedBy(stage);
+  const predictions = samples * microBatches * model.predictions;
+
+  const arraysOf = (inputs: StageInputs, batch: JaxBatch): LayerArrays => {
+    const own = inOrder({ tensors: owned }, inputs.used);
+    const parameters = new Map([
+      ...owned.map(({ name }, i) => [name, own[i]!] as const),
+      ...borrowed.map((name, i) => [name, inputs.borrowed[i]!] as const),
+    ]);
+    return { jax, samples, parameters, batch };
+  };
+  const dispose = ({ parameters, batch }: LayerArrays): void => {
+    for (const array of [...parameters.values(), ...Object.values(batch)]) {
+      array.dispose();
+    }
+  };
+
+  const forward = (inputs: StageInputs, batch: JaxBatch): JaxArray => {
+    const arrays = arraysOf(inputs, batch);
+    const values = applyLayers(arrays, stage.layers, inputs.values[0])!;
+    dispose(arrays);
+    return values;
+  };
+  const objective = (inputs: StageInputs, batch: JaxBatch) => {
+    const arrays = arraysOf(inputs, batch);
+    const values = applyLayers(arrays, stage.layers, inputs.values[0])!;
+    const { losses, sums } = applyHead(arrays, stage.head!, values);
+    dispose(arrays);
+    return { losses, sums: summands(jax, model, sums) };
+  };
+  const product = (inputs: StageInputs, batch: JaxBatch, gradient: JaxArray) =>
+    forward(inputs, batch).mul(gradient).sum();
+  const partOfLoss = (inputs: StageInputs, batch: JaxBatch) => {
+    const { losses, sums } = objective(inputs, batch);
+    return [losses.sum().mul(1 / predictions), sums.map((each) => each.sum(0))];
+  };
+  const score = (inputs: StageInputs, batch: JaxBatch, counted: JaxArray) => {
+    const { losses, sums } = objective(inputs, batch);
+    return countedTotals([losses, ...sums], counted);
+  };
+  return {
+    forward: jax.jit(forward as never) as StageFunctions['forward'],
+    backward: jax.jit(jax.grad(product)) as never,
+    lossAndGradient: jax.jit(jax.valueAndGrad(partOfLoss, { hasAux: true })) as never,
+    score: jax.jit(score as never) as StageFunctions['score'],
+  };
+}

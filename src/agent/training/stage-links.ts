@@ -1,0 +1,39 @@
+/** What a stage says to the other stages of its pipeline. */
+
+/** `evaluation`: as `forward`, of test samples, always whole. */
+export type Passage = 'forward' | 'backward' | 'evaluation';
+
+/** What one stage gives another of a tensor that both use: weights, or a gradient. */
+export type SharedPassage = 'weights' | 'gradient';
+
+export interface StageLinks {
+  /** To the next stage, or back to the one before. Resolves when `values` may be reused. */
+  send(passage: Passage, microBatch: number, values: Float32Array): Promise<void>;
+  /**
+   * From there. The values are valid until the next call; what was lost on the way is lost
+   * in them.
+   */
+  receive(passage: Passage, microBatch: number): Promise<Received>;
+  /** @param peer the other stage; @param tensor its place among the shared ones */
+  sendShared(
+    passage: SharedPassage,
+    tensor: number,
+    peer: number,
+    values: Float32Array,
+  ): Promise<void>;
+  receiveShared(
+    passage: SharedPassage,
+    tensor: number,
+    peer: number,
+  ): Promise<Received>;
+  /** All that was sent has left. */
+  settle(): Promise<void>;
+  /** What is sent until `end` is called measures the run, and is no part of training. */
+  measuring(): Promise<() => Promise<void>>;
+}
+
+export interface Received {
+  readonly values: Float32Array;
+  /** Of the time that it took, until another stage had something to give, ms. */
+  readonly idle: number;
+}

@@ -1,0 +1,468 @@
+/**
+ * One stage of a pipeline: the layers of a model between two splits, trained by one rank
+ * together with the stages before and behind it. A batch passes in micro-batches, all forward
+ * and then all backward, and the gradient is that of the whole batch (the schedule of GPipe,
+ * Huang et al., 2019). The last stage computes the loss and its gradient at once, so that its
+ * first gradients go back while others are still coming in: all of it counts as backward.
+ */
+import type { MetricKind } from '../../shared/metric.ts';
+import { BatchLoader } from './batch-loader.ts';
+import { settledFields } from './batches/batch.ts';
+import { BatchSampler } from './batches/batch-sampler.ts';
+import type { RankShard } from './datasets/dataset.ts';
+import { numbersOf } from './evaluator.ts';
+import { sumCount } from './metrics/metric.ts';
+import { ModelParameters } from './model-parameters.ts';
+import { initialWeights } from './models/initial-weights.ts';
+import type { JaxBatch } from './models/mean-loss.ts';
+import { parameterCount, type Model } from './models/model.ts';
+import type { Optimizer } from './optimizers/optimizer.ts';
+import type { Jax, JaxArray, JaxRuntime } from './runtime/jax-runtime.ts';
+import type {
+  ComputedStep,
+  EvaluationSums,
+  GradientMemory,
+  ParameterTensor,
+  StepResult,
+  Trainer,
+  TrainerOptions,
+} from './trainer.ts';
+import { PassClock } from './pass-clock.ts';
+import type { ModelStage } from './models/split-model.ts';
+import {
+  borrowedBy,
+  compileStage,
+  type StageFunctions,
+  type StageInputs,
+} from './stage-functions.ts';
+import type { Passage, StageLinks } from './stage-links.ts';
+
+export interface StageTrainerParts {
+  readonly runtime: JaxRuntime;
+  readonly model: Model;
+  readonly stage: ModelStage;
+  readonly microBatches: number;
+  readonly optimizer: Optimizer;
+  readonly shard: RankShard;
+  /** `rank` and `world` count pipelines: all stages of one see the same samples. */
+  readonly options: TrainerOptions;
+}
+
+/** Where gradients of micro-batches are added up: tables on the host, all else on the device. */
+interface GradientPlaces {
+  readonly gradient: Float32Array;
+  readonly sum: GradientSum;
+}
+
+/** What a stage has of a micro-batch. */
+interface MicroBatch {
+  readonly loader: BatchLoader;
+  /** What the stage before gave: kept for the backward pass. */
+  values: JaxArray[];
+}
+
+export class StageTrainer implements Trainer {
+  readonly backend: 'wasm' | 'webgpu';
+  readonly device: string;
+  readonly whyBackend: string | undefined;
+  readonly tensors: readonly ParameterTensor[];
+  readonly metric: MetricKind;
+  readonly evaluates = true;
+  readonly parameters: number;
+  readonly length: number;
+  readonly stateLength: number;
+
+  readonly #parts: StageTrainerParts;
+  readonly #jax: Jax;
+  readonly #weights: ModelParameters;
+  readonly #functions: StageFunctions;
+  readonly #sampler: BatchSampler;
+  readonly #order: Uint32Array;
+  readonly #microBatches: readonly MicroBatch[];
+  readonly #test: BatchLoader;
+  readonly #clock = new PassClock();
+  /** Tensors of other stages that this one uses, and their gradients over the batch. */
+  #borrowed: JaxArray[] = [];
+  #links: StageLinks | undefined;
+
+  constructor(parts: StageTrainerParts) {
+    const { microBatches, model, optimizer, options, runtime, shard, stage } = parts;
+    this.#parts = parts;
+    this.#jax = runtime.jax;
+    this.backend = runtime.backend;
+    this.device = runtime.device;
+    this.whyBackend = runtime.why;
+    const { id, title, format, better } = model.metric;
+    this.metric = { id, title, format, better };
+    const tensors = stage.tensors.map(({ tensor }) => tensor);
+    const places = stage.tensors.map(({ place }) => place);
+    this.#weights = new ModelParameters({
+      ...{ runtime, optimizer, options, tensors },
+      first: initialWeights({ tensors }, options.seed, places),
+    });
+    this.tensors = this.#weights.tensors;
+    this.length = this.#weights.length;
+    this.stateLength = this.#weights.stateLength;
+    this.parameters = parameterCount(model);
+
+    const samples = options.batchPerRank / microBatches;
+    this.#functions = compileStage(runtime.jax, model, stage, {
+      samples,
+      microBatches,
+    });
+    const fields = settledFields(stage.fields, shard.lengths);
+    this.#microBatches = Array.from({ length: microBatches }, () => ({
+      loader: new BatchLoader(shard.train, fields, samples),
+      values: [],
+    }));
+    this.#test = new BatchLoader(shard.test, fields, samples);
+    this.#order = new Uint32Array(options.batchPerRank);
+    this.#sampler = new BatchSampler({
+      count: shard.train.count,
+      batch: options.batchPerRank,
+      seed: options.seed,
+      rank: options.rank,
+    });
+  }
+
+  /** Before anything is computed. */
+  joinPipeline(links: StageLinks): void {
+    this.#links = links;
+  }
+
+  openGpuGradient(): undefined {
+    // Micro-batches are added up on their way to the host.
+    return undefined;
+  }
+
+  loadBatch(iteration: number): void {
+    this.#sampler.fill(iteration, this.#order);
+    for (const [i, { loader }] of this.#microBatches.entries()) {
+      const samples = loader.rows.length;
+      loader.rows.set(this.#order.subarray(i * samples, (i + 1) * samples));
+      read(loader, samples);
+    }
+  }
+
+  async computeGradient(gradient: GradientMemory): Promise<ComputedStep> {
+    if (!(gradient instanceof Float32Array)) {
+      throw new Error('internal: the gradient of a stage is on the host');
+    }
+    const { stage } = this.#parts;
+    this.#clock.begin();
+    await this.#shareWeights();
+    const sum = new GradientSum(this.#jax);
+    this.#weights.tables.clear(gradient);
+    let measured: StepResult = NOTHING_MEASURED;
+    if (stage.head === undefined) {
+      for (const i of this.#microBatches.keys()) await this.#passForward(i);
+      for (const i of this.#microBatches.keys()) {
+        const given = await this.#receive('backward', i, stage.after!.width);
+        await this.#passBackward(i, given, { gradient, sum });
+      }
+    } else {
+      measured = await this.#passLosses({ gradient, sum });
+    }
+    await this.#clock.measure('backward', () =>
+      this.#weights.download(sum.whole, gradient),
+    );
+    await this.#shareGradients(sum.borrowed, gradient);
+    await this.#clock.measure('activations', () => this.#linked.settle());
+    return { ...measured, passes: this.#clock.end() };
+  }
+
+  computeFullGradient(): Promise<void> {
+    throw new Error('internal: a stage has no full gradient');
+  }
+
+  async applyGradient(gradient: GradientMemory, iteration: number): Promise<void> {
+    const flat = gradient as Float32Array;
+    await this.#weights.step(this.#weights.upload(flat), flat, iteration);
+  }
+
+  takePlainSteps(tensors: ReadonlySet<string>): void {
+    this.#weights.takePlainSteps(tensors);
+  }
+
+  learningRate(iteration: number): number {
+    return this.#weights.learningRate(iteration);
+  }
+
+  /** The last stage has the sums, all others 0. */
+  async evaluate(): Promise<EvaluationSums> {
+    const { model, stage } = this.#parts;
+    const test = this.#test;
+    const block = test.rows.length;
+    const end = await this.#linked.measuring();
+    await this.#shareWeights();
+    const totals = Array.from({ length: 1 + sumCount(model.metric) }, () => 0);
+    for (let first = 0; first < test.samples.count; first += block) {
+      const filled = Math.min(block, test.samples.count - first);
+      for (let row = 0; row < block; row++) {
+        test.rows[row] = row < filled ? first + row : 0;
+      }
+      read(test, filled);
+      const values =
+        stage.before === undefined
+          ? []
+          : [await this.#receive('evaluation', 0, stage.before.width)];
+      const inputs = this.#inputs(test, values);
+      const batch = test.upload(this.#jax);
+      if (stage.head === undefined) {
+        const given = await this.#functions.forward(inputs, batch).data();
+        await this.#linked.send('evaluation', 0, given as Float32Array);
+        continue;
+      }
+      const counted = this.#jax.numpy.array(test.counted);
+      const sums = await numbersOf(this.#functions.score(inputs, batch, counted));
+      for (const [i, value] of sums.entries()) totals[i] = totals[i]! + value;
+    }
+    await this.#linked.settle();
+    await end();
+    const [loss, ...sums] = totals as [number, ...number[]];
+    return [stage.head === undefined ? 0 : test.samples.count, loss, ...sums];
+  }
+
+  measuresOf([samples, loss, ...sums]: EvaluationSums): StepResult {
+    return this.#measures(
+      loss / (samples * this.#parts.model.predictions),
+      samples,
+      sums,
+    );
+  }
+
+  readWeights(out: Float32Array): Promise<void> {
+    return this.#weights.readWeights(out);
+  }
+
+  writeWeights(weights: Float32Array): Promise<void> {
+    return this.#weights.writeWeights(weights);
+  }
+
+  readState(out: Float32Array): Promise<void> {
+    return this.#weights.readState(out);
+  }
+
+  writeState(state: Float32Array): Promise<void> {
+    return this.#weights.writeState(state);
+  }
+
+  close(): void {
+    this.#jax.tree.dispose(this.#borrowed);
+    this.#borrowed = [];
+    this.#weights.close();
+    this.#parts.runtime.release();
+  }
+
+  get #linked(): StageLinks {
+    if (this.#links === undefined) throw new Error('internal: a stage on its own');
+    return this.#links;
+  }
+
+  /** `loss`: the mean of a prediction's. */
+  #measures(loss: number, samples: number, sums: readonly number[]): StepResult {
+    const { metric, predictions } = this.#parts.model;
+    const value = metric.value({ loss, predictions: samples * predictions, sums });
+    return { loss, metric: value };
+  }
+
+  /** What the stage before gives goes through this one's layers to the next. */
+  async #passForward(i: number): Promise<void> {
+    const { before } = this.#parts.stage;
+    const microBatch = this.#microBatches[i]!;
+    microBatch.values =
+      before === undefined ? [] : [await this.#receive('forward', i, before.width)];
+    const values = await this.#clock.measure('forward', () => {
+      const { batch, inputs } = this.#inputsOf(i, true);
+      return this.#functions.forward(inputs, batch).data();
+    });
+    await this.#send('forward', i, values as Float32Array);
+  }
+
+  /** Of the last stage: forward and backward of one micro-batch after the other. */
+  async #passLosses(to: GradientPlaces): Promise<StepResult> {
+    const { options, stage } = this.#parts;
+    let total = 0;
+    let totals: readonly number[] = [];
+    for (const [i, microBatch] of this.#microBatches.entries()) {
+      const { before } = stage;
+      microBatch.values =
+        before === undefined ? [] : [await this.#receive('forward', i, before.width)];
+      const gradients = await this.#clock.measure('backward', async () => {
+        const { batch, inputs, loader } = this.#inputsOf(i);
+        const [[loss, sums], of] = this.#functions.lossAndGradient(inputs, batch);
+        await this.#add(of, loader, to);
+        const [part, ...rest] = await numbersOf([loss, ...sums]);
+        total += part!;
+        totals = rest.map((value, j) => value + (totals[j] ?? 0));
+        return of.values;
+      });
+      await this.#passBack(gradients, i);
+    }
+    return this.#measures(total, options.batchPerRank, totals);
+  }
+
+  /** @param given the gradient of what this stage has passed on; used up */
+  async #passBackward(i: number, given: JaxArray, to: GradientPlaces): Promise<void> {
+    const values = await this.#clock.measure('backward', async () => {
+      const { batch, inputs, loader } = this.#inputsOf(i);
+      const gradients = this.#functions.backward(inputs, batch, given);
+      await this.#add(gradients, loader, to);
+      return gradients.values;
+    });
+    await this.#passBack(values, i);
+  }
+
+  /** @param values gradients of what the stage before gave; none in the first stage */
+  async #passBack(values: readonly JaxArray[], microBatch: number): Promise<void> {
+    for (const array of values) {
+      const data = await this.#clock.measure('backward', () => array.data());
+      await this.#send('backward', microBatch, data as Float32Array);
+    }
+  }
+
+  /** A micro-batch's gradients to those before it. */
+  async #add(
+    { borrowed, used, values }: StageInputs,
+    loader: BatchLoader,
+    { gradient, sum }: GradientPlaces,
+  ): Promise<void> {
+    await this.#weights.oneForAll(used.rows[0] ?? used.whole[0] ?? borrowed[0]);
+    const rows = await Promise.all(used.rows.map((array) => array.data()));
+    this.#weights.tables.scatterAdd(rows as Float32Array[], loader.values, gradient);
+    sum.add(used.whole, borrowed);
+    // jax-js is lazy: it would compute all of this where it is asked for first.
+    await this.#jax.blockUntilReady([sum.whole, sum.borrowed, values]);
+  }
+
+  #inputsOf(i: number, keeps = false) {
+    const { loader, values } = this.#microBatches[i]!;
+    const given = keeps ? this.#jax.tree.ref(values) : values;
+    return {
+      loader,
+      inputs: this.#inputs(loader, given),
+      batch: loader.upload(this.#jax) as JaxBatch,
+    };
+  }
+
+  #inputs(loader: BatchLoader, values: JaxArray[]): StageInputs {
+    const borrowed = this.#jax.tree.ref(this.#borrowed);
+    return { used: this.#weights.used(loader), borrowed, values };
+  }
+
+  async #send(passage: Passage, i: number, values: Float32Array): Promise<void> {
+    await this.#clock.measure('activations', () =>
+      this.#linked.send(passage, i, values),
+    );
+  }
+
+  /** @returns [samples · rows, width] */
+  async #receive(passage: Passage, i: number, width: number): Promise<JaxArray> {
+    const received = await this.#clock.measure('activations', () =>
+      this.#linked.receive(passage, i),
+    );
+    this.#clock.move('activations', 'bubble', received.idle);
+    return this.#arrayOf(received.values, [-1, width]);
+  }
+
+  #arrayOf(values: Float32Array, shape: readonly number[]): JaxArray {
+    const data = values as Float32Array<ArrayBuffer>;
+    return this.#jax.numpy.array(data, { shape: [data.length] }).reshape([...shape]);
+  }
+
+  /** Weights that several stages use, from the one that owns them to the others. */
+  async #shareWeights(): Promise<void> {
+    const { index, shared } = this.#parts.stage;
+    if (shared.length === 0) return;
+    let own: Float32Array | undefined;
+    const borrowed: JaxArray[] = [];
+    for (const [place, { borrowers, owner, tensor }] of shared.entries()) {
+      if (owner === index) {
+        own ??= await this.#ownWeights();
+        const values = this.#slice(own, tensor.name);
+        for (const peer of borrowers) {
+          await this.#clock.measure('activations', () =>
+            this.#linked.sendShared('weights', place, peer, values),
+          );
+        }
+      } else if (borrowers.includes(index)) {
+        const received = await this.#clock.measure('activations', () =>
+          this.#linked.receiveShared('weights', place, owner),
+        );
+        this.#clock.move('activations', 'bubble', received.idle);
+        borrowed.push(this.#arrayOf(received.values, tensor.shape));
+      }
+    }
+    this.#jax.tree.dispose(this.#borrowed);
+    this.#borrowed = borrowed;
+  }
+
+  /** Their gradients, from the others to the one that owns them, which adds them to its own. */
+  async #shareGradients(
+    borrowed: readonly JaxArray[],
+    gradient: Float32Array,
+  ): Promise<void> {
+    const { index, shared } = this.#parts.stage;
+    const names = borrowedBy(this.#parts.stage);
+    for (const [place, { borrowers, owner, tensor }] of shared.entries()) {
+      if (owner === index) {
+        const slice = this.#slice(gradient, tensor.name);
+        for (const peer of borrowers) {
+          const received = await this.#clock.measure('activations', () =>
+            this.#linked.receiveShared('gradient', place, peer),
+          );
+          this.#clock.move('activations', 'bubble', received.idle);
+          const { values } = received;
+          for (let i = 0; i < slice.length; i++) slice[i] = slice[i]! + values[i]!;
+        }
+      } else if (borrowers.includes(index)) {
+        const data = await borrowed[names.indexOf(tensor.name)]!.data();
+        await this.#clock.measure('activations', () =>
+          this.#linked.sendShared('gradient', place, owner, data as Float32Array),
+        );
+      }
+    }
+  }
+
+  async #ownWeights(): Promise<Float32Array> {
+    const weights = new Float32Array(this.length);
+    await this.#weights.readWeights(weights);
+    return weights;
+  }
+
+  #slice(flat: Float32Array, name: string): Float32Array {
+    const { length, start } = this.tensors.find((tensor) => tensor.name === name)!;
+    return flat.subarray(start, start + length);
+  }
+}
+
+/** Sums over micro-batches, on the device. */
+class GradientSum {
+  readonly #jax: Jax;
+  whole: JaxArray[] = [];
+  borrowed: JaxArray[] = [];
+
+  constructor(jax: Jax) {
+    this.#jax = jax;
+  }
+
+  /** Takes ownership. */
+  add(whole: readonly JaxArray[], borrowed: readonly JaxArray[]): void {
+    this.whole = this.#added(this.whole, whole);
+    this.borrowed = this.#added(this.borrowed, borrowed);
+  }
+
+  #added(sums: readonly JaxArray[], more: readonly JaxArray[]): JaxArray[] {
+    return sums.length === 0
+      ? [...more]
+      : more.map((array, i) => this.#jax.numpy.add(sums[i]!, array));
+  }
+}
+
+/** A stage in the middle takes nothing of a batch. */
+function read(loader: BatchLoader, counted: number): void {
+  if (Object.keys(loader.fields).length > 0) loader.read(counted);
+}
+
+/** The last stage measures. */
+const NOTHING_MEASURED: StepResult = { loss: undefined, metric: undefined };

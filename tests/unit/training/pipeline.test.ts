@@ -1,0 +1,130 @@
+/** A model in stages against the same model whole. */
+import { afterEach, describe, expect, test } from 'vitest';
+import { createTrainer } from '../../../src/agent/training/create-trainer.ts';
+import type { Trainer, TrainerOptions } from '../../../src/agent/training/trainer.ts';
+import { joinedStages } from './joined-stages.ts';
+import { trainerOptions } from './train-together.ts';
+
+let open: Trainer[] = [];
+afterEach(() => {
+  for (const trainer of open) trainer.close();
+  open = [];
+});
+
+const SGD = { kind: 'sgd', lr: 0.1, momentum: 0.9, schedule: 'constant' } as const;
+const BATCH = 8;
+
+interface Case {
+  readonly model: string;
+  readonly dataset: string;
+  readonly splitAfter: readonly string[];
+  readonly microBatches: number;
+  readonly features?: number;
+  readonly optimizer?: TrainerOptions['optimizer'];
+}
+
+const CLICKS = {
+  ...{ model: 'dlrm-small', dataset: 'clicks', features: 250 },
+  optimizer: { ...SGD, kind: 'adagrad', momentum: 0 },
+};
+const BYTES = { model: 'transformer-small', dataset: 'sentences' };
+
+const cases: readonly Case[] = [
+  { model: 'fnn3', dataset: 'digits', splitAfter: ['layer1'], microBatches: 1 },
+  { model: 'fnn3', dataset: 'digits', splitAfter: ['layer2'], microBatches: 4 },
+  {
+    model: 'fnn3',
+    dataset: 'digits',
+    splitAfter: ['layer1', 'layer2'],
+    microBatches: 8,
+  },
+  // The embedding is used by the first stage and by the last.
+  { ...BYTES, splitAfter: ['layer1'], microBatches: 2 },
+  { ...BYTES, splitAfter: ['embedding', 'layer1', 'layer2'], microBatches: 2 },
+  // Of the table, behind the split, a micro-batch uses a few rows.
+  { ...CLICKS, splitAfter: ['bottom1'], microBatches: 4 },
+  { ...CLICKS, splitAfter: ['bottom1', 'embedding'], microBatches: 2 },
+];
+
+describe.each(cases)('$model split after $splitAfter', (given) => {
+  const { dataset, features, microBatches, model, optimizer = SGD, splitAfter } = given;
+  const options: TrainerOptions = {
+    ...trainerOptions(
+      { dataset, world: 3, batchPerRank: BATCH, lr: 0.1, iterations: 9 },
+      1,
+    ),
+    ...{ model, optimizer, features },
+  };
+
+  test(`has the whole model's gradients, losses and weights`, async () => {
+    const whole = await createTrainer(options);
+    const stages = await joinedStages(options, splitAfter, microBatches);
+    open = [whole, ...stages];
+    expect(stages.map(({ parameters }) => parameters)).toEqual(
+      stages.map(() => whole.length),
+    );
+    for (let iteration = 0; iteration < 3; iteration++) {
+      const gradient = new Float32Array(whole.length);
+      whole.loadBatch(iteration);
+      const step = await whole.computeGradient(gradient);
+      const expected = byTensor(whole, gradient);
+      const parts = stages.map(({ length }) => new Float32Array(length).fill(NaN));
+      for (const stage of stages) stage.loadBatch(iteration);
+      const steps = await Promise.all(
+        stages.map((stage, i) => stage.computeGradient(parts[i]!)),
+      );
+      const found = new Map(
+        stages.flatMap((stage, i) => [...byTensor(stage, parts[i]!)]),
+      );
+      expect(new Set(found.keys())).toEqual(new Set(expected.keys()));
+      const scale = gradient.reduce(
+        (most, value) => Math.max(most, Math.abs(value)),
+        0,
+      );
+      for (const [name, values] of expected) {
+        expect(apart(found.get(name)!, values) / scale, name).toBeLessThan(2e-6);
+      }
+      for (const { loss, metric } of steps.slice(0, -1)) {
+        expect([loss, metric]).toEqual([undefined, undefined]);
+      }
+      expect(steps.at(-1)!.loss).toBeCloseTo(step.loss!, 5);
+      // The area under a curve has no meaning for clicks that are all alike.
+      expect((steps.at(-1)!.metric ?? 1) / (step.metric ?? 1)).toBeCloseTo(1, 5);
+      await whole.applyGradient(gradient, iteration);
+      for (const [i, stage] of stages.entries()) {
+        await stage.applyGradient(parts[i]!, iteration);
+      }
+    }
+    const expected = byTensor(whole, await weightsOf(whole));
+    for (const stage of stages) {
+      for (const [name, values] of byTensor(stage, await weightsOf(stage))) {
+        expect(apart(expected.get(name)!, values), name).toBeLessThan(1e-4);
+      }
+    }
+    const sums = await whole.evaluate();
+    const ofStages = await Promise.all(stages.map((stage) => stage.evaluate()));
+    for (const others of ofStages.slice(0, -1)) {
+      expect(others).toEqual(sums.map(() => 0));
+    }
+    const last = ofStages.at(-1)!;
+    expect(last).toHaveLength(sums.length);
+    expect(last[0]).toBe(sums[0]);
+    const [mine, theirs] = [stages[0]!.measuresOf(last), whole.measuresOf(sums)];
+    expect(mine.loss).toBeCloseTo(theirs.loss!, 3);
+    expect(mine.metric! / theirs.metric!).toBeCloseTo(1, 2);
+  });
+});
+
+async function weightsOf(trainer: Trainer): Promise<Float32Array> {
+  const weights = new Float32Array(trainer.length);
+  await trainer.readWeights(weights);
+  return weights;
+}
+
+const byTensor = ({ tensors }: Trainer, flat: Float32Array) =>
+  new Map(
+    tensors.map(({ name, start, length }) => [name, flat.slice(start, start + length)]),
+  );
+
+const apart = (a: Float32Array, b: Float32Array): number =>
+  a.reduce((most, value, i) => Math.max(most, Math.abs(value - b[i]!)), 0);
