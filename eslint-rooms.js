@@ -88,6 +88,15 @@ export const rooms = {
     'agent/transport',
     SHARED,
   ],
+  // What passes between the stages of a model that is split.
+  'agent/pipeline': [
+    'agent/collectives',
+    'agent/kernels',
+    'agent/memory',
+    'agent/profile',
+    'agent/transport',
+    SHARED,
+  ],
   'agent/training/runtime': ['agent/kernels', 'agent/kernels/webgpu', SHARED],
   'agent/training/batches': ['agent/training/runtime'],
   'agent/training/datasets': [
@@ -137,6 +146,7 @@ export const rooms = {
     'agent/kernels',
     'agent/kernels/wasm',
     'agent/memory',
+    'agent/pipeline',
     'agent/plan',
     'agent/profile',
     'agent/sites',
@@ -160,6 +170,7 @@ export const rooms = {
     'agent/compression',
     'agent/exchange',
     'agent/memory',
+    'agent/pipeline',
     'agent/plan',
     'agent/profile',
     'agent/sites',

@@ -3,6 +3,11 @@
  * every rank from one epoch's plan to the next at one fence.
  */
 import { z } from 'zod';
+import {
+  activationPlanSchema,
+  activationsLabel,
+  type ActivationPlan,
+} from './activation-plan.ts';
 import type { JsonObject } from './json.ts';
 import { quantizationSchema, type Quantization } from './quantization.ts';
 
@@ -24,6 +29,8 @@ export interface ExchangePlan {
   readonly quantizeSums?: Quantization | undefined;
   /** Of a collective that has servers, how many ranks are one. Others have none. */
   readonly servers?: number | undefined;
+  /** What the stages of a pipeline send one another. Default: everything. */
+  readonly activations?: ActivationPlan | undefined;
 }
 
 /** The method of the tensors whose names a pattern fits, its parameters written out. */
@@ -54,6 +61,7 @@ export const PLAN_KEYS = [
   'layers',
   'quantizeSums',
   'servers',
+  'activations',
 ] as const;
 
 /**
@@ -125,6 +133,11 @@ export const exchangeSpecSchema = z.looseObject({
     .describe(
       'Ranks that are servers too, of collective: parameter-server; default: 1',
     ),
+  activations: activationPlanSchema
+    .optional()
+    .describe(
+      'What the stages of a pipeline leave out of what they send one another; default: nothing',
+    ),
 });
 export type ExchangeSpec = z.infer<typeof exchangeSpecSchema>;
 
@@ -140,6 +153,7 @@ export interface NamedPlan extends NamedMethod {
   readonly layers?: readonly (NamedMethod & Pick<LayerPlan, 'match'>)[] | undefined;
   readonly quantizeSums?: Quantization | undefined;
   readonly servers?: number | undefined;
+  readonly activations?: ActivationPlan | undefined;
 }
 
 /** A plan as it is written under `exchange`, every parameter given. */
@@ -152,6 +166,7 @@ export function planAsExchange(plan: NamedPlan): ExchangeSpec & JsonObject {
     layers = [],
     quantizeSums,
     servers,
+    activations,
   } = plan;
   return {
     method,
@@ -165,6 +180,7 @@ export function planAsExchange(plan: NamedPlan): ExchangeSpec & JsonObject {
     })),
     ...(quantizeSums === undefined ? {} : { quantizeSums }),
     ...(servers === undefined ? {} : { servers }),
+    ...(activations === undefined ? {} : { activations }),
   };
 }
 
@@ -178,7 +194,12 @@ export function planAsChange(plan: NamedPlan): JsonObject {
     ...startedAt(plan),
     layers: layers.map(startedAt),
   });
-  return { ...written, quantizeSums: plan.quantizeSums ?? null };
+  const { activations, quantizeSums = null } = plan;
+  return {
+    ...written,
+    quantizeSums,
+    ...(activations === undefined ? {} : { activations }),
+  };
 }
 
 /** Plans of older records do not say that warm-ups and ramps began with the run. */
@@ -217,7 +238,10 @@ function methodLabel({ method, parameters }: NamedMethod): string {
 /** A plan for a line of text: its label, the collective and layers where some were chosen. */
 export function describePlan(
   plan: NamedMethod &
-    Pick<NamedPlan, 'collective' | 'layers' | 'quantizeSums' | 'servers'>,
+    Pick<
+      NamedPlan,
+      'activations' | 'collective' | 'layers' | 'quantizeSums' | 'servers'
+    >,
 ): string {
   const collective = plan.collective === 'auto' ? '' : ` over ${plan.collective}`;
   const servers =
@@ -225,7 +249,11 @@ export function describePlan(
   const layers = describeLayers(plan);
   const bits =
     plan.quantizeSums === undefined ? '' : ` in ${plan.quantizeSums.bits} bit`;
-  const named = `${planLabel(plan)}${collective}${servers}${bits}`;
+  const passed =
+    plan.activations === undefined
+      ? ''
+      : `, activations ${activationsLabel(plan.activations)}`;
+  const named = `${planLabel(plan)}${collective}${servers}${bits}${passed}`;
   return layers === '' ? named : `${named} [${layers}]`;
 }
 

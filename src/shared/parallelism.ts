@@ -1,7 +1,9 @@
 /**
  * How ranks share the work of training: `parallelism` in a spec. `synchronous`: all ranks
  * exchange in every iteration. `local-steps`: each takes `every` steps of its own, then they
- * exchange how far they have moved (docs/decisions/048-local-steps.md).
+ * exchange how far they have moved (docs/decisions/048-local-steps.md). With `pipeline` the
+ * model is split as well, and ranks with the same layers exchange
+ * (docs/decisions/055-pipelines.md).
  */
 import { z } from 'zod';
 
@@ -36,6 +38,24 @@ export const parallelismSchema = z.strictObject({
     })
     .optional()
     .describe('The optimizer of what local steps moved, averaged over ranks'),
+  pipeline: z
+    .strictObject({
+      splitAfter: z
+        .array(z.string().min(1).max(200))
+        .min(1)
+        .max(1023)
+        .describe('Layers behind which the model is split, as ["layer1"]'),
+      microBatches: z
+        .int()
+        .min(1)
+        .max(1024)
+        .optional()
+        .describe('Parts in which a batch passes the stages; default: 4'),
+    })
+    .optional()
+    .describe(
+      'Splits the model into stages, a rank each: ranks are stages times pipelines',
+    ),
 });
 export type ParallelismSpec = z.infer<typeof parallelismSchema>;
 
@@ -66,6 +86,56 @@ export function localStepsOf({ parallelism }: Shared): LocalStepsSettings | unde
   const { every = EVERY, outer = {} } = parallelism;
   const { lr = OUTER.lr, momentum = OUTER.momentum, nesterov = OUTER.nesterov } = outer;
   return { every, outer: { lr, momentum, nesterov } };
+}
+
+export interface Pipeline {
+  readonly splitAfter: readonly string[];
+  /** Of a batch. */
+  readonly microBatches: number;
+  /** Of a model. */
+  readonly stages: number;
+}
+
+const MICRO_BATCHES = 4;
+
+/** Undefined where every rank has the whole model. */
+export function pipelineOf({ parallelism }: Shared): Pipeline | undefined {
+  const { pipeline } = parallelism ?? {};
+  if (pipeline === undefined) return undefined;
+  const { microBatches = MICRO_BATCHES, splitAfter } = pipeline;
+  return { splitAfter, microBatches, stages: splitAfter.length + 1 };
+}
+
+/** Ranks with the same layers, which exchange gradients: all, or one of each pipeline. */
+export const replicaCount = (ranks: number, spec: Shared): number =>
+  ranks / (pipelineOf(spec)?.stages ?? 1);
+
+export interface Seat extends Pipeline {
+  readonly stage: number;
+  readonly replica: number;
+}
+
+type Ranked = Shared & { readonly world: { readonly ranks: number } };
+
+/**
+ * Which stage of which pipeline a rank trains: the stages of a pipeline are ranks that follow
+ * one another. Undefined where every rank has the whole model.
+ */
+export function seatIn(spec: Shared, rank: number): Seat | undefined {
+  const pipeline = pipelineOf(spec);
+  if (pipeline === undefined) return undefined;
+  const { stages } = pipeline;
+  return { ...pipeline, stage: rank % stages, replica: Math.floor(rank / stages) };
+}
+
+/** Ranks of the same stage as this one; undefined where every rank has the whole model. */
+export function replicasOf(spec: Ranked, rank: number): readonly number[] | undefined {
+  const seat = seatIn(spec, rank);
+  if (seat === undefined) return undefined;
+  return Array.from(
+    { length: replicaCount(spec.world.ranks, spec) },
+    (_, replica) => replica * seat.stages + seat.stage,
+  );
 }
 
 /**

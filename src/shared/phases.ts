@@ -61,6 +61,13 @@ export const phasesOf = (isPipeline: boolean): readonly Phase[] =>
 
 const pipelinePhases: ReadonlySet<Phase> = new Set(PIPELINE_PHASES);
 
+/** Without those of a pipeline. */
+export const zeroTimes = (): Record<Exclude<Phase, PipelinePhase>, number> =>
+  Object.fromEntries(phasesOf(false).map((phase) => [phase, 0])) as Record<
+    Exclude<Phase, PipelinePhase>,
+    number
+  >;
+
 export function zeroPhases(): Record<Phase, number> {
   return Object.fromEntries(PHASES.map((phase) => [phase, 0])) as Record<Phase, number>;
 }

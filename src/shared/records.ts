@@ -5,6 +5,7 @@
  * sizes in bytes, `at` is wall-clock milliseconds since 1970.
  */
 import { z } from 'zod';
+import { activationPlanSchema } from './activation-plan.ts';
 import type { ErrorData } from './errors.ts';
 import {
   bucketsRecordSchema,
@@ -63,6 +64,8 @@ export const iterationRecordSchema = z.strictObject({
     framingSent: count,
     framingReceived: count,
   }),
+  /** Of a stage in a pipeline, what it sent to the others: as f32, and encoded. */
+  activations: z.strictObject({ dense: count, payload: count }).optional(),
   nnzLocal: count.optional(),
   nnzReduced: count.optional(),
   /** nnzLocal / n. */
@@ -98,6 +101,7 @@ const planSchema = z.strictObject({
     .optional(),
   quantizeSums: quantizationSchema.optional(),
   servers: count.optional(),
+  activations: activationPlanSchema.optional(),
 });
 
 /** What became of the state that methods and collectives keep beside the residual. */

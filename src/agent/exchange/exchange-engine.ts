@@ -25,11 +25,14 @@ import type { ExchangeSummary } from './exchange-statistics.ts';
 import type { GradientSite } from '../sites/gradient-site.ts';
 import { NetworkKnowledge } from '../auto/network-knowledge.ts';
 import { PlanExecution, type BucketObservation } from './plan-execution.ts';
+import { transportSubset } from '../transport/transport-subset.ts';
 import { Readiness } from './readiness.ts';
 import { PlanSchedule } from '../plan/plan-schedule.ts';
 import { transitionOf, type Transition } from '../plan/residual-transition.ts';
 import {
   CONTROL_STREAM,
+  OBSERVATION_STREAM,
+  REPLICA_SUMMARY_STREAM,
   RESIDUAL_STREAM,
   SUMMARY_STREAM,
   WEIGHTS_STREAM,
@@ -44,6 +47,11 @@ export interface EngineOptions {
   /** Where the flat gradient lies: input and, averaged, output of an exchange. */
   readonly site: GradientSite;
   readonly seed: number;
+  /**
+   * Ranks with the same tensors, this one among them: they exchange gradients, and all ranks
+   * agree on plans. Default: all ranks.
+   */
+  readonly replicas?: readonly number[] | undefined;
   readonly plan: ExchangePlan;
   readonly switches: readonly PlanSwitch[];
   /** As measured, the same on all ranks; default: constants of loopback. */
@@ -98,6 +106,9 @@ export interface Fence {
   readonly state: StateTransition;
 }
 
+/** Which ranks take part in a summary: all, or those with the same tensors. */
+export type SummaryScope = 'all' | 'replicas';
+
 /** Reading the residual costs a pass over it: once in this many iterations. */
 const RESIDUAL_NORM_EVERY = 10;
 
@@ -105,7 +116,9 @@ export class ExchangeEngine implements Disposable {
   readonly #options: EngineOptions;
   readonly #schedule: PlanSchedule;
   readonly #ledger: ByteLedger;
+  /** Ranks that exchange gradients; and all ranks, which may be the same. */
   readonly #group: CollectiveGroup;
+  readonly #world: CollectiveGroup;
   readonly #knowledge: NetworkKnowledge;
   #execution: PlanExecution;
   #request = GO_ON;
@@ -121,11 +134,20 @@ export class ExchangeEngine implements Disposable {
       options.emulated,
       options.places,
     );
-    this.#group = new CollectiveGroup({
-      ...options,
-      ledger: this.#ledger,
+    const common = {
+      ...{ ...options, ledger: this.#ledger },
       epoch: () => this.#schedule.epoch,
-    });
+    };
+    const { places, replicas, transport } = options;
+    this.#world = new CollectiveGroup(common);
+    this.#group =
+      replicas === undefined
+        ? this.#world
+        : new CollectiveGroup({
+            ...common,
+            transport: transportSubset(transport, replicas),
+            places: places && replicas.map((rank) => places[rank]!),
+          });
     const { resume } = options;
     if (resume !== undefined) this.#schedule.restore(resume.schedule);
     this.#execution = this.#execute(this.#schedule.plan);
@@ -322,23 +344,49 @@ export class ExchangeEngine implements Disposable {
     }
   }
 
-  /** Elementwise sum, minimum or maximum of a few numbers over ranks: measures of the run. */
+  /**
+   * Elementwise sum, minimum or maximum of a few numbers over ranks: measures of the run.
+   * @param among all ranks, or those with the same tensors
+   */
   summarize(
     values: readonly number[],
     operations: readonly SmallOperation[],
+    among: SummaryScope = 'all',
   ): Promise<readonly number[]> {
-    return this.#aside(() => this.#group.summarize(SUMMARY_STREAM, values, operations));
+    return this.#aside(() =>
+      among === 'all'
+        ? this.#world.summarize(SUMMARY_STREAM, values, operations)
+        : this.#group.summarize(REPLICA_SUMMARY_STREAM, values, operations),
+    );
   }
 
   /** Between two exchanges. */
   async #aside<T>(work: () => Promise<T>): Promise<T> {
-    const { transport } = this.#options;
-    const end = this.#ledger.setAside({ ...transport.counters });
+    const end = this.setAside();
     try {
       return await work();
     } finally {
-      end(transport.counters);
+      end();
     }
+  }
+
+  /** What is sent until this ends measures the run: between two exchanges. */
+  setAside(): () => void {
+    const { transport } = this.#options;
+    const end = this.#ledger.setAside({ ...transport.counters });
+    return () => {
+      end(transport.counters);
+    };
+  }
+
+  /** Told of all messages, those of others included. */
+  get ledger(): ByteLedger {
+    return this.#ledger;
+  }
+
+  /** Of the plan in force. */
+  get epoch(): number {
+    return this.#schedule.epoch;
   }
 
   /** Bytes by which the run's ledger is off; both 0 unless there is a bug. */
@@ -367,13 +415,19 @@ export class ExchangeEngine implements Disposable {
    */
   async #agree(): Promise<{ request: number; observed: readonly number[] }> {
     const { watch } = this.#execution;
-    const [epoch, request, ...observed] = await this.#group.summarize(
+    // Stages have buckets of their own: what was seen of these is for their replicas.
+    const isSplit = this.#group !== this.#world;
+    const seen = isSplit
+      ? this.#group.summarize(OBSERVATION_STREAM, watch.report, watch.operations)
+      : undefined;
+    seen?.catch(awaitedLater);
+    const [epoch, request, ...observed] = await this.#world.summarize(
       CONTROL_STREAM,
-      [this.#schedule.knownEpoch, this.#request, ...watch.report],
-      ['min', 'max', ...watch.operations],
+      [this.#schedule.knownEpoch, this.#request, ...(isSplit ? [] : watch.report)],
+      ['min', 'max', ...(isSplit ? [] : watch.operations)],
     );
     this.#schedule.agree(epoch!);
-    return { request: request!, observed };
+    return { request: request!, observed: (await seen) ?? observed };
   }
 
   #execute(plan: ExchangePlan): PlanExecution {

@@ -44,6 +44,7 @@ import type {
   NotFiniteElement,
 } from '../sites/gradient-site.ts';
 import type { NetworkKnowledge } from '../auto/network-knowledge.ts';
+import type { Transport } from '../transport/transport.ts';
 import { notFiniteError } from './not-finite.ts';
 import type { Readiness } from './readiness.ts';
 import { bucketStream } from './streams.ts';
@@ -58,6 +59,7 @@ export interface ExecutionOptions {
   readonly plan: ExchangePlan;
   readonly arena: Arena;
   readonly knowledge: NetworkKnowledge;
+  readonly transport: Pick<Transport, 'rank'>;
 }
 
 interface BucketExchange {
@@ -301,7 +303,8 @@ export class PlanExecution implements Disposable {
     { index, value }: NotFiniteElement,
     { bucket }: BucketExchange,
   ): GradwireError {
-    const { rank } = this.#options.group;
+    // Of the world: a group of replicas counts its own.
+    const { rank } = this.#options.transport;
     return notFiniteError({ index, value, bucket, iteration: this.#named, rank });
   }
 

@@ -14,9 +14,15 @@ import {
   type ExperimentSpec,
 } from '../../shared/experiment-spec.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
-import { exchangeFrom, localStepsOf } from '../../shared/parallelism.ts';
+import {
+  exchangeFrom,
+  localStepsOf,
+  pipelineOf,
+  replicaCount,
+} from '../../shared/parallelism.ts';
 import { checkOverlap } from './check-overlap.ts';
 import { checkParallelism } from './check-parallelism.ts';
+import { checkPipeline, checkSplit } from './check-pipeline.ts';
 import {
   resolvePlan,
   type MomentumOwner,
@@ -55,17 +61,16 @@ export function validateLaunch(
   checkPairs(parsed);
   checkOverlap(parsed);
   checkParallelism(parsed);
-  const { features, notice, tensors, iterationsPerEpoch, ownMomentum } = checkWorkload(
-    parsed.workload,
-    parsed.optimizer,
-    parsed.world.ranks,
-    known,
-  );
+  checkPipeline(parsed);
+  const replicas = replicaCount(parsed.world.ranks, parsed);
+  const checked = checkWorkload(parsed.workload, parsed.optimizer, replicas, known);
+  const { features, notice, tensors, iterationsPerEpoch, ownMomentum } = checked;
+  checkSplit(parsed, checked.layers);
   const { momentum } = parsed.optimizer;
-  const { ranks } = parsed.world;
   const local = localStepsOf(parsed);
   const setting = {
-    ...{ tensors, momentum, ranks },
+    ...{ tensors, momentum, ranks: replicas },
+    isPipeline: pipelineOf(parsed) !== undefined,
     // Methods count exchanges.
     iterationsPerEpoch: iterationsPerEpoch / (local?.every ?? 1),
     ownMomentum: local === undefined ? ownMomentum : OUTER,

@@ -52,6 +52,8 @@ export interface PlanSetting {
   readonly momentum?: number | undefined;
   /** What cannot leave its momentum to the method. */
   readonly ownMomentum?: MomentumOwner | undefined;
+  /** Whether the model is split into stages, which send one another activations. */
+  readonly isPipeline?: boolean | undefined;
   /** P: servers are some of the ranks. */
   readonly ranks?: number | undefined;
   /** Of the switch that is resolved: warm-ups and ramps that it gives begin at its fence. */
@@ -59,6 +61,12 @@ export interface PlanSetting {
 }
 
 const planKeys: ReadonlySet<string> = new Set(PLAN_KEYS);
+
+const REMOVABLE: ReadonlySet<string> = new Set([
+  'quantizeSums',
+  'servers',
+  'activations',
+]);
 
 const NAMES_SHOWN = 20;
 
@@ -80,9 +88,13 @@ export function resolvePlan(
     (known = place) => known,
     () => withQuantization(resolve(change, base, setting), change, base),
   );
-  return placed(
+  const served = placed(
     () => (base === undefined ? 'exchange.servers' : place),
     () => withServers(resolved, change, base, setting),
+  );
+  return placed(
+    () => (base === undefined ? 'exchange.activations' : place),
+    () => withActivations(served, change, base, setting),
   );
 }
 
@@ -99,8 +111,8 @@ function resolve(
   const given: Record<string, unknown> = {};
   const parameters: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(change)) {
-    // `quantizeSums: null` takes it off, `servers: null` leaves it to the default.
-    if ((key === 'quantizeSums' || key === 'servers') && value === null) continue;
+    // `null` takes quantizeSums and activations off, and leaves servers to the default.
+    if (REMOVABLE.has(key) && value === null) continue;
     (planKeys.has(key) ? given : parameters)[key] = value;
   }
   const parsed = exchangeSpecSchema.safeParse({ ...pickPlanKeys(base), ...given });
@@ -133,6 +145,9 @@ function resolve(
       ? {}
       : { quantizeSums: parsed.data.quantizeSums }),
     ...(parsed.data.servers === undefined ? {} : { servers: parsed.data.servers }),
+    ...(parsed.data.activations === undefined
+      ? {}
+      : { activations: parsed.data.activations }),
   };
   if (isAutomatic(resolved.collective)) return resolved;
   const collective = findCollective(resolved.collective);
@@ -221,6 +236,26 @@ function withServers(
     assertServes(plan.collective, asked, ranks);
   }
   return plan;
+}
+
+/** What the plan before left out of activations goes on, whatever the method is. */
+function withActivations(
+  { activations: asked, ...plan }: ExchangePlan,
+  change: Readonly<Record<string, unknown>>,
+  base: ExchangePlan | undefined,
+  { isPipeline = false }: PlanSetting,
+): ExchangePlan {
+  const kept = change.activations === null ? undefined : base?.activations;
+  if (asked !== undefined && !isPipeline) {
+    throw inputError(
+      'ACTIVATIONS_MISFIT',
+      'no activations are sent: every rank has the whole model',
+      { next: 'Leave activations out, or set parallelism.pipeline.' },
+    );
+  }
+  const activations = asked ?? kept;
+  const passesAll = activations === undefined || activations.method === 'none';
+  return passesAll ? plan : { ...plan, activations };
 }
 
 function resolveParameters(

@@ -19,6 +19,7 @@ export {
   describeDatasets,
   describeModels,
   describeOptimizers,
+  splittableModels,
 } from './workload.ts';
 
 /**

@@ -1,12 +1,14 @@
 /** What a stage says to the other stages of its pipeline. */
 
-/** `evaluation`: as `forward`, of test samples, always whole. */
-export type Passage = 'forward' | 'backward' | 'evaluation';
-
-/** What one stage gives another of a tensor that both use: weights, or a gradient. */
-export type SharedPassage = 'weights' | 'gradient';
+import type {
+  Passage,
+  PassedBytes,
+  SharedPassage,
+} from '../../shared/stage-setting.ts';
 
 export interface StageLinks {
+  /** What follows is of this iteration. */
+  begin(iteration: number): void;
   /** To the next stage, or back to the one before. Resolves when `values` may be reused. */
   send(passage: Passage, microBatch: number, values: Float32Array): Promise<void>;
   /**
@@ -26,8 +28,8 @@ export interface StageLinks {
     tensor: number,
     peer: number,
   ): Promise<Received>;
-  /** All that was sent has left. */
-  settle(): Promise<void>;
+  /** All that was sent has left: so many bytes since `begin`. */
+  settle(): Promise<PassedBytes>;
   /** What is sent until `end` is called measures the run, and is no part of training. */
   measuring(): Promise<() => Promise<void>>;
 }

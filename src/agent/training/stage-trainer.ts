@@ -6,6 +6,7 @@
  * first gradients go back while others are still coming in: all of it counts as backward.
  */
 import type { MetricKind } from '../../shared/metric.ts';
+import type { Passage, StageSetting } from '../../shared/stage-setting.ts';
 import { BatchLoader } from './batch-loader.ts';
 import { settledFields } from './batches/batch.ts';
 import { BatchSampler } from './batches/batch-sampler.ts';
@@ -14,8 +15,9 @@ import { numbersOf } from './evaluator.ts';
 import { sumCount } from './metrics/metric.ts';
 import { ModelParameters } from './model-parameters.ts';
 import { initialWeights } from './models/initial-weights.ts';
+import type { LayerOutput } from './models/layered.ts';
 import type { JaxBatch } from './models/mean-loss.ts';
-import { parameterCount, type Model } from './models/model.ts';
+import { parameterCount, tensorLength, type Model } from './models/model.ts';
 import type { Optimizer } from './optimizers/optimizer.ts';
 import type { Jax, JaxArray, JaxRuntime } from './runtime/jax-runtime.ts';
 import type {
@@ -35,7 +37,7 @@ import {
   type StageFunctions,
   type StageInputs,
 } from './stage-functions.ts';
-import type { Passage, StageLinks } from './stage-links.ts';
+import type { StageLinks } from './stage-links.ts';
 
 export interface StageTrainerParts {
   readonly runtime: JaxRuntime;
@@ -125,6 +127,19 @@ export class StageTrainer implements Trainer {
     });
   }
 
+  stageSetting(): StageSetting {
+    const { microBatches, options, stage } = this.#parts;
+    const { after, before, index, shared } = stage;
+    const samples = options.batchPerRank / microBatches;
+    const passed = (output: LayerOutput | undefined) =>
+      output && { rows: samples * output.rows, width: output.width };
+    return {
+      ...{ stage: index, microBatches },
+      ...{ before: passed(before), after: passed(after) },
+      shared: shared.map(({ tensor }) => ({ length: tensorLength(tensor) })),
+    };
+  }
+
   /** Before anything is computed. */
   joinPipeline(links: StageLinks): void {
     this.#links = links;
@@ -136,6 +151,7 @@ export class StageTrainer implements Trainer {
   }
 
   loadBatch(iteration: number): void {
+    this.#linked.begin(iteration);
     this.#sampler.fill(iteration, this.#order);
     for (const [i, { loader }] of this.#microBatches.entries()) {
       const samples = loader.rows.length;
@@ -167,8 +183,10 @@ export class StageTrainer implements Trainer {
       this.#weights.download(sum.whole, gradient),
     );
     await this.#shareGradients(sum.borrowed, gradient);
-    await this.#clock.measure('activations', () => this.#linked.settle());
-    return { ...measured, passes: this.#clock.end() };
+    const activations = await this.#clock.measure('activations', () =>
+      this.#linked.settle(),
+    );
+    return { ...measured, passes: this.#clock.end(), activations };
   }
 
   computeFullGradient(): Promise<void> {

@@ -9,6 +9,7 @@ import type { ColumnNames } from './datasets/dataset.ts';
 import type { OptimizerSettings } from './optimizers/optimizer.ts';
 import type { ScheduleSettings } from './optimizers/schedule.ts';
 import type { PipelinePhase } from '../../shared/phases.ts';
+import type { PassedBytes, StageSetting } from '../../shared/stage-setting.ts';
 import type { StageLinks } from './stage-links.ts';
 import type { GpuGradient } from '../sites/gpu-gradient.ts';
 
@@ -33,6 +34,8 @@ export type PassTimes = Readonly<Record<PipelinePhase, number>>;
 export interface ComputedStep extends StepResult {
   /** Of a stage in a pipeline. */
   readonly passes?: PassTimes | undefined;
+  /** What it sent to other stages. */
+  readonly activations?: PassedBytes | undefined;
 }
 
 /** Sums over samples: those of several ranks can be added, one by one. */
@@ -70,6 +73,8 @@ export interface Trainer {
    */
   openGpuGradient(): GpuGradient | undefined;
 
+  /** Of a stage in a pipeline: what it sends others, and they send it. */
+  stageSetting?(): StageSetting;
   /** Of a stage in a pipeline, before anything is computed: what it says to the others. */
   joinPipeline?(links: StageLinks): void;
 

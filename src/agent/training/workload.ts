@@ -23,6 +23,7 @@ import {
   type ModelTensor,
   type SizedModel,
 } from './models/model.ts';
+import { isLayered } from './models/layered.ts';
 import { models } from './models/registry.ts';
 import { checkOptimizer } from './optimizers/check-optimizer.ts';
 import type { Optimizer } from './optimizers/optimizer.ts';
@@ -307,6 +308,8 @@ export interface CheckedWorkload extends DataFacts {
   readonly tensors: readonly string[];
   /** The optimiser, where it cannot leave momentum to a method. */
   readonly ownMomentum?: { readonly name: string; readonly next: string } | undefined;
+  /** Names of its layers, in order, where it can be split behind them. */
+  readonly layers?: readonly string[] | undefined;
   /** In which every rank sees all of its shard once; no whole number, in general. */
   readonly iterationsPerEpoch: number;
 }
@@ -341,6 +344,7 @@ export function checkWorkload(
   return {
     ...facts,
     tensors: model.tensors.map(({ name }) => name),
+    ...(isLayered(model) ? { layers: model.layers.map(({ name }) => name) } : {}),
     iterationsPerEpoch: count / workload.batchPerRank,
     ...(leavesMomentum ? {} : { ownMomentum: { name: id, next: LEAVE_MOMENTUM } }),
   };
@@ -380,3 +384,9 @@ function unknown(
         : `Did you mean "${suggestion}"?`,
   });
 }
+
+/** Ids of the models that can be split into stages. */
+export const splittableModels = (): readonly string[] =>
+  [...models.values()]
+    .filter((model) => isLayered(isSized(model) ? model.ofFeatures(1) : model))
+    .map(({ id }) => id);

@@ -4,11 +4,11 @@
  * the engine cannot account for (handing over between threads) is `other`.
  */
 import type { ExchangePlan } from '../../shared/exchange-plan.ts';
-import { sumPhases, zeroPhases } from '../../shared/phases.ts';
+import { sumPhases, zeroTimes } from '../../shared/phases.ts';
 import type { IterationRecord } from '../../shared/records.ts';
 import type { ExchangeResult } from '../exchange/exchange-engine.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
-import type { StepResult } from '../training/trainer.ts';
+import type { ComputedStep } from '../training/trainer.ts';
 
 /** Milliseconds on the trainer thread's clock. */
 export interface TrainerMarks {
@@ -43,7 +43,7 @@ export interface IterationFacts {
   readonly length: number;
   readonly lr: number;
   readonly marks: TrainerMarks;
-  readonly step: StepResult;
+  readonly step: ComputedStep;
   /** Undefined where the rank was on its own. */
   readonly exchange: ExchangeResult | undefined;
   readonly inForce: PlanInForce | undefined;
@@ -55,7 +55,7 @@ export interface IterationFacts {
 
 export function makeIterationRecord(facts: IterationFacts): IterationRecord {
   const { marks, exchange, length } = facts;
-  const phases = zeroPhases();
+  const phases = zeroTimes();
   const waitedFor: Record<string, number> = {};
   let overlapped = 0;
   const profiles = exchange === undefined ? [] : [exchange.profile];
@@ -73,9 +73,10 @@ export function makeIterationRecord(facts: IterationFacts): IterationRecord {
     overlapped += profile.overlapped;
   }
   phases.data = marks.data;
-  phases.compute = marks.compute;
+  const { activations, passes } = facts.step;
+  if (passes === undefined) phases.compute = marks.compute;
   phases.apply += marks.apply;
-  phases.other = Math.max(0, marks.wall - sumPhases(phases));
+  phases.other = Math.max(0, marks.wall - sumPhases({ ...phases, ...passes }));
 
   const { loss, metric } = facts.step;
   return {
@@ -84,13 +85,14 @@ export function makeIterationRecord(facts: IterationFacts): IterationRecord {
     iteration: facts.iteration,
     at: marks.at,
     wall: marks.wall,
-    phases,
+    phases: { ...phases, ...passes },
     ...(Object.keys(waitedFor).length === 0 ? {} : { waitedFor }),
     overlapped,
     ...(facts.staleness === 0 ? {} : { staleness: facts.staleness }),
     ...(exchange === undefined
       ? aloneBy(facts.inForce, length)
       : exchanged(exchange, length)),
+    ...(activations === undefined ? {} : { activations }),
     ...(loss === undefined ? {} : { loss }),
     ...(metric === undefined ? {} : { metric }),
     lr: facts.lr,

@@ -18,6 +18,14 @@ export interface ReplicasOptions {
   readonly arena: Arena;
   readonly finite: FiniteMeasures;
   readonly report: (record: RunRecord) => void;
+  /** Where the model is split. */
+  readonly seat?: StageSeat | undefined;
+}
+
+export interface StageSeat {
+  readonly stage: number;
+  readonly stages: number;
+  readonly replica: number;
 }
 
 /** Of a model on the test set; left out where not finite. */
@@ -166,9 +174,32 @@ export class Replicas {
         ...words.map(() => 'min' as const),
         ...words.map(() => 'max' as const),
       ],
+      among: 'replicas',
     });
     const consistent = words.every((_, i) => values[i] === values[words.length + i]);
-    return { weights: digest.toString('hex'), consistent };
+    const { seat } = this.#options;
+    if (seat === undefined) return { weights: digest.toString('hex'), consistent };
+    return await this.#digestOfStages(words, consistent, seat);
+  }
+
+  /** Of the digests of all stages in order, and whether all replicas of each are equal. */
+  async #digestOfStages(
+    words: readonly number[],
+    consistent: boolean,
+    { replica, stage, stages }: StageSeat,
+  ): Promise<{ readonly weights: string; readonly consistent: boolean }> {
+    const all = Array.from({ length: stages }, (_, other) =>
+      other === stage && replica === 0 ? words : words.map(() => 0),
+    ).flat();
+    const { values } = await this.#options.engine.call('summarize', {
+      values: [...all, consistent ? 0 : 1],
+      operations: [...all, 0].map(() => 'sum'),
+    });
+    const digests = Uint32Array.from(values.slice(0, -1));
+    return {
+      weights: createHash('sha256').update(digests).digest('hex'),
+      consistent: values.at(-1) === 0,
+    };
   }
 
   async #allocate(length: number): Promise<Vector> {

@@ -9,7 +9,12 @@ import type { Notice } from '../../shared/records.ts';
 import { inputError, type ErrorData } from '../../shared/errors.ts';
 import { checkpointInterval, isEncrypted } from '../../shared/experiment-spec.ts';
 import type { PlanSwitch } from '../../shared/exchange-plan.ts';
-import { exchangeFrom } from '../../shared/parallelism.ts';
+import {
+  exchangeFrom,
+  replicaCount,
+  replicasOf,
+  seatIn,
+} from '../../shared/parallelism.ts';
 import type {
   FromWorker,
   ToWorker,
@@ -35,6 +40,7 @@ import type { ReportChannel } from '../world/report-channel.ts';
 import { exchangesOnHost, gradientsOnDevice, stepsOf } from './steps/open-steps.ts';
 import { TrainingLoop } from './training-loop.ts';
 import { rankError } from './rank-error.ts';
+import { connectStage } from './stage-connection.ts';
 
 type Configuration = Extract<ToWorker, { type: 'configure' }>;
 
@@ -125,6 +131,7 @@ export class WorkerSession {
     const { spec, rank, threads, engine: byCores } = configuration;
     const place = enginePlace({ spec, byCores, mayHaveGpu });
     const early = place === undefined ? undefined : this.#openEngine(place);
+    const seat = seatIn(spec, rank);
     // The model is built while the others start up and addresses travel.
     const trainer = createTrainer({
       model: spec.workload.model,
@@ -135,14 +142,15 @@ export class WorkerSession {
       columns: spec.workload.columns,
       dataDirectory: spec.workload.data,
       batchPerRank: spec.workload.batchPerRank,
-      rank,
-      world: spec.world.ranks,
+      rank: seat?.replica ?? rank,
+      world: replicaCount(spec.world.ranks, spec),
       seed: spec.seed,
       backend: spec.backend,
       threads,
       sharers: spec.world.shareGpu === true ? 1 : ranksBeside(configuration),
       optimizer: spec.optimizer,
       iterations: spec.iterations,
+      pipeline: seat,
     });
     this.#trainer = trainer;
     trainer.catch(() => {
@@ -217,6 +225,14 @@ export class WorkerSession {
     );
   }
 
+  async #joinPipeline(trainer: Trainer, arena: Arena): Promise<void> {
+    const setting = trainer.stageSetting?.();
+    if (setting === undefined) return;
+    const engine = this.#engine!;
+    const vectors = await engine.call('openStage', setting);
+    trainer.joinPipeline!(connectStage({ engine, arena, vectors }));
+  }
+
   /** A switch as the engine counts, which knows of exchanges alone. */
   #counted(planSwitch: PlanSwitch): PlanSwitch {
     const { spec } = this.#configuration!;
@@ -259,6 +275,7 @@ export class WorkerSession {
       switches: configuration.switches.map((one) => this.#counted(one)),
       network: configuration.network,
       places: configuration.places,
+      replicas: replicasOf(spec, rank),
       resume: resume && {
         iteration: exchangeFrom(resume.iteration, spec),
         state: resume.engine,
@@ -274,10 +291,11 @@ export class WorkerSession {
       backend: trainer.backend,
       device: trainer.device,
       why: trainer.whyBackend,
-      parameters: trainer.length,
+      parameters: trainer.parameters,
       ...statedKind(trainer.metric),
     });
     const arena = new Arena(this.#memory);
+    await this.#joinPipeline(trainer, arena);
     const onDevice = this.#gpuGradient;
     const readsBack = trainer.backend === 'webgpu' && onDevice === undefined;
     const loop = new TrainingLoop({

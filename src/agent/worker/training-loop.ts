@@ -6,6 +6,7 @@
 import type { ExchangePlan } from '../../shared/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { statedKind } from '../../shared/metric.ts';
+import { seatIn } from '../../shared/parallelism.ts';
 import type { Notice, RunRecord } from '../../shared/records.ts';
 import type { ExchangeResult, Fence } from '../exchange/exchange-engine.ts';
 import { planBuckets } from '../plan/buckets.ts';
@@ -74,7 +75,8 @@ export class TrainingLoop {
 
   constructor(options: LoopOptions) {
     this.#options = options;
-    this.#replicas = new Replicas({ ...options, finite: this.#finite });
+    const seat = seatIn(options.spec, options.rank);
+    this.#replicas = new Replicas({ ...options, finite: this.#finite, seat });
     this.#comparison = new GradientComparison(options.engine, options.arena);
     const { rank, trainer } = options;
     this.#steps = options.openSteps({
@@ -344,7 +346,7 @@ export class TrainingLoop {
     if (drifts) await this.#replicas.resynchronize(this.#steps.state);
     const metric = drifts ? averaged?.metric : own;
     const { consistent, weights } = await this.#replicas.digest();
-    const loss = step.loss === undefined ? undefined : await this.#mean(step.loss);
+    const loss = await this.#mean(step.loss);
     const { sent, received } = await engine.call('balance', {});
     this.#reportImbalance(sent, iteration);
     this.#reportImbalance(received, iteration);
@@ -364,14 +366,14 @@ export class TrainingLoop {
     });
   }
 
-  /** Over ranks. */
-  async #mean(value: number): Promise<number> {
-    const { engine, spec } = this.#options;
-    const { values } = await engine.call('summarize', {
-      values: [value],
-      operations: ['sum'],
+  /** Over the ranks that have one: all, the last stages, or none. */
+  async #mean(value: number | undefined): Promise<number | undefined> {
+    const { values } = await this.#options.engine.call('summarize', {
+      values: [value ?? 0, value === undefined ? 0 : 1],
+      operations: ['sum', 'sum'],
     });
-    return values[0]! / spec.world.ranks;
+    const [sum, count] = values as [number, number];
+    return count === 0 ? undefined : sum / count;
   }
 
   #reportImbalance(bytes: number, iteration: number): void {

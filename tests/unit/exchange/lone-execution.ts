@@ -82,7 +82,7 @@ export async function messagesOf(
   const gradient = arena.allocateVector(length);
   using site = new ArenaSite({ arena, kernels, clock, gradient });
   using execution = new PlanExecution({
-    ...{ plan, tensors, site, group, arena, clock, seed: 1 },
+    ...{ plan, tensors, site, group, arena, clock, transport, seed: 1 },
     knowledge: new NetworkKnowledge(),
   });
   const draw = congruential(5);

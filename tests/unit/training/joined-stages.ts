@@ -34,6 +34,7 @@ export async function joinedStages(
     return known;
   };
   const linksOf = (stage: number): StageLinks => ({
+    begin: () => undefined,
     send(passage, microBatch, values) {
       const to = passage === 'backward' ? stage - 1 : stage + 1;
       queue(`${passage} ${microBatch} to ${to}`).put(values);
@@ -51,7 +52,7 @@ export async function joinedStages(
       const name = `${passage} ${tensor} from ${peer} to ${stage}`;
       return { values: await queue(name).take(), idle: 0 };
     },
-    settle: () => Promise.resolve(),
+    settle: () => Promise.resolve({ dense: 0, payload: 0 }),
     measuring: () => Promise.resolve(() => Promise.resolve()),
   });
   return await Promise.all(

@@ -13,6 +13,7 @@ import type { GradientSite } from '../../sites/gradient-site.ts';
 import { Arena, type Vector } from '../../memory/arena.ts';
 import type { Kernels } from '../../kernels/kernels.ts';
 import { startWasmKernels, type LoadedKernels } from '../../kernels/wasm/load.ts';
+import { StageExchange } from '../../pipeline/stage-exchange.ts';
 import { PhaseClock } from '../../profile/phase-clock.ts';
 import { connectMesh } from '../../transport/mesh.ts';
 import { TUNNEL } from '../../transport/mesh-links.ts';
@@ -32,6 +33,13 @@ type Handlers = {
   ) => Promise<EngineCalls[C]['reply']>;
 };
 
+const RESIDUAL_DROPPED: Notice = {
+  level: 'info',
+  code: 'ACTIVATION_RESIDUAL_DROPPED',
+  message:
+    'what topk-backward kept back of the gradients of activations is dropped by the switch',
+};
+
 /** For the others to build their models; the supervisor sees whether they live. */
 const CONNECT_MS = 30_000;
 /** Kernels are bound by memory, which a few cores saturate. */
@@ -46,6 +54,9 @@ export class EngineHost {
   #transport: Transport | undefined;
   #kernels: LoadedKernels | undefined;
   #engine: ExchangeEngine | undefined;
+  #stage: StageExchange | undefined;
+  #endMeasuring: (() => void) | undefined;
+  #seed = 0;
 
   /** `gpuGradient`: the gradient on the GPU of a trainer on this thread, if it is there. */
   constructor(
@@ -124,6 +135,7 @@ export class EngineHost {
         observer: this.#clock,
       });
       this.#transport = transport;
+      this.#seed = request.seed;
       const length = request.tensors.reduce((sum, tensor) => sum + tensor.length, 0);
       this.#kernels = startWasmKernels(this.#arena, {
         threads: Math.min(request.threads, MOST_KERNEL_THREADS),
@@ -142,6 +154,7 @@ export class EngineHost {
         switches: request.switches,
         network: request.network,
         places: request.places,
+        replicas: request.replicas,
         emulated: request.emulated !== undefined,
         resume: request.resume?.state,
       });
@@ -157,7 +170,8 @@ export class EngineHost {
       const engine = this.#connected();
       const result = await engine.exchange(iteration, request);
       const fences = await engine.fence(iteration + 1);
-      return { result, fences, notices: engine.takeNotices() };
+      const notices = [...engine.takeNotices(), ...this.#followPlan()];
+      return { result, fences, notices };
     },
     save: async () => ({ state: await this.#connected().save() }),
     allocate: ({ length }) => {
@@ -170,11 +184,42 @@ export class EngineHost {
     divergence: async ({ vector }) => ({
       value: await this.#connected().divergence(vector),
     }),
-    summarize: async ({ values, operations }) => ({
-      values: await this.#connected().summarize(values, operations),
+    summarize: async ({ among, values, operations }) => ({
+      values: await this.#connected().summarize(values, operations, among),
     }),
+    openStage: (setting) => {
+      const engine = this.#connected();
+      this.#stage = new StageExchange(
+        {
+          arena: this.#arena,
+          kernels: this.#kernels!.kernels,
+          transport: this.#transport!,
+          ledger: engine.ledger,
+          clock: this.#clock,
+          seed: this.#seed,
+          epoch: () => engine.epoch,
+        },
+        setting,
+        engine.plan.activations,
+      );
+      return Promise.resolve(this.#stage.vectors);
+    },
+    sendPassage: (call) => this.#opened().send(call),
+    receivePassage: async (call) => ({ idle: await this.#opened().receive(call) }),
+    sendShared: (call) => this.#opened().sendShared(call),
+    receiveShared: async (call) => ({ idle: await this.#opened().receiveShared(call) }),
+    settle: async () => {
+      await this.#opened().settle();
+      return {};
+    },
+    measuring: ({ begins }) => {
+      if (begins) this.#endMeasuring = this.#connected().setAside();
+      else this.#endMeasuring?.();
+      return Promise.resolve({});
+    },
     balance: () => Promise.resolve(this.#connected().ledgerImbalance()),
     close: async () => {
+      this.#stage?.[Symbol.dispose]();
       this.#engine?.[Symbol.dispose]();
       await this.#transport?.close();
       await this.#seat?.close();
@@ -197,6 +242,17 @@ export class EngineHost {
     const { offset } = this.#arena.allocateVector(length);
     const gradient = { offset, length };
     return { site: new ArenaSite({ ...shared, gradient }), gradient };
+  }
+
+  /** Stages pass activations by the plan that is in force after a fence. */
+  #followPlan(): readonly Notice[] {
+    const drops = this.#stage?.use(this.#connected().plan.activations) === true;
+    return drops ? [RESIDUAL_DROPPED] : [];
+  }
+
+  #opened(): StageExchange {
+    if (this.#stage === undefined) throw new Error('internal: no stage was opened');
+    return this.#stage;
   }
 
   #connected(): ExchangeEngine {

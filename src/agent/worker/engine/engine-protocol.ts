@@ -9,6 +9,7 @@ import type { EmulatedNetwork } from '../../../shared/emulated-network.ts';
 import type { NetworkCost } from '../../../shared/cost-model/network-cost.ts';
 import type { ExchangePlan, PlanSwitch } from '../../../shared/exchange-plan.ts';
 import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
+import type { PassedBytes, StageSetting } from '../../../shared/stage-setting.ts';
 import type { PortRange } from '../../../shared/port-range.ts';
 import type { RankAddress } from '../../../shared/protocol/supervisor.ts';
 import type { SmallOperation } from '../../collectives/small-allreduce.ts';
@@ -18,8 +19,11 @@ import type {
   ExchangeRequest,
   ExchangeResult,
   Fence,
+  SummaryScope,
 } from '../../exchange/exchange-engine.ts';
 import type { Vector } from '../../memory/arena.ts';
+import type { PassageCall } from '../../pipeline/boundary.ts';
+import type { SharedCall, StageVectors } from '../../pipeline/stage-exchange.ts';
 import type { ExchangeProfile } from '../../profile/phase-clock.ts';
 
 export interface EngineCalls {
@@ -54,6 +58,8 @@ export interface EngineCalls {
       network?: NetworkCost | undefined;
       /** The node of each rank; default: all are on one. */
       places?: readonly number[] | undefined;
+      /** Ranks with the same tensors; default: all. */
+      replicas?: readonly number[] | undefined;
       /** Where to go on; default: the run begins. */
       resume?: { iteration: number; state: EngineState } | undefined;
     };
@@ -86,9 +92,25 @@ export interface EngineCalls {
   };
   divergence: { request: { vector: Vector }; reply: { value: number } };
   summarize: {
-    request: { values: readonly number[]; operations: readonly SmallOperation[] };
+    request: {
+      values: readonly number[];
+      operations: readonly SmallOperation[];
+      among?: SummaryScope | undefined;
+    };
     reply: { values: readonly number[] };
   };
+  /** Of a stage in a pipeline, once. */
+  openStage: { request: StageSetting; reply: StageVectors };
+  /** What the trainer has written goes to a neighbour; resolves when it may write again. */
+  sendPassage: { request: PassageCall; reply: PassedBytes };
+  /** `idle`: ms in which the other stage had nothing to give yet. */
+  receivePassage: { request: PassageCall; reply: { idle: number } };
+  sendShared: { request: SharedCall; reply: PassedBytes };
+  receiveShared: { request: SharedCall; reply: { idle: number } };
+  /** All that was sent to other stages has left. */
+  settle: { request: Record<string, never>; reply: Record<string, never> };
+  /** Whether what is sent from now on only measures the run. */
+  measuring: { request: { begins: boolean }; reply: Record<string, never> };
   /** Everything sent and received: by how many bytes the ledger is off. */
   balance: {
     request: Record<string, never>;

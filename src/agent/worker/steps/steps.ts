@@ -4,7 +4,12 @@
  */
 import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
 import type { ExchangeProfile } from '../../profile/phase-clock.ts';
-import type { GradientMemory, StepResult, Trainer } from '../../training/trainer.ts';
+import type {
+  ComputedStep,
+  GradientMemory,
+  StepResult,
+  Trainer,
+} from '../../training/trainer.ts';
 import type { EngineClient } from '../engine/engine-client.ts';
 import type { EngineCalls } from '../engine/engine-protocol.ts';
 import type { GradientComparison } from './gradient-comparison.ts';
@@ -25,7 +30,7 @@ export interface StepsOptions {
 export interface ComputedGradient {
   /** Wall-clock time at which it was begun, ms since 1970. */
   readonly at: number;
-  readonly step: StepResult;
+  readonly step: ComputedStep;
   readonly data: number;
   readonly compute: number;
 }

@@ -1,0 +1,122 @@
+/** Whether a model can be split as a spec asks for. */
+import { inputError, type GradwireError } from '../../shared/errors.ts';
+import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import { nearest } from '../../shared/nearest.ts';
+import { pipelineOf } from '../../shared/parallelism.ts';
+import { splittableModels } from '../training/create-trainer.ts';
+import { isSynthetic } from '../training/synthetic/synthetic-workload.ts';
+
+const PLACE = 'parallelism.pipeline';
+const SPLIT = `${PLACE}.splitAfter`;
+
+/**
+ * What can be said without the model.
+ * @throws GradwireError `PIPELINE_MISFIT`
+ */
+export function checkPipeline(spec: ExperimentSpec): void {
+  const pipeline = pipelineOf(spec);
+  if (pipeline === undefined) return;
+  const { doubleBuffer, optimizer, overlap, workload, world } = spec;
+  const { microBatches, splitAfter, stages } = pipeline;
+  const twice = splitAfter.find((name, i) => splitAfter.indexOf(name) !== i);
+  if (twice !== undefined) {
+    throw misfit(SPLIT, `"${twice}" comes twice`, 'Name each layer once.');
+  }
+  if (world.ranks % stages !== 0) {
+    throw misfit(
+      'world.ranks',
+      `${world.ranks} ranks do not make pipelines of ${stages} stages`,
+      `Use a multiple of ${stages}: each stage of each pipeline is a rank.`,
+    );
+  }
+  if (workload.batchPerRank % microBatches !== 0) {
+    throw misfit(
+      `${PLACE}.microBatches`,
+      `a batch of ${workload.batchPerRank} cannot be cut into ${microBatches} equal parts`,
+      'Change microBatches, or workload.batchPerRank.',
+    );
+  }
+  const besides =
+    overlap === true ? 'overlap' : doubleBuffer === true ? 'doubleBuffer' : undefined;
+  if (besides !== undefined) {
+    throw misfit(
+      besides,
+      'stages exchange activations while they compute: no gradient is exchanged beside it',
+      `Leave ${besides} or the pipeline out.`,
+    );
+  }
+  if (optimizer.clipNorm !== undefined) {
+    throw misfit(
+      'optimizer.clipNorm',
+      'a stage has its own layers alone, and the norm is that of all',
+      'Leave clipNorm or the pipeline out.',
+    );
+  }
+  if (optimizer.fullGradientEvery !== undefined) {
+    throw misfit(
+      'optimizer.fullGradientEvery',
+      'stages pass batches on, and no gradient of all samples',
+      'Leave fullGradientEvery or the pipeline out.',
+    );
+  }
+  if (isSynthetic(workload)) {
+    throw misfit(
+      'workload.model',
+      'a synthetic gradient has no layers to split',
+      'Train a model.',
+    );
+  }
+}
+
+/**
+ * @param layers of the model; undefined where they have no names
+ * @throws GradwireError `PIPELINE_MISFIT`, `SPLIT_UNKNOWN`
+ */
+export function checkSplit(
+  spec: ExperimentSpec,
+  layers: readonly string[] | undefined,
+): void {
+  const pipeline = pipelineOf(spec);
+  if (pipeline === undefined) return;
+  const { model } = spec.workload;
+  const { splitAfter, stages } = pipeline;
+  if (layers === undefined) {
+    throw misfit(
+      'workload.model',
+      `${model} cannot be split: its layers have no names`,
+      `Use ${splittableModels().join(', ')}.`,
+    );
+  }
+  const unknown = splitAfter.find((name) => !layers.includes(name));
+  if (unknown !== undefined) {
+    const meant = nearest(unknown, layers);
+    throw inputError('SPLIT_UNKNOWN', `${model} has no layer "${unknown}"`, {
+      place: SPLIT,
+      next:
+        meant === undefined
+          ? `There are: ${layers.join(', ')}.`
+          : `Did you mean "${meant}"? There are: ${layers.join(', ')}.`,
+    });
+  }
+  if (splitAfter.includes(layers.at(-1)!)) {
+    throw misfit(
+      SPLIT,
+      stages > layers.length
+        ? `${model} has ${layers.length} layers, too few for ${stages} stages`
+        : `there is nothing behind "${layers.at(-1)!}"`,
+      `Split after one of: ${layers.slice(0, -1).join(', ')}.`,
+    );
+  }
+  const places = splitAfter.map((name) => layers.indexOf(name));
+  if (places.some((place, i) => i > 0 && place < places[i - 1]!)) {
+    const inOrder = layers.filter((name) => splitAfter.includes(name));
+    throw misfit(
+      SPLIT,
+      'the layers are not in the order of the model',
+      `Write ${JSON.stringify(inOrder)}.`,
+    );
+  }
+}
+
+const misfit = (place: string, message: string, next: string): GradwireError =>
+  inputError('PIPELINE_MISFIT', message, { place, next });

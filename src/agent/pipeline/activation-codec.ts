@@ -1,0 +1,59 @@
+/**
+ * How a matrix of activations passes a boundary between two stages, and its gradient comes
+ * back. Each of the two ranks has a codec of its own, which remembers of a micro-batch what
+ * the way back needs. A new method is one file with this interface and one line in
+ * activation-codecs.ts.
+ */
+import type { Arena, Region, Vector } from '../memory/arena.ts';
+import type { Kernels } from '../kernels/kernels.ts';
+import type { MatrixShape } from '../../shared/stage-setting.ts';
+
+export interface CodecOptions {
+  readonly arena: Arena;
+  readonly kernels: Kernels;
+  readonly shape: MatrixShape;
+  readonly microBatches: number;
+  /** Share of the values that is left out, 0 … 1. */
+  readonly sparsity: number;
+  /** The same on both ranks. */
+  readonly seed: number;
+}
+
+export interface CodecCall {
+  readonly microBatch: number;
+  readonly iteration: number;
+}
+
+export interface DirectedCodec {
+  /** Bytes of a payload, always as many. */
+  readonly payloadBytes: number;
+  /** @param values finite */
+  encode(values: Vector, payload: Region, call: CodecCall): void;
+  decode(payload: Region, values: Vector, call: CodecCall): void;
+}
+
+export interface ActivationCodec extends Disposable {
+  readonly forward: DirectedCodec;
+  readonly backward: DirectedCodec;
+  /** What is kept from iteration to iteration. */
+  readonly kept: readonly Vector[];
+}
+
+export const elements = ({ rows, width }: MatrixShape): number => rows * width;
+
+/** Everything, as it is. */
+export function wholeValues({
+  kernels,
+  shape,
+}: Pick<CodecOptions, 'kernels' | 'shape'>): DirectedCodec {
+  const length = elements(shape);
+  return {
+    payloadBytes: 4 * length,
+    encode: (values, payload) => {
+      kernels.copy({ offset: payload.offset, length }, values);
+    },
+    decode: (payload, values) => {
+      kernels.copy(values, { offset: payload.offset, length });
+    },
+  };
+}

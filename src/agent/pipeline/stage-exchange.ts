@@ -1,0 +1,184 @@
+/**
+ * What a stage of a pipeline exchanges with the other stages: activations with its neighbours,
+ * and tensors that several stages use with whom they belong to.
+ */
+import type { ActivationPlan } from '../../shared/activation-plan.ts';
+import type {
+  MatrixShape,
+  PassedBytes,
+  SharedPassage,
+  StageSetting,
+} from '../../shared/stage-setting.ts';
+import {
+  TransportCommunicator,
+  type MessageLedger,
+} from '../collectives/communicator.ts';
+import type { Kernels } from '../kernels/kernels.ts';
+import type { Arena, Region, Vector } from '../memory/arena.ts';
+import type { PhaseClock } from '../profile/phase-clock.ts';
+import type { Transport } from '../transport/transport.ts';
+
+import { Boundary, type PassageCall } from './boundary.ts';
+
+/** What all exchanges of a stage have in common. */
+export interface PipelineEngine {
+  readonly arena: Arena;
+  readonly kernels: Kernels;
+  readonly transport: Transport;
+  readonly ledger: MessageLedger;
+  readonly clock: PhaseClock;
+  readonly seed: number;
+  /** The epoch in force. */
+  readonly epoch: () => number;
+}
+
+/** Where in the arena the trainer writes and reads. */
+export interface StageVectors {
+  readonly before?:
+    { readonly incoming: Vector; readonly outgoing: Vector } | undefined;
+  readonly after?: { readonly incoming: Vector; readonly outgoing: Vector } | undefined;
+  readonly shared: readonly Vector[];
+}
+
+export interface SharedCall {
+  readonly passage: SharedPassage;
+  /** Its place among the shared tensors. */
+  readonly tensor: number;
+  /** The other stage. */
+  readonly peer: number;
+}
+
+const SHARED_PASSAGES = {
+  weights: { stream: 7, operation: 1104 },
+  gradient: { stream: 8, operation: 1105 },
+} as const;
+
+export class StageExchange implements Disposable {
+  readonly #engine: PipelineEngine;
+  readonly #setting: StageSetting;
+  readonly #before: Boundary | undefined;
+  readonly #after: Boundary | undefined;
+  readonly #shared: readonly (Vector & Region)[];
+  readonly #communicators = new Map<string, TransportCommunicator>();
+  readonly vectors: StageVectors;
+
+  constructor(
+    engine: PipelineEngine,
+    setting: StageSetting,
+    plan: ActivationPlan | undefined,
+  ) {
+    const { after, before, microBatches, shared } = setting;
+    const { rank } = engine.transport;
+    this.#engine = engine;
+    this.#setting = setting;
+    const boundary = (peer: number, shape: MatrixShape | undefined) =>
+      shape && new Boundary({ ...engine, peer, shape, microBatches }, plan);
+    // The stages of a pipeline are ranks that follow one another.
+    this.#before = boundary(rank - 1, before);
+    this.#after = boundary(rank + 1, after);
+    this.#shared = shared.map(({ length }) => engine.arena.allocateVector(length));
+    this.vectors = {
+      before: this.#before && vectorsOf(this.#before),
+      after: this.#after && vectorsOf(this.#after),
+      shared: this.#shared,
+    };
+  }
+
+  /** What is kept from iteration to iteration. */
+  get kept(): readonly Vector[] {
+    return [this.#before, this.#after].flatMap((boundary) => boundary?.kept ?? []);
+  }
+
+  /** Between two iterations. @returns whether something was kept that is lost by it */
+  use(plan: ActivationPlan | undefined): boolean {
+    const dropped = [this.#before?.use(plan), this.#after?.use(plan)];
+    return dropped.includes(true);
+  }
+
+  send(call: PassageCall): Promise<PassedBytes> {
+    return this.#towards(call).send(call);
+  }
+
+  /** @returns ms of it in which another stage had nothing to give yet */
+  async receive(call: PassageCall): Promise<number> {
+    const boundary = this.#from(call);
+    return await this.#timed(async () => {
+      await boundary.receive(call);
+      const next = { ...call, microBatch: call.microBatch + 1 };
+      // The next can arrive while this one is computed.
+      if (
+        call.passage === 'evaluation' ||
+        next.microBatch === this.#setting.microBatches
+      )
+        return;
+      boundary.expect(next);
+    });
+  }
+
+  async sendShared(call: SharedCall): Promise<PassedBytes> {
+    const region = this.#regionOf(call);
+    const sent = this.#begin(call).send(this.#rankOf(call.peer), region);
+    // Others are written next: it must have left.
+    await sent;
+    return { dense: region.bytes, payload: region.bytes };
+  }
+
+  async receiveShared(call: SharedCall): Promise<number> {
+    return await this.#timed(() =>
+      this.#begin(call).receive(this.#rankOf(call.peer), this.#regionOf(call)),
+    );
+  }
+
+  /** All that was sent has left. */
+  async settle(): Promise<void> {
+    await this.#before?.settle();
+    await this.#after?.settle();
+  }
+
+  [Symbol.dispose](): void {
+    this.#before?.[Symbol.dispose]();
+    this.#after?.[Symbol.dispose]();
+    for (const communicator of this.#communicators.values()) {
+      communicator[Symbol.dispose]();
+    }
+  }
+
+  /** Waiting for a first byte is idle; everything else is moving data. */
+  async #timed(work: () => Promise<void>): Promise<number> {
+    const { clock } = this.#engine;
+    clock.begin();
+    await work();
+    return clock.end().phases.wait;
+  }
+
+  #towards({ passage }: PassageCall): Boundary {
+    return passage === 'backward' ? this.#before! : this.#after!;
+  }
+
+  #from({ passage }: PassageCall): Boundary {
+    return passage === 'backward' ? this.#after! : this.#before!;
+  }
+
+  #rankOf(stage: number): number {
+    return this.#engine.transport.rank + stage - this.#setting.stage;
+  }
+
+  #regionOf({ tensor }: SharedCall): Region {
+    const { length, offset } = this.#shared[tensor]!;
+    return { offset, bytes: 4 * length };
+  }
+
+  /** Of two ranks and a tensor: messages between them are in order. */
+  #begin({ passage, peer, tensor }: SharedCall): TransportCommunicator {
+    const key = `${passage} ${tensor} ${peer}`;
+    const { operation, stream } = SHARED_PASSAGES[passage];
+    let communicator = this.#communicators.get(key);
+    if (communicator === undefined) {
+      communicator = new TransportCommunicator({ ...this.#engine, stream });
+      this.#communicators.set(key, communicator);
+    }
+    return communicator.begin({ epoch: this.#engine.epoch(), operation, dtype: 1 });
+  }
+}
+
+const vectorsOf = ({ incoming, outgoing }: Boundary) => ({ incoming, outgoing });

@@ -1,0 +1,63 @@
+/** A stage of a pipeline and its engine: matrices lie in the arena, calls say what to do. */
+import type { PassedBytes } from '../../shared/stage-setting.ts';
+import type { Arena, Vector } from '../memory/arena.ts';
+import type { PassageCall } from '../pipeline/boundary.ts';
+import type { StageVectors } from '../pipeline/stage-exchange.ts';
+import type { StageLinks } from '../training/stage-links.ts';
+import type { EngineClient } from './engine/engine-client.ts';
+
+export interface StageConnectionOptions {
+  readonly engine: EngineClient;
+  readonly arena: Arena;
+  readonly vectors: StageVectors;
+}
+
+export function connectStage(options: StageConnectionOptions): StageLinks {
+  const { arena, engine, vectors } = options;
+  let iteration = 0;
+  let sent: PassedBytes = { dense: 0, payload: 0 };
+  const count = ({ dense, payload }: PassedBytes): void => {
+    sent = { dense: sent.dense + dense, payload: sent.payload + payload };
+  };
+  const write = (to: Vector, values: Float32Array): void => {
+    arena.f32(to).set(values);
+  };
+  const sideOf = (call: Pick<PassageCall, 'passage'>, isSent: boolean) => {
+    const isForward = call.passage !== 'backward';
+    return (isForward === isSent ? vectors.after : vectors.before)!;
+  };
+  return {
+    begin(next) {
+      iteration = next;
+      sent = { dense: 0, payload: 0 };
+    },
+    async send(passage, microBatch, values) {
+      const call = { passage, microBatch, iteration };
+      write(sideOf(call, true).outgoing, values);
+      count(await engine.call('sendPassage', call));
+    },
+    async receive(passage, microBatch) {
+      const call = { passage, microBatch, iteration };
+      const { idle } = await engine.call('receivePassage', call);
+      return { values: arena.f32(sideOf(call, false).incoming), idle };
+    },
+    async sendShared(passage, tensor, peer, values) {
+      write(vectors.shared[tensor]!, values);
+      count(await engine.call('sendShared', { passage, tensor, peer }));
+    },
+    async receiveShared(passage, tensor, peer) {
+      const { idle } = await engine.call('receiveShared', { passage, tensor, peer });
+      return { values: arena.f32(vectors.shared[tensor]!), idle };
+    },
+    async settle() {
+      await engine.call('settle', {});
+      return sent;
+    },
+    async measuring() {
+      await engine.call('measuring', { begins: true });
+      return async () => {
+        await engine.call('measuring', { begins: false });
+      };
+    },
+  };
+}

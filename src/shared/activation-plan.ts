@@ -1,0 +1,36 @@
+/**
+ * What the stages of a pipeline send one another: `exchange.activations` of a plan. The rows
+ * of a matrix are samples, or tokens; its columns are units of the layer before the split.
+ */
+import { z } from 'zod';
+
+export const ACTIVATION_METHODS = [
+  'none',
+  'dct-mp',
+  'gaussian-sketch',
+  'topk-backward',
+] as const;
+
+export const activationPlanSchema = z.strictObject({
+  method: z
+    .enum(ACTIVATION_METHODS)
+    .default('dct-mp')
+    .describe(
+      'dct-mp: of each row the largest, and the same units backward; gaussian-sketch: a random projection forward; topk-backward: the largest of the gradient',
+    ),
+  sparsity: z
+    .number()
+    .min(0)
+    .lt(1)
+    .default(0.9)
+    .describe('Share of the values that is left out'),
+});
+export type ActivationPlan = z.infer<typeof activationPlanSchema>;
+
+/** How many values of a row, or of a matrix, are sent. */
+export const valuesSent = (count: number, sparsity: number): number =>
+  Math.max(1, Math.round(count * (1 - sparsity)));
+
+/** `dct-mp 90 %` */
+export const activationsLabel = ({ method, sparsity }: ActivationPlan): string =>
+  `${method} ${Number((sparsity * 100).toPrecision(3))} %`;
