@@ -41,6 +41,9 @@ export type PhaseTimes = Readonly<
     Partial<Record<PipelinePhase, number | undefined>>
 >;
 
+/** Phases in which a model is computed. */
+export const COMPUTE_PHASES: readonly Phase[] = ['compute', 'forward', 'backward'];
+
 /** Phases that exist only because there is more than one rank. */
 export const COMMUNICATION_PHASES: readonly Phase[] = [
   'activations',

@@ -21,6 +21,8 @@ export interface RankCheckpoint {
   /** Of the form of parallelism: as many numbers in each as there are weights. */
   readonly steps: readonly Float32Array[];
   readonly engine: EngineState;
+  /** What was kept back of the gradients of activations, between stages of a pipeline. */
+  readonly passages: readonly Float32Array[];
   /** Accuracy on the test set, as it was evaluated last. */
   readonly metric: number | undefined;
 }
@@ -42,6 +44,7 @@ const headerSchema = z.object({
   buckets: z.number(),
   residual: z.boolean(),
   steps: z.number().default(0),
+  passages: z.number().default(0),
   engine: z.object({
     schedule: z.unknown(),
     watch: z.unknown(),
@@ -63,7 +66,7 @@ export const checkpointFile = (
 export async function saveRank(
   file: string,
   { run, rank, world }: CheckpointOwner,
-  { iteration, weights, state, steps, engine, metric }: RankCheckpoint,
+  { iteration, weights, state, steps, engine, passages, metric }: RankCheckpoint,
 ): Promise<number> {
   const { schedule, watch, streams, buckets, residual } = engine;
   const header: z.infer<typeof headerSchema> = {
@@ -73,10 +76,11 @@ export async function saveRank(
     buckets: buckets.length,
     residual: residual !== undefined,
     steps: steps.length,
+    passages: passages.length,
     engine: { schedule, watch, streams },
   };
   const residuals = residual === undefined ? [] : [residual];
-  const vectors = [weights, state, ...residuals, ...steps];
+  const vectors = [weights, state, ...residuals, ...steps, ...passages];
   const parts = [...vectors.map(bytesOf), ...buckets];
   return await writeCheckpoint(file, { header, parts });
 }
@@ -89,7 +93,8 @@ export async function loadRank(
   const { header: raw, parts } = await readCheckpoint(file);
   const parsed = headerSchema.safeParse(raw);
   const header = parsed.data;
-  const vectors = 2 + Number(header?.residual === true) + (header?.steps ?? 0);
+  const { passages = 0, residual: hasResidual, steps: own = 0 } = header ?? {};
+  const vectors = 2 + Number(hasResidual === true) + own + passages;
   if (
     header?.run !== owner.run ||
     header.rank !== owner.rank ||
@@ -104,13 +109,14 @@ export async function loadRank(
     EngineState,
     'buckets' | 'residual'
   >;
-  const [weights, state, ...steps] = parts.slice(0, vectors).map(floatsOf);
-  const residual = header.residual ? steps.shift() : undefined;
+  const [weights, state, ...others] = parts.slice(0, vectors).map(floatsOf);
+  const residual = header.residual ? others.shift() : undefined;
   return {
     iteration: header.iteration,
     weights: weights!,
     state: state!,
-    steps,
+    steps: others.slice(0, own),
+    passages: others.slice(own),
     engine: { schedule, watch, streams, buckets: parts.slice(vectors), residual },
     metric: header.metric,
   };

@@ -78,10 +78,11 @@ const NAMES_SHOWN = 20;
  * `SERVERS_INVALID`, `LAYER_UNKNOWN`
  */
 export function resolvePlan(
-  change: Readonly<Record<string, unknown>>,
+  asked: Readonly<Record<string, unknown>>,
   base?: ExchangePlan,
   setting: PlanSetting = {},
 ): ExchangePlan {
+  const change = withPartsJoined(asked, base);
   // Registries do not know where a name was written: here it is known.
   const place = base === undefined ? 'exchange' : 'switch';
   const resolved = placed(
@@ -96,6 +97,23 @@ export function resolvePlan(
     () => (base === undefined ? 'exchange.activations' : place),
     () => withActivations(served, change, base, setting),
   );
+}
+
+/** `activations.sparsity=0.5` changes a part of what the plan before has. */
+function withPartsJoined(
+  change: Readonly<Record<string, unknown>>,
+  base: ExchangePlan | undefined,
+): Record<string, unknown> {
+  const joined: Record<string, unknown> = {};
+  for (const [path, value] of Object.entries(change)) {
+    const [key, part] = path.split('.');
+    if (part === undefined || (key !== 'activations' && key !== 'quantizeSums')) {
+      joined[path] = value;
+      continue;
+    }
+    joined[key] = { ...base?.[key], ...(joined[key] ?? {}), [part]: value };
+  }
+  return joined;
 }
 
 function resolve(

@@ -225,11 +225,15 @@ export class WorkerSession {
     );
   }
 
-  async #joinPipeline(trainer: Trainer, arena: Arena): Promise<void> {
+  async #joinPipeline(
+    trainer: Trainer,
+    arena: Arena,
+    passages: readonly Float32Array[] | undefined,
+  ): Promise<void> {
     const setting = trainer.stageSetting?.();
     if (setting === undefined) return;
     const engine = this.#engine!;
-    const vectors = await engine.call('openStage', setting);
+    const vectors = await engine.call('openStage', { ...setting, passages });
     trainer.joinPipeline!(connectStage({ engine, arena, vectors }));
   }
 
@@ -295,7 +299,7 @@ export class WorkerSession {
       ...statedKind(trainer.metric),
     });
     const arena = new Arena(this.#memory);
-    await this.#joinPipeline(trainer, arena);
+    await this.#joinPipeline(trainer, arena, resume?.passages);
     const onDevice = this.#gpuGradient;
     const readsBack = trainer.backend === 'webgpu' && onDevice === undefined;
     const loop = new TrainingLoop({

@@ -218,6 +218,7 @@ export class TrainingLoop {
         ...{ iteration, weights, state },
         steps: this.#steps.state,
         engine: saved.state,
+        passages: saved.passages,
         metric: this.#lastMetric,
       };
     });

@@ -2,7 +2,14 @@
  * Where a run's time went: the mean of every phase over ranks and iterations, for each
  * exchange plan that the run used. Constant memory per plan.
  */
-import { COMMUNICATION_PHASES, PHASES, zeroPhases } from '../../shared/phases.ts';
+import {
+  COMMUNICATION_PHASES,
+  COMPUTE_PHASES,
+  PHASES,
+  phasesOf,
+  zeroPhases,
+  type Phase,
+} from '../../shared/phases.ts';
 import type { IterationRecord } from '../../shared/records.ts';
 import { bytes, milliseconds, percent } from './quantities.ts';
 import { textTable } from './text-table.ts';
@@ -17,6 +24,7 @@ export class PhaseMeans {
   #overlapped = 0;
   readonly #phases = zeroPhases();
   readonly #bytes = { dense: 0, payload: 0, wireSent: 0 };
+  readonly #activations = { dense: 0, payload: 0 };
 
   constructor(label: string) {
     this.label = label;
@@ -30,6 +38,8 @@ export class PhaseMeans {
     this.#bytes.dense += record.bytes.dense;
     this.#bytes.payload += record.bytes.payload;
     this.#bytes.wireSent += record.bytes.wireSent;
+    this.#activations.dense += record.activations?.dense ?? 0;
+    this.#activations.payload += record.activations?.payload ?? 0;
   }
 
   merge(other: PhaseMeans): void {
@@ -40,6 +50,14 @@ export class PhaseMeans {
     for (const key of ['dense', 'payload', 'wireSent'] as const) {
       this.#bytes[key] += other.#bytes[key];
     }
+    for (const key of ['dense', 'payload'] as const) {
+      this.#activations[key] += other.#activations[key];
+    }
+  }
+
+  /** Whether ranks were stages that sent one another activations. */
+  get isPipeline(): boolean {
+    return this.#activations.dense > 0;
   }
 
   /** How many records were added: one per rank and iteration. */
@@ -49,29 +67,30 @@ export class PhaseMeans {
 
   /** One line: an iteration's time, its split, what it sent against dense. */
   describe(): string {
-    const communication = COMMUNICATION_PHASES.reduce(
-      (sum, phase) => sum + this.#phases[phase],
-      0,
-    );
+    const sum = (phases: readonly Phase[]): number =>
+      phases.reduce((total, phase) => total + this.#phases[phase], 0);
     return (
       `${milliseconds(this.#wall / this.#count)}/iteration ` +
-      `(computing ${percent(this.#phases.compute / this.#wall)}, ` +
-      `communicating ${percent(communication / this.#wall)}), ` +
+      `(computing ${percent(sum(COMPUTE_PHASES) / this.#wall)}, ` +
+      `communicating ${percent(sum(COMMUNICATION_PHASES) / this.#wall)}), ` +
       `sent ${this.#per(this.#bytes.wireSent)} for ${this.#per(this.#bytes.dense)} dense`
     );
   }
 
   /** The table's column: heading, each phase, and what stands below. */
-  column(): readonly string[] {
+  column(phases: readonly Phase[], isPipeline: boolean): readonly string[] {
     const time = (sum: number): string =>
       `${milliseconds(sum / this.#count)} ${percent(sum / this.#wall).padStart(6)}`;
     return [
       this.label,
-      ...PHASES.map((phase) => time(this.#phases[phase])),
+      ...phases.map((phase) => time(this.#phases[phase])),
       time(this.#wall),
       this.#overlapped === 0 ? '–' : milliseconds(this.#overlapped / this.#count),
       this.#per(this.#bytes.dense),
       this.#per(this.#bytes.payload),
+      ...(isPipeline
+        ? [this.#per(this.#activations.dense), this.#per(this.#activations.payload)]
+        : []),
       this.#per(this.#bytes.wireSent),
       String(this.#count),
     ];
@@ -99,17 +118,20 @@ export class PhaseBreakdown {
     let plans = [...this.#epochs].sort(([a], [b]) => a - b).map(([, means]) => means);
     if (plans.length > MAX_COLUMNS) plans = mergeByLabel(plans);
     if (plans.length === 0) return undefined;
+    const isPipeline = plans.some((means) => means.isPipeline);
+    const phases = phasesOf(isPipeline);
     const names = [
       'mean per iteration',
-      ...PHASES.map((phase) => `  ${phase}`),
+      ...phases.map((phase) => `  ${phase}`),
       'wall',
       'hidden under compute',
       'dense bytes',
       'payload bytes',
+      ...(isPipeline ? ['activations, as f32', 'activations, sent'] : []),
       'wire bytes sent',
       'records',
     ];
-    const columns = plans.map((means) => means.column());
+    const columns = plans.map((means) => means.column(phases, isPipeline));
     return textTable(
       names.map((name, row) => [name, ...columns.map((column) => column[row]!)]),
       ['left', ...columns.map(() => 'right' as const)],

@@ -86,6 +86,7 @@ async function throughFile(rank: number, engine: EngineState): Promise<EngineSta
     state: none,
     metric: undefined,
     steps: [],
+    passages: [],
   };
   await saveRank(file, owner, { ...checkpoint, engine });
   return (await loadRank(file, owner)).engine;

@@ -173,7 +173,10 @@ export class EngineHost {
       const notices = [...engine.takeNotices(), ...this.#followPlan()];
       return { result, fences, notices };
     },
-    save: async () => ({ state: await this.#connected().save() }),
+    save: async () => ({
+      state: await this.#connected().save(),
+      passages: (this.#stage?.kept ?? []).map((kept) => this.#arena.f32(kept).slice()),
+    }),
     allocate: ({ length }) => {
       const { offset } = this.#arena.allocateVector(length);
       return Promise.resolve({ vector: { offset, length } });
@@ -187,7 +190,7 @@ export class EngineHost {
     summarize: async ({ among, values, operations }) => ({
       values: await this.#connected().summarize(values, operations, among),
     }),
-    openStage: (setting) => {
+    openStage: ({ passages = [], ...setting }) => {
       const engine = this.#connected();
       this.#stage = new StageExchange(
         {
@@ -202,6 +205,9 @@ export class EngineHost {
         setting,
         engine.plan.activations,
       );
+      for (const [i, kept] of this.#stage.kept.entries()) {
+        if (i < passages.length) this.#arena.f32(kept).set(passages[i]!);
+      }
       return Promise.resolve(this.#stage.vectors);
     },
     sendPassage: (call) => this.#opened().send(call),

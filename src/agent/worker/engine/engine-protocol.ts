@@ -83,7 +83,10 @@ export interface EngineCalls {
     };
   };
   /** Between two exchanges. Valid until the next. */
-  save: { request: Record<string, never>; reply: { state: EngineState } };
+  save: {
+    request: Record<string, never>;
+    reply: { state: EngineState; passages: readonly Float32Array[] };
+  };
   allocate: { request: { length: number }; reply: { vector: Vector } };
   average: {
     /** Whether to be looked at alone: default, it is part of training. */
@@ -100,7 +103,11 @@ export interface EngineCalls {
     reply: { values: readonly number[] };
   };
   /** Of a stage in a pipeline, once. */
-  openStage: { request: StageSetting; reply: StageVectors };
+  openStage: {
+    /** `passages`: what a stage of the same rank has saved. */
+    request: StageSetting & { passages?: readonly Float32Array[] | undefined };
+    reply: StageVectors;
+  };
   /** What the trainer has written goes to a neighbour; resolves when it may write again. */
   sendPassage: { request: PassageCall; reply: PassedBytes };
   /** `idle`: ms in which the other stage had nothing to give yet. */
