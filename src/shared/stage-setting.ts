@@ -1,6 +1,6 @@
 /** What the stages of a pipeline send one another: what a trainer and its engine agree on. */
 
-/** `evaluation`: as `forward`, of test samples, always whole. */
+/** `evaluation`: as `forward`, of test samples, for which nothing comes back. */
 export type Passage = 'forward' | 'backward' | 'evaluation';
 
 /** What one stage gives another of a tensor that both use: weights, or a gradient. */

@@ -10,7 +10,6 @@ import { TransportCommunicator } from '../collectives/communicator.ts';
 import type { Region, Vector } from '../memory/arena.ts';
 import {
   elements,
-  wholeValues,
   type ActivationCodec,
   type DirectedCodec,
 } from './activation-codec.ts';
@@ -45,7 +44,6 @@ interface Message {
 
 export class Boundary implements Disposable {
   readonly #options: BoundaryOptions;
-  readonly #whole: DirectedCodec;
   /** Where the trainer writes what is sent, and finds what was received. */
   readonly outgoing: Vector;
   readonly incoming: Vector;
@@ -57,7 +55,6 @@ export class Boundary implements Disposable {
   constructor(options: BoundaryOptions, plan: ActivationPlan | undefined) {
     const { arena, shape } = options;
     this.#options = options;
-    this.#whole = wholeValues(options);
     this.outgoing = arena.allocateVector(elements(shape));
     this.incoming = arena.allocateVector(elements(shape));
     this.#plan = plan;
@@ -97,7 +94,7 @@ export class Boundary implements Disposable {
     const codec = this.#codecOf(call.passage);
     const message = this.#message('send', call, codec.payloadBytes);
     await message.pending;
-    if (codec !== this.#whole) this.#requireFinite(call);
+    if (this.#plan !== undefined) this.#requireFinite(call);
     codec.encode(this.outgoing, message.payload, call);
     const region = { offset: message.payload.offset, bytes: codec.payloadBytes };
     message.pending = this.#begin(call).send(peer, region);
@@ -136,7 +133,8 @@ export class Boundary implements Disposable {
   }
 
   #codecOf(passage: Passage): DirectedCodec {
-    return passage === 'evaluation' ? this.#whole : this.#codec[passage];
+    // The network that is evaluated is the one that is trained: it has what is left out.
+    return this.#codec[passage === 'backward' ? 'backward' : 'forward'];
   }
 
   #message(kind: 'send' | 'receive', call: PassageCall, bytes: number): Message {
@@ -167,7 +165,7 @@ export class Boundary implements Disposable {
     const at = kernels.firstNonFinite(this.outgoing);
     if (at < 0) return;
     const what =
-      passage === 'forward' ? 'an activation' : 'the gradient of an activation';
+      passage === 'backward' ? 'the gradient of an activation' : 'an activation';
     throw failure(
       'ACTIVATION_NOT_FINITE',
       `${what} is ${arena.f32(this.outgoing)[at]!} in iteration ${iteration}, ` +

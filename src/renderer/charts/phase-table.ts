@@ -10,11 +10,12 @@ import { iterationLabel, type TableTwin } from './table-twin.ts';
 /** Bars that a chart of this kind holds. */
 export const PHASE_BARS = 160;
 
-export function phaseTable(bins: readonly Bin[]): TableTwin {
+/** @param phases that an iteration of the run has */
+export function phaseTable(bins: readonly Bin[], phases: readonly Phase[]): TableTwin {
   return {
     columns: [
       'iteration',
-      ...PHASES.map((phase) => `${phase} ms`),
+      ...phases.map((phase) => `${phase} ms`),
       'wall ms',
       'overlapped ms',
     ],
@@ -22,7 +23,7 @@ export function phaseTable(bins: readonly Bin[]): TableTwin {
       key: bin.from,
       cells: [
         iterationLabel(bin),
-        ...PHASES.map((phase) => milliseconds(meanOf(bin, phase))),
+        ...phases.map((phase) => milliseconds(meanOf(bin, phase))),
         milliseconds(meanOf(bin, 'wall')),
         milliseconds(meanOf(bin, 'overlapped')),
       ],

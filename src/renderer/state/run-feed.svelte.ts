@@ -14,7 +14,8 @@ import type {
   SwitchRecord,
 } from '../../shared/records.ts';
 import { ACCURACY, type MetricKind } from '../../shared/metric.ts';
-import { localStepsOf } from '../../shared/parallelism.ts';
+import { localStepsOf, pipelineOf, seatIn } from '../../shared/parallelism.ts';
+import { phasesOf, type Phase } from '../../shared/phases.ts';
 import type { AppApi, RunDetail, RunSummary } from '../../shared/rpc.ts';
 import type { Connection } from './connection.ts';
 import { RedrawClock } from './redraw-clock.svelte.ts';
@@ -308,6 +309,22 @@ export class RunFeed {
   /** Iterations from one exchange to the next. */
   get exchangeEvery(): number {
     return localStepsOf(this.#detail?.spec ?? {})?.every ?? 1;
+  }
+
+  /** Phases that an iteration of this run has. */
+  get phases(): readonly Phase[] {
+    return phasesOf(this.isPipeline);
+  }
+
+  /** Whether its model is split into stages. */
+  get isPipeline(): boolean {
+    return pipelineOf(this.#detail?.spec ?? {}) !== undefined;
+  }
+
+  /** `stage 1 of 2`; undefined where every rank has the whole model. */
+  stageTitle(rank: number): string | undefined {
+    const seat = seatIn(this.#detail?.spec ?? {}, rank);
+    return seat && `stage ${seat.stage + 1} of ${seat.stages}`;
   }
 
   *#fences(): Generator<[FenceBounds, number]> {

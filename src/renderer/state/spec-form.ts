@@ -280,6 +280,9 @@ export function formSections(
         ),
         ...(asksForServers(catalogue, exchange) ? [serversField] : []),
         layersField('exchange.layers'),
+        ...(valueAt(draft, 'parallelism.pipeline') === undefined
+          ? []
+          : activationFields('exchange.')),
       ],
     },
     {
@@ -332,6 +335,23 @@ export function formSections(
   ];
 }
 
+/** What the stages of a pipeline leave out. */
+export function activationFields(path: '' | 'exchange.'): readonly FormField[] {
+  const at = 'exchange.activations';
+  return [
+    {
+      ...field(`${at}.method`, 'choice', 'Activations', [
+        ...plainChoices(schemaAt(`${at}.method`).enum),
+      ]),
+      path: `${path}activations.method`,
+    },
+    {
+      ...field(`${at}.sparsity`, 'number', 'Left out of them'),
+      path: `${path}activations.sparsity`,
+    },
+  ];
+}
+
 /** What only local steps have is seen where they are chosen, or where it is given. */
 function parallelismSection(draft: Draft): FormSection {
   const kinds = PARALLELISM_KINDS.map((kind) => ({
@@ -352,6 +372,12 @@ function parallelismSection(draft: Draft): FormSection {
       ...ofLocalSteps.filter(
         ({ path }) => isLocal || valueAt(draft, path) !== undefined,
       ),
+    ],
+    more: [
+      field('parallelism.pipeline.splitAfter', 'json', 'Split after layers'),
+      ...(valueAt(draft, 'parallelism.pipeline') === undefined
+        ? []
+        : [field('parallelism.pipeline.microBatches', 'integer', 'Micro-batches')]),
     ],
   };
 }

@@ -110,7 +110,11 @@ describe('folded fields', () => {
   it('are those that are rarely used, and none of those in sight', () => {
     const paths = folded({}).map(({ path }) => path);
     const others = paths.filter((path) => !path.startsWith('optimizer.'));
-    expect(others).toEqual(['world.ports', 'onFailure', 'checkpointEvery']);
+    expect(others).toEqual([
+      'world.ports',
+      'parallelism.pipeline.splitAfter',
+      ...['onFailure', 'checkpointEvery'],
+    ]);
     expect(paths).toContain('optimizer.clipNorm');
     const inSight = formSections(catalogue, {}).flatMap(({ fields }) => fields);
     expect(inSight.filter(({ path }) => paths.includes(path))).toEqual([]);
