@@ -25,7 +25,7 @@ import {
   parseExperimentSpec,
   type ExperimentSpec,
 } from '../../shared/experiment-spec.ts';
-import { localStepsOf } from '../../shared/parallelism.ts';
+import { localStepsOf, pipelineOf } from '../../shared/parallelism.ts';
 import { formatBitRate, formatDuration } from '../../shared/units.ts';
 import { measureComputeTime } from '../session/compute-time.ts';
 import { withWorkspace } from '../session/workspace.ts';
@@ -80,6 +80,16 @@ async function plan(name: string, options: PlanOptions): Promise<void> {
   const { raw, place } = await loadSpecSource(name);
   const parsed = parseExperimentSpec(applySettings(raw, options.set), place);
   const spec = await withOwnFiles(parsed, process.cwd());
+  if (pipelineOf(spec) !== undefined) {
+    throw inputError(
+      'PLAN_PIPELINE',
+      'each stage of a pipeline exchanges its own gradient: plan predicts that of a whole model',
+      {
+        place: 'parallelism.pipeline',
+        next: 'Take the pipeline out of the spec, or run it: its phases say what stages take.',
+      },
+    );
+  }
   const ranks = options.ranks ?? [spec.world.ranks];
   const { networkOf, origin } = await findNetwork(options.network, spec);
   const computeOrigin =

@@ -279,6 +279,12 @@ describe('what cannot be split', () => {
   });
 });
 
+test('a plan of stages is not foretold as that of a whole model', async () => {
+  const { code, stderr } = await home.run(['plan', 'digits-pipeline']);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/^gradwire: PLAN_PIPELINE: .*\n$/);
+});
+
 const LINKS = 'network={bandwidth: 10 Gbit/s, latency: 5 ms}';
 
 describe('a stage that is lost', () => {
