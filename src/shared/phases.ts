@@ -44,10 +44,12 @@ export type PhaseTimes = Readonly<
 /** Phases in which a model is computed. */
 export const COMPUTE_PHASES: readonly Phase[] = ['compute', 'forward', 'backward'];
 
-/** Phases that exist only because there is more than one rank. */
+/**
+ * Phases that exist only because there is more than one rank, but for the bubble of a pipeline:
+ * no message is shorter by it.
+ */
 export const COMMUNICATION_PHASES: readonly Phase[] = [
   'activations',
-  'bubble',
   'compress',
   'send',
   'receive',

@@ -282,7 +282,7 @@ export function formSections(
         layersField('exchange.layers'),
         ...(valueAt(draft, 'parallelism.pipeline') === undefined
           ? []
-          : activationFields('exchange.')),
+          : activationFields('exchange.', exchange)),
       ],
     },
     {
@@ -335,21 +335,24 @@ export function formSections(
   ];
 }
 
-/** What the stages of a pipeline leave out. */
-export function activationFields(path: '' | 'exchange.'): readonly FormField[] {
+/**
+ * What the stages of a pipeline leave out.
+ * @param plan as it is written under `exchange`
+ */
+export function activationFields(
+  path: '' | 'exchange.',
+  plan: Draft,
+): readonly FormField[] {
   const at = 'exchange.activations';
-  return [
-    {
-      ...field(`${at}.method`, 'choice', 'Activations', [
-        ...plainChoices(schemaAt(`${at}.method`).enum),
-      ]),
-      path: `${path}activations.method`,
-    },
-    {
-      ...field(`${at}.sparsity`, 'number', 'Left out of them'),
-      path: `${path}activations.sparsity`,
-    },
-  ];
+  const choices = plainChoices(schemaAt(`${at}.method`).enum);
+  const method: FormField = {
+    ...field(`${at}.method`, 'choice', 'Activations', [...choices]),
+    ...{ path: `${path}activations.method`, usual: 'none' },
+  };
+  const chosen = valueAt(plan, 'activations.method') ?? 'none';
+  if (chosen === 'none') return [method];
+  const sparsity = field(`${at}.sparsity`, 'number', 'Left out of them');
+  return [method, { ...sparsity, path: `${path}activations.sparsity` }];
 }
 
 /** What only local steps have is seen where they are chosen, or where it is given. */
