@@ -224,6 +224,12 @@ export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
    */
   readonly replacesMomentum?: true | undefined;
   /**
+   * An exchange gives a gradient for a part of the weights, and nothing is kept back for the
+   * others. Weight decay, which moves all of them, would be a larger penalty than it says:
+   * beside it the method is refused.
+   */
+  readonly movesPart?: true | undefined;
+  /**
    * Of a method with more state than its residual: whether what `save` gives under some
    * parameters holds under others, of the same tensors. Left out where there is nothing to
    * save.

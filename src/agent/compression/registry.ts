@@ -11,6 +11,7 @@ import type { JsonObject } from '../../shared/json.ts';
 import { nearest } from '../../shared/nearest.ts';
 import { invalidDefinition, register } from '../../shared/registry.ts';
 import { a2sgd } from './a2sgd.ts';
+import { blockcd } from './blockcd.ts';
 import { dct } from './dct.ts';
 import { dgc } from './dgc.ts';
 import { gaussiank } from './gaussiank.ts';
@@ -35,6 +36,7 @@ const known = byId([
   randomk,
   threshold,
   nonzero,
+  blockcd,
   gaussiank,
   dct,
   dgc,

@@ -92,14 +92,17 @@ export async function forecastSpec({
 
 /**
  * The spec's own, then all methods as they come, each once; but no compression by any
- * collective is always among them, whatever the spec makes of `none`.
+ * collective is always among them, whatever the spec makes of `none`. What moves a part of the
+ * weights is another algorithm, no compression of this one: it is there if the spec has it.
  */
 function plansOf(own: ExchangePlan): readonly ExchangePlan[] {
   const { bucketBytes } = own;
   const isBaseline = !compresses(own) && isAutomatic(own.collective);
-  const others = [...methods.keys()]
-    .filter((method) => (method === 'none' ? !isBaseline : method !== own.method))
-    .map((method) => resolvePlan({ method, bucketBytes }));
+  const others = [...methods.values()]
+    .filter(({ id, movesPart }) =>
+      id === 'none' ? !isBaseline : id !== own.method && movesPart !== true,
+    )
+    .map(({ id: method }) => resolvePlan({ method, bucketBytes }));
   return [own, ...others];
 }
 

@@ -64,16 +64,18 @@ export function validateLaunch(
   checkPipeline(parsed);
   const replicas = replicaCount(parsed.world.ranks, parsed);
   const checked = checkWorkload(parsed.workload, parsed.optimizer, replicas, known);
-  const { features, notice, tensors, iterationsPerEpoch, ownMomentum } = checked;
-  checkSplit(parsed, checked.layers);
+  const { features, layers, notice, tensors } = checked;
+  checkSplit(parsed, layers);
   const { momentum } = parsed.optimizer;
   const local = localStepsOf(parsed);
   const setting = {
     ...{ tensors, momentum, ranks: replicas },
     isPipeline: pipelineOf(parsed) !== undefined,
     // Methods count exchanges.
-    iterationsPerEpoch: iterationsPerEpoch / (local?.every ?? 1),
-    ownMomentum: local === undefined ? ownMomentum : OUTER,
+    iterationsPerEpoch: checked.iterationsPerEpoch / (local?.every ?? 1),
+    ownMomentum: local === undefined ? checked.ownMomentum : OUTER,
+    // Of local steps the decay is a part of what they have moved.
+    weightDecay: local === undefined ? checked.weightDecay : 0,
   };
   const plan = resolvePlan(parsed.exchange, undefined, setting);
   // The spec as it will run: every parameter of the method is written out.

@@ -54,6 +54,8 @@ export interface PlanSetting {
   readonly ownMomentum?: MomentumOwner | undefined;
   /** Whether the model is split into stages, which send one another activations. */
   readonly isPipeline?: boolean | undefined;
+  /** λ of the optimiser that takes what is exchanged, for methods that move few weights. */
+  readonly weightDecay?: number | undefined;
   /** P: servers are some of the ranks. */
   readonly ranks?: number | undefined;
   /** Of the switch that is resolved: warm-ups and ramps that it gives begin at its fence. */
@@ -281,8 +283,19 @@ function resolveParameters(
   base: JsonObject | undefined,
   old: JsonObject | undefined,
   given: Readonly<Record<string, unknown>>,
-  { epoch, iterationsPerEpoch, momentum, ownMomentum }: PlanSetting,
+  { epoch, iterationsPerEpoch, momentum, ownMomentum, weightDecay = 0 }: PlanSetting,
 ): JsonObject {
+  if (method.movesPart === true && weightDecay > 0) {
+    throw inputError(
+      'METHOD_OPTIMIZER_MISFIT',
+      `${method.id} moves a few weights in each step, and a weight decay of ${weightDecay} all ` +
+        'of them: its penalty would be larger than it says',
+      {
+        place: 'exchange.method',
+        next: 'Set optimizer.weightDecay to 0. A model of your own can have the penalty in its objective.',
+      },
+    );
+  }
   if (method.replacesMomentum === true && ownMomentum !== undefined) {
     throw inputError(
       'METHOD_OPTIMIZER_MISFIT',

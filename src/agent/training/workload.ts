@@ -310,6 +310,8 @@ export interface CheckedWorkload extends DataFacts {
   readonly ownMomentum?: { readonly name: string; readonly next: string } | undefined;
   /** Names of its layers, in order, where it can be split behind them. */
   readonly layers?: readonly string[] | undefined;
+  /** λ; default: 0. */
+  readonly weightDecay?: number | undefined;
   /** In which every rank sees all of its shard once; no whole number, in general. */
   readonly iterationsPerEpoch: number;
 }
@@ -346,6 +348,7 @@ export function checkWorkload(
     tensors: model.tensors.map(({ name }) => name),
     ...(isLayered(model) ? { layers: model.layers.map(({ name }) => name) } : {}),
     iterationsPerEpoch: count / workload.batchPerRank,
+    weightDecay: optimizer.weightDecay ?? rule.defaultWeightDecay,
     ...(leavesMomentum ? {} : { ownMomentum: { name: id, next: LEAVE_MOMENTUM } }),
   };
 }

@@ -47,3 +47,23 @@ export function below(a: readonly number[], b: readonly number[]): Outcome {
   const { a: position } = contrast(a, b);
   return position === 'unclear' ? 'unclear' : position === 'below' ? 'holds' : 'fails';
 }
+
+/**
+ * Whether times a are clearly less than b. What slows a computer down multiplies times: so their
+ * logarithms are compared.
+ */
+export const faster = (a: readonly number[], b: readonly number[]): Outcome =>
+  below(a.map(Math.log), b.map(Math.log));
+
+/** By seed. */
+export const ratios = (
+  over: readonly number[],
+  under: readonly number[],
+): readonly number[] => over.map((value, index) => value / under[index]!);
+
+/** Of a statement with several parts: it fails where one fails, and holds where all do. */
+export function allHold(outcomes: readonly Outcome[]): Outcome {
+  if (outcomes.includes('fails')) return 'fails';
+  const clear = outcomes.length > 0 && outcomes.every((outcome) => outcome === 'holds');
+  return clear ? 'holds' : 'unclear';
+}

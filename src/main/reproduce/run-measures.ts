@@ -4,7 +4,9 @@ import type {
   EvaluationRecord,
   SimilarityRecord,
 } from '../../shared/measure-records.ts';
+import type { Phase } from '../../shared/phases.ts';
 import type { DoneRecord, IterationRecord, RunRecord } from '../../shared/records.ts';
+import { mean } from './sweep.ts';
 
 export const iterationsOf = (
   records: readonly RunRecord[],
@@ -21,6 +23,48 @@ export function settled(
   );
   if (found.length === 0) throw missing(`iterations from ${from}`);
   return found;
+}
+
+/**
+ * Milliseconds that each iteration from one on took in some phases, of the rank on which they
+ * took least: the one that arrived last, which waited for nobody.
+ * @throws GradwireError `MEASURE_MISSING`
+ */
+export function leastTimes(
+  records: readonly RunRecord[],
+  from: number,
+  phases: readonly Phase[],
+): readonly number[] {
+  const least = new Map<number, number>();
+  for (const { iteration, phases: times } of iterationsOf(records)) {
+    if (iteration < from) continue;
+    const time = phases.reduce((sum, phase) => sum + (times[phase] ?? 0), 0);
+    least.set(iteration, Math.min(time, least.get(iteration) ?? Infinity));
+  }
+  if (least.size === 0) throw missing(`iterations from ${from}`);
+  return [...least.values()];
+}
+
+/**
+ * Means over ranks of what each of the iterations from one to before another has, in their order.
+ * @throws GradwireError `MEASURE_MISSING` where a rank has no such value, or there is no iteration
+ */
+export function rankMeans(
+  records: readonly RunRecord[],
+  { from, to = Infinity }: { readonly from: number; readonly to?: number },
+  value: (record: IterationRecord) => number | undefined,
+  what: string,
+): readonly number[] {
+  const found = new Map<number, number[]>();
+  for (const record of iterationsOf(records)) {
+    const { iteration } = record;
+    if (iteration < from || iteration >= to) continue;
+    const values = found.get(iteration) ?? [];
+    values.push(required(value(record), what));
+    found.set(iteration, values);
+  }
+  if (found.size === 0) throw missing(`iterations from ${from}`);
+  return [...found].sort(([a], [b]) => a - b).map(([, values]) => mean(values));
 }
 
 export const evaluationsOf = (

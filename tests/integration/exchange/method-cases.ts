@@ -13,6 +13,7 @@ export const METHOD_CASES: readonly {
     collective: 'ssar-recursive-doubling',
   },
   { exchange: { method: 'nonzero' }, collective: 'dsar-split-allgather' },
+  { exchange: { method: 'blockcd', k: 7 }, collective: 'sparse-allgather' },
   { exchange: { method: 'topk', k: 3, bucket: 64, quantize: { bits: 3 } } },
   { exchange: { method: 'topk', ratio: 0.05, collective: 'ok-topk' } },
   {

@@ -51,8 +51,8 @@ it('takes what all methods send that is dense or sparse', () => {
   const methods = new Set(summed.map(({ exchange }) => exchange['method']));
   expect(methods).toEqual(
     new Set([
-      ...['none', 'topk', 'nonzero', 'randomk', 'threshold', 'gaussiank'],
-      ...['dct', 'dgc', 'scalecom', 'powersgd'],
+      ...['none', 'topk', 'nonzero', 'blockcd', 'randomk', 'threshold'],
+      ...['gaussiank', 'dct', 'dgc', 'scalecom', 'powersgd'],
     ]),
   );
 });

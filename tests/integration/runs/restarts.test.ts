@@ -176,6 +176,14 @@ const PLANS: readonly {
     ],
   },
   {
+    name: 'random blocks of coordinates, and a switch to them',
+    settings: [
+      ...['workload.model=logistic-regression', 'workload.dataset=sparse'],
+      ...['exchange.method=topk', 'optimizer.momentum=0'],
+    ],
+    switches: ['--switch', '20:method=blockcd'],
+  },
+  {
     name: 'clicks by DLRM and Adagrad, whose sums of squares a table has as well',
     settings: [
       ...['workload.model=dlrm-small', 'workload.dataset=clicks'],

@@ -14,6 +14,7 @@ const LENGTH = 600;
 
 describe.each<[string, JsonObject]>([
   ['nonzero', {}],
+  ['blockcd', { k: 9 }],
   ['topk', { k: 7, bucket: 64 }],
   ['randomk', { ratio: 0.1 }],
   ['randomk', { ratio: 0.1, rampIterations: 3 }],

@@ -37,6 +37,8 @@ interface Case {
 const CASES: readonly Case[] = [
   { method: 'none' },
   { method: 'nonzero', within: 1.01 },
+  { method: 'blockcd' },
+  { method: 'blockcd', parameters: { k: 511 } },
   { method: 'topk' },
   { method: 'topk', parameters: { ratio: 1 } },
   { method: 'topk', parameters: { k: 300 } },

@@ -14,7 +14,7 @@ import {
   validateParameters,
 } from '../../../src/agent/compression/registry.ts';
 import { Arena } from '../../../src/agent/memory/arena.ts';
-import { CounterRandom } from '../../../src/agent/kernels/random.ts';
+import { CounterRandom, type StreamName } from '../../../src/agent/kernels/random.ts';
 import { backends } from '../kernels/backends.ts';
 import {
   clipped,
@@ -36,6 +36,8 @@ interface Golden {
   readonly payload: string;
   /** A new world of P ranks of n elements: from each rank's gradient to its result. */
   readonly oracle: (P: number, n: number) => (gradients: number[][]) => number[][];
+  /** What two ranks with a bucket of one element make of 3 and 5; default: their average. */
+  readonly ofThreeAndFive?: number;
   /** Where results cannot be exact: a bound of the error, relative to the largest. */
   readonly tolerance?: number;
 }
@@ -152,6 +154,15 @@ const GOLDEN: readonly Golden[] = [
     forms: ['dense', 'sparse', 'gathered'],
     payload: u32(0, 1, 2, 3, 4, 5, 6, 7) + f32(...PINNED),
     oracle: (P) => (gradients) => everyRank(P, average(gradients)),
+  },
+  {
+    method: 'blockcd',
+    parameters: { k: 3 },
+    forms: ['dense', 'sparse', 'gathered'],
+    payload: u32(0, 4, 7) + f32(1, -8, 0.5),
+    oracle: unitedBlocks(3),
+    // The second rank's alone: the first has an empty slice.
+    ofThreeAndFive: 5,
   },
   {
     method: 'gaussiank',
@@ -272,9 +283,36 @@ function largestPerRun(
   return chosen;
 }
 
-/** Floyd's sample of k of n, from the random numbers that all ranks share. */
-function drawn(n: number, k: number, iteration: number): ReadonlySet<number> {
-  const random = new CounterRandom({ seed: 1, iteration, purpose: 0x72616e64 });
+/** Each rank's k of a slice of its own, which moves on by one in each iteration; no average. */
+function unitedBlocks(k: number): Golden['oracle'] {
+  return (P, n) => {
+    let iteration = 0;
+    return (gradients) => {
+      const united = new Array<number>(n).fill(0);
+      gradients.forEach((gradient, rank) => {
+        const slice = (rank + iteration) % P;
+        const own = united
+          .map((_, j) => j)
+          .filter((j) => j >= Math.floor((slice * n) / P))
+          .filter((j) => j < Math.floor(((slice + 1) * n) / P));
+        const name = { seed: 1, rank, iteration, purpose: 0x626c6f63 };
+        for (const place of sampled(own.length, Math.min(k, own.length), name)) {
+          united[own[place]!] = gradient[own[place]!]!;
+        }
+      });
+      iteration++;
+      return everyRank(P, united);
+    };
+  };
+}
+
+/** k of n, from the random numbers that all ranks share. */
+const drawn = (n: number, k: number, iteration: number): ReadonlySet<number> =>
+  sampled(n, k, { seed: 1, iteration, purpose: 0x72616e64 });
+
+/** Floyd's sample of k of n. */
+function sampled(n: number, k: number, name: StreamName): ReadonlySet<number> {
+  const random = new CounterRandom(name);
   const chosen = new Set<number>();
   for (let j = n - k, word = 0; j < n; j++, word += 2) {
     const bits =
@@ -663,7 +701,8 @@ describe.each(GOLDEN)('$method $parameters', ({ method, parameters, ...golden })
         makeKernels,
       });
       const [a, b] = await simulated.exchange(0, [[3], [5]]);
-      expect([...a!, ...b!]).toEqual([4, 4]);
+      const { ofThreeAndFive: expected = 4 } = golden;
+      expect([...a!, ...b!]).toEqual([expected, expected]);
     });
 
     it('keeps its promise about replicas', async () => {

@@ -19,6 +19,7 @@ const LENGTH = 100;
 const DECODERS: readonly (readonly [method: string, parameters: JsonObject])[] = [
   ['none', {}],
   ['nonzero', {}],
+  ['blockcd', { k: 9 }],
   ['topk', { k: 9 }],
   ['topk', { k: 9, quantize: { bits: 4, bucket: 4 } }],
   ['topk', { k: 9, quantize: { bits: 8 } }],

@@ -1,11 +1,11 @@
 /** Iteration records for the renderer's tests, every number of them told by the test. */
-import { zeroPhases, type Phase } from '../../../src/shared/phases.ts';
+import { sumPhases, zeroTimes, type PhaseTimes } from '../../../src/shared/phases.ts';
 import type { IterationRecord } from '../../../src/shared/records.ts';
 
 export interface RecordShape {
   readonly rank: number;
   readonly iteration: number;
-  readonly phases?: Partial<Record<Phase, number>>;
+  readonly phases?: Partial<PhaseTimes>;
   readonly waitedFor?: Record<string, number>;
   readonly overlapped?: number;
   readonly dense?: number;
@@ -18,8 +18,8 @@ export interface RecordShape {
 
 /** A valid record: its wall time is the sum of its phases. */
 export function iterationRecord(shape: RecordShape): IterationRecord {
-  const phases = { ...zeroPhases(), ...shape.phases };
-  const wall = Object.values(phases).reduce((sum, time) => sum + time, 0);
+  const phases = { ...zeroTimes(), ...shape.phases };
+  const wall = sumPhases(phases);
   const sent = shape.wireSent ?? 1200;
   return {
     type: 'iteration',

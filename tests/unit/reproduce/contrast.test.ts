@@ -1,6 +1,12 @@
 /** What counts as a clear difference between two cases. */
 import { expect, test } from 'vitest';
-import { below, contrast } from '../../../src/main/reproduce/contrast.ts';
+import {
+  allHold,
+  below,
+  contrast,
+  faster,
+  ratios,
+} from '../../../src/main/reproduce/contrast.ts';
 
 test.each([
   // Pairs that all differ by the same are clear, however far apart the pairs are.
@@ -21,6 +27,26 @@ test('that a is below b holds, fails or is unclear', () => {
   expect(below([1, 1], [2, 2])).toBe('holds');
   expect(below([2, 2], [1, 1])).toBe('fails');
   expect(below([1, 9], [2, 2])).toBe('unclear');
+});
+
+test('times are compared by their ratios', () => {
+  // Differences of −1, −100 and −500 have a larger spread than mean; each is half.
+  const [fast, slow] = [
+    [1, 100, 500],
+    [2, 200, 1000],
+  ];
+  expect(below(fast, slow)).toBe('unclear');
+  expect(faster(fast, slow)).toBe('holds');
+  expect(faster(slow, fast)).toBe('fails');
+  expect(faster([1, 8], [2, 2])).toBe('unclear');
+  expect(ratios(slow, fast)).toEqual([2, 2, 2]);
+});
+
+test('a statement of parts fails with one of them and holds with all', () => {
+  expect(allHold(['holds', 'holds'])).toBe('holds');
+  expect(allHold(['holds', 'unclear', 'fails'])).toBe('fails');
+  expect(allHold(['holds', 'unclear'])).toBe('unclear');
+  expect(allHold([])).toBe('unclear');
 });
 
 test('what is no pairs is a bug', () => {

@@ -1,6 +1,6 @@
 /** Every figure's judge, by results for which the rule's words leave one verdict. */
 import { describe, expect, test } from 'vitest';
-import { verdictOf, type Figure } from '../../../src/main/reproduce/figure.ts';
+import { verdictOf } from '../../../src/main/reproduce/figure.ts';
 import { a2sgdFigure3 } from '../../../src/main/reproduce/figures/a2sgd-figure-3.ts';
 import { a2sgdTable2 } from '../../../src/main/reproduce/figures/a2sgd-table-2.ts';
 import { dctTable2 } from '../../../src/main/reproduce/figures/dct-table-2.ts';
@@ -9,21 +9,7 @@ import { scalecomFigure1 } from '../../../src/main/reproduce/figures/scalecom-fi
 import { scalecomFigure3 } from '../../../src/main/reproduce/figures/scalecom-figure-3.ts';
 import { sparcmlFigure1 } from '../../../src/main/reproduce/figures/sparcml-figure-1.ts';
 import { sparcmlFigure3 } from '../../../src/main/reproduce/figures/sparcml-figure-3.ts';
-import { madeUpSweep } from './made-up-sweep.ts';
-
-type Values = Parameters<typeof madeUpSweep>[1];
-
-function judged(figure: Figure, values: Values) {
-  const { findings } = figure.judge(madeUpSweep(figure, values));
-  const outcomes = findings
-    .filter(({ outcome }) => outcome !== 'holds')
-    .map(({ text, outcome }) => `${outcome}: ${text}`);
-  return { verdict: verdictOf(findings), outcomes };
-}
-
-/** A number at the end of a part of a case's id: `p8-d0.1`. */
-const part = (id: string, letters: string): number =>
-  Number(new RegExp(`${letters}([\\d.]+)`).exec(id)![1]);
+import { judged, part, type Values } from './made-up-judgement.ts';
 
 describe('fill-in', () => {
   const filling: Values = (id) => {

@@ -16,6 +16,14 @@ import { madeUpRuns } from './made-up-sweep.ts';
 const VALUES = {
   ...{ dense: 0, density: 0.01, time: 5, accuracy: 0.9, loss: 0.4, auc: 0.8 },
   ...{ bits: 64, least: 64, most: 64, received: 1000, distance: 0.7 },
+  ...{
+    entries: 7.9,
+    metric: 0.9,
+    iteration: 50,
+    communication: 20,
+    share: 0.4,
+    pass: 450,
+  },
 };
 
 const madeUp = (figure: Figure, evil = ''): Result =>

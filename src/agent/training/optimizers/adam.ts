@@ -14,10 +14,12 @@ const EPSILON = 1e-8;
 const DECOUPLED_DECAY = 0.01;
 
 function adamWith(id: string, decoupled: boolean): Optimizer {
+  const defaultWeightDecay = decoupled ? DECOUPLED_DECAY : 0;
   return {
     id,
     options: ['beta1', 'beta2', 'epsilon', 'weightDecay'],
     leavesMomentum: false,
+    defaultWeightDecay,
     stateVectors: () => 2,
     factors: ({ beta1 = BETA1, beta2 = BETA2 }, step) => [
       1 / (1 - beta1 ** step),
@@ -25,7 +27,7 @@ function adamWith(id: string, decoupled: boolean): Optimizer {
     ],
     update({ numpy }, settings, step) {
       const { beta1 = BETA1, beta2 = BETA2, epsilon = EPSILON } = settings;
-      const { weightDecay = decoupled ? DECOUPLED_DECAY : 0 } = settings;
+      const { weightDecay = defaultWeightDecay } = settings;
       const { state, learningRate, factors } = step;
       const [mean, square] = state;
       const [ofMean, ofRoot] = factors;

@@ -51,6 +51,8 @@ export interface Optimizer {
   readonly options: readonly OptimizerOption[];
   /** Whether it can leave momentum to the compression: its steps are plain then. */
   readonly leavesMomentum: boolean;
+  /** λ where the spec gives none; default: 0. */
+  readonly defaultWeightDecay?: number | undefined;
   /** State vectors as long as the weights, kept from iteration to iteration. */
   stateVectors(settings: OptimizerSettings): number;
   /**

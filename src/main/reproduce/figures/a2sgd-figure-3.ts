@@ -5,6 +5,7 @@
 import { formatPercent } from '../../../shared/units.ts';
 import { meanCurve } from '../chart/chart.ts';
 import { below } from '../contrast.ts';
+import { EXTREMES, withExtremes } from '../extremes.ts';
 import type { Case, Figure } from '../figure.ts';
 import { doneOf, evaluationsOf, required } from '../run-measures.ts';
 import type { Sweep } from '../sweep.ts';
@@ -103,15 +104,13 @@ export const a2sgdFigure3: Figure = {
     })),
   }),
   table: (sweep) => ({
-    columns: ['method', 'final accuracy', 'least', 'most', 'behind dense, points'],
+    columns: ['method', 'final accuracy', ...EXTREMES, 'behind dense, points'],
     rows: METHODS.map(({ id, name }) => {
       const values = sweep.values(id, 'accuracy');
       const behind = 100 * (sweep.mean(DENSE, 'accuracy') - sweep.mean(id, 'accuracy'));
       return [
         name,
-        formatPercent(sweep.mean(id, 'accuracy')),
-        formatPercent(Math.min(...values)),
-        formatPercent(Math.max(...values)),
+        ...withExtremes(values, formatPercent),
         id === DENSE ? '–' : behind.toFixed(2),
       ];
     }),

@@ -5,6 +5,7 @@
 import { formatPercent } from '../../../shared/units.ts';
 import { pointOf } from '../chart/chart.ts';
 import { below, notAbove } from '../contrast.ts';
+import { EXTREMES, withExtremes } from '../extremes.ts';
 import type { Case, Figure } from '../figure.ts';
 import { doneOf, required } from '../run-measures.ts';
 import type { Sweep } from '../sweep.ts';
@@ -122,16 +123,11 @@ export const qsgdTable1: Figure = {
     ],
   }),
   table: (sweep) => ({
-    columns: ['gradients in', 'accuracy', 'least', 'most'],
-    rows: ALL.map(({ id, name }) => {
-      const values = sweep.values(id, 'accuracy');
-      return [
-        name,
-        formatPercent(sweep.mean(id, 'accuracy')),
-        formatPercent(Math.min(...values)),
-        formatPercent(Math.max(...values)),
-      ];
-    }),
+    columns: ['gradients in', 'accuracy', ...EXTREMES],
+    rows: ALL.map(({ id, name }) => [
+      name,
+      ...withExtremes(sweep.values(id, 'accuracy'), formatPercent),
+    ]),
   }),
 };
 

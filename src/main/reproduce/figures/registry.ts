@@ -5,15 +5,23 @@ import type { Figure } from '../figure.ts';
 import { a2sgdFigure3 } from './a2sgd-figure-3.ts';
 import { a2sgdTable2 } from './a2sgd-table-2.ts';
 import { dctTable2 } from './dct-table-2.ts';
+import { qsgdFigure2 } from './qsgd-figure-2.ts';
 import { qsgdTable1 } from './qsgd-table-1.ts';
 import { scalecomFigure1 } from './scalecom-figure-1.ts';
 import { scalecomFigure3 } from './scalecom-figure-3.ts';
 import { sparcmlFigure1 } from './sparcml-figure-1.ts';
 import { sparcmlFigure3 } from './sparcml-figure-3.ts';
+import { sparcmlFigure4 } from './sparcml-figure-4.ts';
+import { sparcmlFigure7 } from './sparcml-figure-7.ts';
+import { sparcmlTable2 } from './sparcml-table-2.ts';
 
 export const figures: readonly Figure[] = [
   sparcmlFigure1,
   sparcmlFigure3,
+  sparcmlFigure4,
+  sparcmlFigure7,
+  sparcmlTable2,
+  qsgdFigure2,
   qsgdTable1,
   a2sgdTable2,
   a2sgdFigure3,

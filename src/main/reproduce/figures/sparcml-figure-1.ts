@@ -4,7 +4,7 @@
  */
 import { formatPercent } from '../../../shared/units.ts';
 import { pointOf } from '../chart/chart.ts';
-import { contrast, forEverySeed } from '../contrast.ts';
+import { allHold, below, contrast, forEverySeed } from '../contrast.ts';
 import type { Case, Figure, Finding } from '../figure.ts';
 import { settled } from '../run-measures.ts';
 import { mean, type Sweep } from '../sweep.ts';
@@ -163,12 +163,10 @@ function denserByDensity(sweep: Sweep): Finding {
     DENSITIES.slice(1).flatMap((density, index) => {
       const more = sweep.observed(idOf(ranks, density), 'density');
       const less = sweep.observed(idOf(ranks, DENSITIES[index]!), 'density');
-      return more === undefined || less === undefined ? [] : [contrast(more, less).a];
+      return more === undefined || less === undefined ? [] : [below(less, more)];
     }),
   );
-  if (steps.includes('below')) return { text, outcome: 'fails' };
-  const clear = steps.length > 0 && steps.every((a) => a === 'above');
-  return { text, outcome: clear ? 'holds' : 'unclear' };
+  return { text, outcome: allHold(steps) };
 }
 
 function growthText(sweep: Sweep, density: number): string {

@@ -5,9 +5,9 @@
 import { median } from '../../../shared/statistics/quantile.ts';
 import { formatDuration } from '../../../shared/units.ts';
 import { pointOf, type ChartPoint } from '../chart/chart.ts';
-import { below } from '../contrast.ts';
-import type { Case, Figure, Outcome } from '../figure.ts';
-import { iterationsOf, required } from '../run-measures.ts';
+import { faster, ratios } from '../contrast.ts';
+import type { Case, Figure } from '../figure.ts';
+import { leastTimes, required } from '../run-measures.ts';
 import type { Sweep } from '../sweep.ts';
 import { SPARCML } from './papers.ts';
 
@@ -93,15 +93,8 @@ export const sparcmlFigure3: Figure = {
   seeds: [1, 2, 3],
   cases,
   measure: (records) => {
-    const least = new Map<number, number>();
-    for (const { iteration, phases } of iterationsOf(records)) {
-      const { send, receive, wait, reduce } = phases;
-      const time = send + receive + wait + reduce;
-      least.set(iteration, Math.min(time, least.get(iteration) ?? Infinity));
-    }
-    const times = [...least].filter(([iteration]) => iteration >= FROM);
-    const time = median(times.map(([, value]) => value));
-    return { values: { time: required(time, `iterations from ${FROM}`) } };
+    const times = leastTimes(records, FROM, ['send', 'receive', 'wait', 'reduce']);
+    return { values: { time: required(median(times), `iterations from ${FROM}`) } };
   },
   judge: (sweep) => {
     const [low, high] = [DENSITIES[0]!, DENSITIES.at(-1)!];
@@ -186,16 +179,6 @@ export const sparcmlFigure3: Figure = {
 
 const timeAt = (sweep: Sweep, id: string, density: number): ChartPoint =>
   pointOf(100 * density, sweep.values(id, 'time'));
-
-/**
- * Whether a takes clearly less than b. What slows a computer down multiplies times: so their
- * logarithms are compared.
- */
-const faster = (a: readonly number[], b: readonly number[]): Outcome =>
-  below(a.map(Math.log), b.map(Math.log));
-
-const ratios = (over: readonly number[], under: readonly number[]): readonly number[] =>
-  over.map((value, index) => value / under[index]!);
 
 const short = (collective: string): string =>
   collective.replace('ssar-', '').replace('dsar-', 'dense ');

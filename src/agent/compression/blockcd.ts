@@ -1,0 +1,127 @@
+/**
+ * Random block coordinate descent: each rank has a slice of the vector and contributes the
+ * gradient at k coordinates of it, drawn by lot. The slices of the ranks are disjoint, so
+ * that what they send is united, not averaged, and no coordinate is sent twice. 8·k bytes a
+ * rank, whatever N is. Nothing is kept back: the other coordinates are not moved in this step.
+ *
+ * In iteration t rank i has slice (i + t) mod P. A rank's gradient is that of its own samples;
+ * with slices that stayed where they are, a weight would follow the samples of one rank for
+ * ever, and the weights would go to a point that is not the minimum over all samples. In P
+ * iterations that follow each other every rank has every slice once.
+ *
+ * Sources: SparCML (Renggli et al., SC 2019), section 8.2; Wright, "Coordinate descent
+ * algorithms" (Mathematical Programming, 2015), which it follows; what they leave open:
+ * docs/decisions/054-block-coordinate-descent.md.
+ */
+import { z } from 'zod';
+import type { Region, Vector } from '../memory/arena.ts';
+import { sparseBytes } from '../memory/entries.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
+import type { StreamName } from '../kernels/random.ts';
+import { writeAverage } from './average.ts';
+import { estimated, sparseSum } from './expected-messages.ts';
+import type {
+  Compressor,
+  CompressorContext,
+  ExchangeStatistics,
+  MethodDefinition,
+} from './method.ts';
+import { parseSparse } from './payload-check.ts';
+import { smallTensorParameters } from './policy/small-tensors.ts';
+import { noState, requireNoState } from './stateless.ts';
+
+const parameters = z.strictObject({
+  k: z
+    .int()
+    .min(1)
+    .max(2 ** 30)
+    .default(100)
+    .describe('Coordinates that each rank contributes of each bucket'),
+  ...smallTensorParameters,
+});
+type Parameters = z.infer<typeof parameters>;
+
+export const blockcd: MethodDefinition<typeof parameters> = {
+  id: 'blockcd',
+  title: 'Block coordinate descent',
+  summary:
+    'The gradient at k coordinates of a slice that no other rank has, drawn by lot; the rest is not moved.',
+  source: 'SparCML (Renggli et al., SC 2019), section 8.2',
+  parameters,
+  payload: 'sparse',
+  reducible: true,
+  residual: 'none',
+  replicas: 'identical',
+  movesPart: true,
+  messages: ({ k }, { length, world }) => {
+    const message = sparseSum(length, Math.min(k, Math.ceil(length / world)));
+    // Slices of fewer than k coordinates are sent whole, and may differ by one.
+    const even = length % world === 0 || k <= Math.floor(length / world);
+    return [even ? message : estimated(message)];
+  },
+  create: (context) => new BlockCoordinates(context),
+};
+
+/** Keeps these draws apart from others at the same place: "bloc". */
+const BLOCK_PURPOSE = 0x626c6f63;
+
+class BlockCoordinates implements Compressor {
+  readonly #context: CompressorContext<Parameters>;
+  readonly #region: Region;
+  #count = 0;
+
+  constructor(context: CompressorContext<Parameters>) {
+    const { arena, length, parameters, world } = context;
+    const most = Math.min(parameters.k, Math.ceil(length / world));
+    this.#context = context;
+    this.#region = arena.allocate(sparseBytes(most));
+  }
+
+  encode(gradient: Vector, iteration: number): Payload {
+    const { arena, bucket, kernels, length, parameters, rank, seed } = this.#context;
+    const { start, end } = this.#slice(iteration);
+    const count = Math.min(parameters.k, end - start);
+    const name: StreamName = { seed, rank, bucket, iteration, purpose: BLOCK_PURPOSE };
+    const { offset } = this.#region;
+    const { sparsification } = kernels;
+    sparsification.drawIndices(end - start, count, name, this.#region);
+    const indices = arena.u32(offset, count);
+    for (let i = 0; i < count; i++) indices[i]! += start;
+    const values = { offset: offset + 4 * count, length: count };
+    sparsification.gatherAt(gradient, { offset, count }, values);
+    this.#count = count;
+    const data = { offset, bytes: sparseBytes(count) };
+    return { kind: 'sparse', length, count, data };
+  }
+
+  /** The sum is the union: no coordinate is in two payloads. */
+  decode(combined: Combined, out: Vector): ExchangeStatistics {
+    const united = writeAverage(this.#context.kernels, combined, out, 1);
+    return { nnzLocal: this.#count, ...united };
+  }
+
+  parse(data: Region): Payload {
+    const { arena, length } = this.#context;
+    return parseSparse(blockcd.id, arena, data, length);
+  }
+
+  save(): Uint8Array {
+    return noState();
+  }
+
+  restore(state: Uint8Array): void {
+    requireNoState(blockcd.id, state);
+  }
+
+  [Symbol.dispose](): void {
+    this.#context.arena.release(this.#region);
+  }
+
+  /** Coordinates [start, end); lengths of slices differ by one at most. */
+  #slice(iteration: number): { readonly start: number; readonly end: number } {
+    const { length, rank, world } = this.#context;
+    const slice = (rank + iteration) % world;
+    const bound = (index: number): number => Math.floor((index * length) / world);
+    return { start: bound(slice), end: bound(slice + 1) };
+  }
+}

@@ -1,0 +1,233 @@
+/**
+ * How an iteration's time is shared between computing and communicating, with gradients of 32 and
+ * of 4 bits, by the number of GPUs. Source: QSGD, its experiments, "Communication vs. Computation".
+ */
+import { COMMUNICATION_PHASES } from '../../../shared/phases.ts';
+import { median } from '../../../shared/statistics/quantile.ts';
+import { formatDuration, formatPercent } from '../../../shared/units.ts';
+import { pointOf } from '../chart/chart.ts';
+import { allHold, below, faster } from '../contrast.ts';
+import type { Case, Figure } from '../figure.ts';
+import { leastTimes, rankMeans, required } from '../run-measures.ts';
+import type { Sweep } from '../sweep.ts';
+import { QSGD } from './papers.ts';
+
+const RANKS = [2, 4, 8];
+/** Sockets and buffers have their size by then. */
+const FROM = 3;
+/** Gradients and bandwidth are smaller alike. */
+const SMALLER = 256;
+/** Of one GPU that computes the batch of all, ms; the others share it. */
+const ALEXNET_MS = 80;
+
+interface Network {
+  readonly id: string;
+  readonly name: string;
+  readonly parameters: number;
+  /** Multiplications and additions of the forward pass for one sample, in pairs. */
+  readonly products: number;
+}
+const ALEXNET: Network = {
+  ...{ id: 'alexnet', name: 'AlexNet' },
+  ...{ parameters: 61_100_840, products: 714_188_480 },
+};
+const RESNET: Network = {
+  ...{ id: 'resnet-50', name: 'ResNet-50' },
+  ...{ parameters: 25_557_032, products: 4_089_184_256 },
+};
+const NETWORKS = [ALEXNET, RESNET];
+
+const FULL = {
+  id: 'full',
+  name: '32 bit',
+  exchange: { method: 'none', collective: 'ring' },
+};
+const QUANTISED = {
+  id: 'bits-4',
+  name: '4 bit',
+  exchange: { method: 'qsgd', bits: 4, bucket: 512, minElements: 0 },
+};
+const WIDTHS = [FULL, QUANTISED];
+type Width = (typeof WIDTHS)[number];
+
+const idOf = (network: Network, ranks: number, { id }: Width): string =>
+  `${network.id}-p${ranks}-${id}`;
+
+const computeMs = ({ products }: Network, ranks: number): number =>
+  Number(((ALEXNET_MS * products) / ALEXNET.products / ranks).toFixed(1));
+
+const cases: readonly Case[] = NETWORKS.flatMap((network) =>
+  RANKS.flatMap((ranks) =>
+    WIDTHS.map((width) => ({
+      id: idOf(network, ranks, width),
+      label: `${network.name}, ${ranks} ranks, ${width.name}`,
+      spec: {
+        workload: {
+          ...{ model: 'synthetic-gradient', dataset: 'none', batchPerRank: 1 },
+          synthetic: {
+            layers: [Math.round(network.parameters / SMALLER)],
+            ...{ computeMs: computeMs(network, ranks), overlap: 0 },
+          },
+        },
+        world: { ranks },
+        exchange: width.exchange,
+        network: { bandwidth: '200 Mbit/s', latency: '100 µs' },
+        iterations: 13,
+        evaluateEvery: 0,
+      },
+    })),
+  ),
+);
+
+export const qsgdFigure2: Figure = {
+  id: 'qsgd-figure-2',
+  paper: QSGD,
+  number: 'Figure 2',
+  title: 'Computing and communicating with gradients in 32 and in 4 bits',
+  claim: {
+    text:
+      'The share of communication in an epoch grows significantly with the number of GPUs. It is ' +
+      'larger in some networks (AlexNet, VGG, LSTM) than in others (Inception, ResNet). ' +
+      'Quantised gradients reduce communication, with the time to quantise them, and the time of ' +
+      'an epoch, in all of them.',
+    quoted: [
+      {
+        text: '“the relative impact of communication increases significantly as we increase the number of GPUs”, for both kinds of networks',
+        where: 'Experiments, “Communication vs. Computation”',
+      },
+      {
+        text: '2 bits in buckets of 128, 4 and 8 bits in buckets of 512; “runtime improvements are non-trivial for all architectures we considered”',
+        where: 'Experiments, “Communication vs. Computation”',
+      },
+      {
+        text: 'up to 16 GPUs; shares and times are shown, without a figure in its text',
+        where: 'Figure 2',
+      },
+    ],
+  },
+  rule:
+    'Four parts. First: with 32 bits the share of communication in an iteration is clearly larger at ' +
+    'twice as many ranks, each time, in both networks. Second: it is clearly larger in AlexNet ' +
+    'than in ResNet-50 at each number of ranks. Third: with 4 bits communication takes clearly less ' +
+    'time than with 32, in both networks at each number of ranks. Fourth: so does an iteration, in ' +
+    'both networks at 8 ranks. Shares are clear if the mean over the seeds of the difference is ' +
+    'larger than its spread, the largest less the smallest; times are compared by their ratios, so ' +
+    'it is the difference of logarithms.',
+  differences: [
+    'Synthetic gradients with a 256th of the networks’ parameters, over an emulated network of 200 Mbit/s and 100 µs, a rank for each GPU on one computer. Of the networks, AlexNet and ResNet-50.',
+    'Computing is a pause: 80 ms for AlexNet’s batch on one GPU, for ResNet-50’s by the multiplications of its forward pass, divided by the number of ranks. The batch of all ranks together stays the same, so an epoch has as many iterations at every number of ranks. In the paper batches grow with the number of GPUs where accuracy allows it.',
+    'Communication is not hidden beside the computation, as the paper’s double buffering does.',
+    'In 32 bits by a ring; in 4 bits every rank sends its codes to every other, as in QSGD’s algorithm. What a rank sends then grows with the number of ranks, and in a ring hardly: at 16 ranks both would send as much.',
+    'Communication is a median over ten iterations, of the rank that arrived last, which waits for nobody; the time of an iteration is a median of the means over ranks.',
+  ],
+  seeds: [1, 2, 3],
+  cases,
+  measure: (records) => {
+    const what = `iterations from ${FROM}`;
+    const walls = rankMeans(records, { from: FROM }, ({ wall }) => wall, 'time');
+    const times = leastTimes(records, FROM, COMMUNICATION_PHASES);
+    const iteration = required(median(walls), what);
+    const communication = required(median(times), what);
+    return { values: { iteration, communication, share: communication / iteration } };
+  },
+  judge: (sweep) => {
+    const of = (name: string, network: Network, ranks: number, width: Width) =>
+      sweep.values(idOf(network, ranks, width), name);
+    const most = RANKS.at(-1)!;
+    return {
+      findings: [
+        ...NETWORKS.map((network) => ({
+          text: `${network.name}: with 32 bit the share of communication grows with the number of ranks`,
+          outcome: allHold(
+            RANKS.slice(1).map((ranks, index) =>
+              below(
+                of('share', network, RANKS[index]!, FULL),
+                of('share', network, ranks, FULL),
+              ),
+            ),
+          ),
+        })),
+        {
+          text: `it is larger in ${ALEXNET.name} than in ${RESNET.name} at each number of ranks`,
+          outcome: allHold(
+            RANKS.map((ranks) =>
+              below(
+                of('share', RESNET, ranks, FULL),
+                of('share', ALEXNET, ranks, FULL),
+              ),
+            ),
+          ),
+        },
+        ...NETWORKS.flatMap((network) => [
+          {
+            text: `${network.name}: with 4 bit communication takes less time at each number of ranks`,
+            outcome: allHold(
+              RANKS.map((ranks) =>
+                faster(
+                  of('communication', network, ranks, QUANTISED),
+                  of('communication', network, ranks, FULL),
+                ),
+              ),
+            ),
+          },
+          {
+            text: `${network.name}: with 4 bit an iteration takes less time at ${most} ranks`,
+            outcome: faster(
+              of('iteration', network, most, QUANTISED),
+              of('iteration', network, most, FULL),
+            ),
+          },
+        ]),
+      ],
+      ours:
+        `share of communication at ${RANKS.join(', ')} ranks: ` +
+        NETWORKS.flatMap((network) =>
+          WIDTHS.map(
+            (width) =>
+              `${network.name}, ${width.name} ${shares(sweep, network, width)}`,
+          ),
+        ).join('; '),
+    };
+  },
+  chart: (sweep) => ({
+    kind: 'lines',
+    caption:
+      'Share of an iteration that is communication, by the number of ranks. Means over the seeds; ' +
+      'bars from the least to the most.',
+    x: { label: 'ranks', scale: 'log', ticks: RANKS },
+    y: { label: 'share of communication (%)', scale: 'linear' },
+    series: NETWORKS.flatMap((network) =>
+      WIDTHS.map((width) => ({
+        name: `${network.name}, ${width.name}`,
+        points: RANKS.map((ranks) =>
+          pointOf(
+            ranks,
+            sweep
+              .values(idOf(network, ranks, width), 'share')
+              .map((share) => 100 * share),
+          ),
+        ),
+      })),
+    ),
+  }),
+  table: (sweep) => ({
+    columns: [
+      'time of an iteration (communication)',
+      ...RANKS.map((ranks) => `${ranks} ranks`),
+    ],
+    rows: NETWORKS.flatMap((network) =>
+      WIDTHS.map((width) => [
+        `${network.name}, ${width.name}`,
+        ...RANKS.map((ranks) => {
+          const id = idOf(network, ranks, width);
+          return `${formatDuration(sweep.mean(id, 'iteration'))} (${formatDuration(sweep.mean(id, 'communication'))})`;
+        }),
+      ]),
+    ),
+  }),
+};
+
+const shares = (sweep: Sweep, network: Network, width: Width): string =>
+  RANKS.map((ranks) =>
+    formatPercent(sweep.mean(idOf(network, ranks, width), 'share')),
+  ).join(', ');

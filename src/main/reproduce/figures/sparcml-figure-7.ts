@@ -1,0 +1,177 @@
+/**
+ * How many entries a sum of sparse vectors has whose entries are drawn uniformly, by the number
+ * of ranks and of entries of each. Source: SparCML, appendix B.1.
+ */
+import { pointOf } from '../chart/chart.ts';
+import { allHold, below, forEverySeed } from '../contrast.ts';
+import type { Case, Figure, Outcome } from '../figure.ts';
+import { required, settled } from '../run-measures.ts';
+import { mean, type Sweep } from '../sweep.ts';
+import { SPARCML } from './papers.ts';
+
+const LENGTH = 512;
+const RANKS = [2, 4, 8, 16];
+/** Entries of each rank. Those of 16 ranks together are fewer than half of N: sums stay sparse. */
+const ENTRIES = [4, 15];
+/** Relative; four times the error of a mean over the iterations, or more. */
+const WITHIN = 0.02;
+const METHODS = [
+  { id: 'uniform', name: 'uniform', method: 'topk' },
+  { id: 'disjoint', name: 'disjoint', method: 'blockcd' },
+] as const;
+type Overlap = (typeof METHODS)[number]['id'];
+
+const idOf = (overlap: Overlap, ranks: number, k: number): string =>
+  `${overlap}-p${ranks}-k${k}`;
+
+/** N·(1 − (1 − k/N)^P): what the paper's sum over the number of ranks comes to. */
+const expected = (ranks: number, k: number): number =>
+  LENGTH * (1 - (1 - k / LENGTH) ** ranks);
+
+const cases: readonly Case[] = METHODS.flatMap(({ id, name, method }) =>
+  RANKS.flatMap((ranks) =>
+    ENTRIES.map((k) => ({
+      id: idOf(id, ranks, k),
+      label: `${name}, ${ranks} ranks, k = ${k}`,
+      spec: {
+        workload: {
+          model: 'synthetic-gradient',
+          dataset: 'none',
+          synthetic: { layers: [LENGTH], computeMs: 0, overlap: 0 },
+          batchPerRank: 1,
+        },
+        world: { ranks },
+        exchange: { method, k, collective: 'sparse-allgather' },
+        iterations: 60,
+        evaluateEvery: 0,
+      },
+    })),
+  ),
+);
+
+export const sparcmlFigure7: Figure = {
+  id: 'sparcml-figure-7',
+  paper: SPARCML,
+  number: 'Figure 7',
+  title: 'Entries of a sum whose summands have uniform entries',
+  claim: {
+    text:
+      'Where each node has k of N entries, drawn uniformly, their sum is expected to have ' +
+      'N·(1 − (1 − k/N)^P) entries: it grows with the number of nodes and with the entries of ' +
+      'each, by less than P·k. P·k is reached where no two nodes have an entry in common, “the ' +
+      'special case where the problem reduces to an allgather”.',
+    quoted: [
+      {
+        text: 'expected entries: N·Σᵢ (−1)^(i−1)·C(P, i)·(k/N)^i, and at most P·k; the bound is tight where entries are disjoint',
+        where: 'appendix B and B.1',
+      },
+      {
+        text: 'N = 512; the curves are shown, without a figure in its text',
+        where: 'Figure 7',
+      },
+    ],
+  },
+  rule:
+    'Three parts. First: for each number of entries a rank and each number of ranks, the entries ' +
+    'of the sum, a mean over the iterations, are within 2 % of what the formula expects for every ' +
+    'seed; farther off for every seed is a refutation. Second: with 15 entries a rank and 16 ' +
+    'they are clearly fewer than P·k: the mean over the seeds of the difference is larger than its ' +
+    'spread, the largest less the smallest. Third: where entries are disjoint there are P·k of ' +
+    'them in every iteration for every seed; another number in some iteration for every seed is a ' +
+    'refutation.',
+  differences: [
+    'Counted in sums that real ranks exchanged, where the paper shows the formula: the mean of 60 iterations.',
+    'The uniform entries are the largest of made-up values, which are independent from rank to rank (top-k with its residual). The disjoint ones are the blocks of random block coordinate descent.',
+    'k = 4 and 15: with more, 16 ranks would have half of all entries together, where the collective gives up its sparse format and nobody counts.',
+  ],
+  seeds: [1, 2],
+  cases,
+  measure: (records) => {
+    const counts = settled(records, 0).map(({ nnzReduced }) =>
+      required(nnzReduced, 'number of entries of the sum'),
+    );
+    const [least, most] = [Math.min(...counts), Math.max(...counts)];
+    return { values: { entries: mean(counts), least, most } };
+  },
+  judge: (sweep) => {
+    const [ranks, k] = [RANKS.at(-1)!, ENTRIES.at(-1)!];
+    const sums = sweep.values(idOf('uniform', ranks, k), 'entries');
+    return {
+      findings: [
+        ...ENTRIES.map((each) => ({
+          text: `with ${each} entries a rank the sum has as many as the formula expects, to 2 %, at every number of ranks`,
+          outcome: allHold(RANKS.map((count) => asExpected(sweep, count, each))),
+        })),
+        {
+          text: `with ${k} entries a rank and ${ranks} ranks it has fewer than P·k`,
+          outcome: below(
+            sums,
+            sums.map(() => ranks * k),
+          ),
+        },
+        {
+          text: 'where entries are disjoint it has P·k in every iteration',
+          outcome: allHold(
+            RANKS.flatMap((count) =>
+              ENTRIES.map((each) => isUnion(sweep, count, each)),
+            ),
+          ),
+        },
+      ],
+      ours: ENTRIES.map(
+        (each) =>
+          `${each} entries of each of ${ranks} ranks give ${shown(sweep.mean(idOf('uniform', ranks, each), 'entries'))}, ` +
+          `where ${shown(expected(ranks, each))} are expected; ` +
+          `${shown(sweep.mean(idOf('disjoint', ranks, each), 'entries'))} where they are disjoint`,
+      ).join('; '),
+    };
+  },
+  chart: (sweep) => ({
+    kind: 'lines',
+    caption:
+      'Entries of the sum by the number of ranks, N = 512; both axes logarithmic. Means over the ' +
+      'seeds, which differ by less than the marks are large unless bars show it.',
+    x: { label: 'ranks', scale: 'log', ticks: RANKS },
+    y: { label: 'entries of the sum', scale: 'log', ticks: [8, 16, 32, 64, 128, 256] },
+    series: ENTRIES.flatMap((k) => [
+      // Beneath what was counted.
+      {
+        name: `k = ${k}, formula`,
+        points: RANKS.map((ranks) => pointOf(ranks, [expected(ranks, k)])),
+      },
+      ...METHODS.map(({ id, name }) => ({
+        name: `k = ${k}, ${name}`,
+        points: RANKS.map((ranks) =>
+          pointOf(ranks, sweep.values(idOf(id, ranks, k), 'entries')),
+        ),
+      })),
+    ]),
+  }),
+  table: (sweep) => ({
+    columns: ['entries of the sum', ...RANKS.map((ranks) => `${ranks} ranks`)],
+    rows: ENTRIES.flatMap((k) => [
+      ...METHODS.map(({ id, name }) => [
+        `k = ${k}, ${name}`,
+        ...RANKS.map((ranks) => shown(sweep.mean(idOf(id, ranks, k), 'entries'))),
+      ]),
+      [`k = ${k}, formula`, ...RANKS.map((ranks) => shown(expected(ranks, k)))],
+    ]),
+  }),
+};
+
+const asExpected = (sweep: Sweep, ranks: number, k: number): Outcome =>
+  forEverySeed(
+    sweep.values(idOf('uniform', ranks, k), 'entries'),
+    (entries) => Math.abs(entries / expected(ranks, k) - 1) <= WITHIN,
+  );
+
+function isUnion(sweep: Sweep, ranks: number, k: number): Outcome {
+  const id = idOf('disjoint', ranks, k);
+  const most = sweep.values(id, 'most');
+  const apart = sweep
+    .values(id, 'least')
+    .map((least, seed) => Math.max(ranks * k - least, most[seed]! - ranks * k));
+  return forEverySeed(apart, (entries) => entries === 0);
+}
+
+const shown = (entries: number): string => entries.toFixed(1);
