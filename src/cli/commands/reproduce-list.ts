@@ -16,7 +16,8 @@ export function addReproduceListCommand(reproduce: Command): void {
         for (const figure of figures) {
           const { id, paper, number, title, claim, rule } = figure;
           const runs = plannedRuns(figure).length;
-          const line = { id, paper, number, title, claim, rule, runs };
+          const full = figure.full !== undefined;
+          const line = { id, paper, number, title, claim, rule, runs, full };
           process.stdout.write(`${JSON.stringify(line)}\n`);
         }
         return;
@@ -24,7 +25,10 @@ export function addReproduceListCommand(reproduce: Command): void {
       const rows = figures.map((figure) => [
         ...[figure.id, `${figure.paper.name}, ${figure.number}`, figure.title],
         `${plannedRuns(figure).length} runs`,
+        figure.full === undefined ? '' : '--full',
       ]);
-      process.stdout.write(`${textTable(rows, ['left', 'left', 'left', 'right'])}\n`);
+      process.stdout.write(
+        `${textTable(rows, ['left', 'left', 'left', 'right', 'left'])}\n`,
+      );
     });
 }

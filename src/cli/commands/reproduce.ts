@@ -2,12 +2,21 @@
 import type { Command } from 'commander';
 import path from 'node:path';
 import { inputError, toErrorData } from '../../shared/errors.ts';
+import { LOCAL_NODE } from '../../shared/node-entry.ts';
+import { expandHome } from '../../main/spec/expand-home.ts';
 import { appVersion } from '../../main/home/installation.ts';
 import type { Figure } from '../../main/reproduce/figure.ts';
-import { figures, findFigure } from '../../main/reproduce/figures/registry.ts';
+import { figures as known, findFigure } from '../../main/reproduce/figures/registry.ts';
+import { atFullScale, type Machines } from '../../main/reproduce/full-scale.ts';
 import { plannedRuns, type PlannedRun } from '../../main/reproduce/planned-runs.ts';
-import { resultOf } from '../../main/reproduce/result.ts';
+import { resultOf, type Result } from '../../main/reproduce/result.ts';
 import { openResultDirectory, writeResult } from '../files/result-files.ts';
+import {
+  addConnectOptions,
+  connectOptions,
+  type ConnectFlags,
+} from '../session/connect-options.ts';
+import { processorsOf } from '../session/named-machines.ts';
 import { thisDevice } from '../session/this-device.ts';
 import { SweepInterruption } from '../session/sweep-interruption.ts';
 import { runSweep } from '../session/sweep.ts';
@@ -21,8 +30,11 @@ import {
 import { addReproduceListCommand } from './reproduce-list.ts';
 import { addReproduceTableCommand } from './reproduce-table.ts';
 
-interface ReproduceOptions {
+interface ReproduceOptions extends ConnectFlags {
   readonly all: boolean;
+  readonly full: boolean;
+  readonly nodes?: readonly string[];
+  readonly data?: string;
   readonly out: string;
   readonly json: boolean;
 }
@@ -30,6 +42,7 @@ interface ReproduceOptions {
 interface Plan {
   readonly figure: Figure;
   readonly runs: readonly PlannedRun[];
+  readonly full: Result['full'];
 }
 
 export function addReproduceCommand(program: Command): void {
@@ -43,9 +56,17 @@ export function addReproduceCommand(program: Command): void {
     )
     .argument('[figures...]', 'ids, as gradwire reproduce list has them')
     .option('--all', 'all figures', false)
+    .option('--full', 'with the paper’s own sizes, on machines that are named', false)
+    .option(
+      '--nodes <names>',
+      'with --full: machines, separated by commas',
+      commaSeparated,
+    )
+    .option('--data <directory>', 'with --full: the data set, where a figure needs one')
     .option('--out <directory>', 'where pages and their JSON go', 'reproduced')
     .option('--json', 'one JSON object per line', false)
     .action(reproduce);
+  addConnectOptions(command);
   addReproduceListCommand(command);
   addReproduceTableCommand(command);
 }
@@ -54,11 +75,10 @@ async function reproduce(
   ids: readonly string[],
   options: ReproduceOptions,
 ): Promise<void> {
+  const given = fullScaleOptions(options);
+  const figures = chosen(ids, options.all, given !== undefined);
   // Of all figures, before the first process starts.
-  const plans = chosen(ids, options.all).map((figure) => ({
-    figure,
-    runs: plannedRuns(figure),
-  }));
+  const plans = plansOf(figures, given);
   await openResultDirectory(options.out);
   const write = (text: string): void => {
     process.stdout.write(text);
@@ -66,6 +86,10 @@ async function reproduce(
   const printer = options.json ? jsonSweepPrinter(write) : humanSweepPrinter(write);
   using interruption = new SweepInterruption();
   process.exitCode = await withWorkspace(async (workspace) => {
+    if (given !== undefined) {
+      const processors = await processorsOf(workspace, given.nodes);
+      plansOf(figures, { ...given, processors });
+    }
     let worst = 0;
     for (const plan of plans) {
       const code = await reproduceOne(workspace, plan, options, interruption, printer);
@@ -73,28 +97,88 @@ async function reproduce(
       worst = Math.max(worst, code);
     }
     return worst;
-  });
+  }, connectOptions(options));
 }
 
+/**
+ * The machines of --full; undefined at laptop scale.
+ * @throws GradwireError `USAGE`
+ */
+function fullScaleOptions({
+  full,
+  nodes,
+  data,
+}: ReproduceOptions): Machines | undefined {
+  const idle = nodes === undefined ? data && '--data' : '--nodes';
+  if (!full && idle !== undefined) {
+    throw inputError('USAGE', `${idle} is for --full alone`, {
+      next: `Add --full, or leave out ${idle}.`,
+    });
+  }
+  if (!full) return undefined;
+  if (nodes === undefined || nodes.length === 0) {
+    throw inputError('USAGE', '--full needs machines', {
+      next: `Name them: --nodes ${LOCAL_NODE},NAME; gradwire nodes list has yours.`,
+    });
+  }
+  const directory = data === undefined ? undefined : path.resolve(expandHome(data));
+  return { nodes, processors: undefined, data: directory };
+}
+
+/** @throws GradwireError as `atFullScale` */
+const plansOf = (
+  figures: readonly Figure[],
+  given: Machines | undefined,
+): readonly Plan[] =>
+  figures.map((one) => {
+    const figure = given === undefined ? one : atFullScale(one, given, known);
+    const { data, nodes = [] } = given ?? {};
+    return {
+      figure,
+      runs: plannedRuns(figure),
+      full:
+        given === undefined
+          ? undefined
+          : {
+              ...{ of: one.id, nodes },
+              ...(one.full?.data === undefined || data === undefined ? {} : { data }),
+            },
+    };
+  });
+
+/** Each name once. */
+const commaSeparated = (list: string): readonly string[] => [
+  ...new Set(
+    list
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => name !== ''),
+  ),
+];
+
 /** @throws GradwireError `FIGURE_UNKNOWN`, `FIGURE_MISSING` */
-function chosen(ids: readonly string[], all: boolean): readonly Figure[] {
+function chosen(
+  ids: readonly string[],
+  all: boolean,
+  full: boolean,
+): readonly Figure[] {
   const named = [...new Set(ids)].map(findFigure);
   if (all && named.length > 0) {
     throw inputError('USAGE', `--all and ${named[0]!.id}: one of them`, {
       next: 'Leave one out: --all has every figure.',
     });
   }
-  if (all) return figures;
+  if (all) return full ? known.filter((figure) => figure.full !== undefined) : known;
   if (named.length > 0) return named;
   throw inputError('FIGURE_MISSING', 'no figure is named', {
-    next: `Give one of ${figures.map(({ id }) => id).join(', ')}; or --all.`,
+    next: `Give one of ${known.map(({ id }) => id).join(', ')}; or --all.`,
   });
 }
 
 /** A figure that fails leaves no files, and the others are still to come. */
 async function reproduceOne(
   workspace: Workspace,
-  { figure, runs: planned }: Plan,
+  { figure, full, runs: planned }: Plan,
   { out, json }: ReproduceOptions,
   interruption: SweepInterruption,
   printer: SweepPrinter,
@@ -114,7 +198,7 @@ async function reproduceOne(
     });
     if ('code' in end) return end.code;
     const result = resultOf(figure, end.runs, {
-      device,
+      ...{ device, ...(full === undefined ? {} : { full }) },
       gradwire: appVersion(),
       measuredAt: Date.now(),
       seconds: (performance.now() - began) / 1000,

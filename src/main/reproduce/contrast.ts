@@ -4,7 +4,7 @@
  * mean of the differences; it is clear where it is larger than their spread, the largest
  * less the smallest. Few seeds allow no finer test, and need none for effects worth a claim.
  */
-import type { Outcome } from './figure.ts';
+import type { Finding, Outcome } from './figure.ts';
 import { mean } from './sweep.ts';
 
 export interface Contrast {
@@ -49,21 +49,39 @@ export function below(a: readonly number[], b: readonly number[]): Outcome {
 }
 
 /**
- * Whether times a are clearly less than b. What slows a computer down multiplies times: so their
- * logarithms are compared.
+ * What becomes of the statement that a takes less time than b. What slows a computer down
+ * multiplies times: so their logarithms are compared.
  */
 export const faster = (a: readonly number[], b: readonly number[]): Outcome =>
   below(a.map(Math.log), b.map(Math.log));
-
-/** By seed. */
-export const ratios = (
-  over: readonly number[],
-  under: readonly number[],
-): readonly number[] => over.map((value, index) => value / under[index]!);
 
 /** Of a statement with several parts: it fails where one fails, and holds where all do. */
 export function allHold(outcomes: readonly Outcome[]): Outcome {
   if (outcomes.includes('fails')) return 'fails';
   const clear = outcomes.length > 0 && outcomes.every((outcome) => outcome === 'holds');
   return clear ? 'holds' : 'unclear';
+}
+
+/** What becomes of the statement that a takes no more time than b. */
+export const notSlower = (a: readonly number[], b: readonly number[]): Outcome =>
+  notAbove(a.map(Math.log), b.map(Math.log));
+
+/**
+ * A statement of several cases: it fails with one of them, holds with all, and names those
+ * for which it does not hold.
+ */
+export function ofEach(
+  text: string,
+  parts: readonly { readonly name: string; readonly outcome: Outcome }[],
+): Finding {
+  for (const outcome of ['fails', 'unclear'] as const) {
+    const names = parts.filter((part) => part.outcome === outcome);
+    if (names.length > 0) {
+      return {
+        text: `${text} (${outcome}: ${names.map(({ name }) => name).join(', ')})`,
+        outcome,
+      };
+    }
+  }
+  return { text, outcome: 'holds' };
 }

@@ -5,6 +5,7 @@
  */
 import type { RunRecord } from '../../shared/records.ts';
 import type { Chart } from './chart/chart.ts';
+import type { FullScale } from './full-scale.ts';
 import type { Sweep } from './sweep.ts';
 
 export interface Paper {
@@ -87,6 +88,8 @@ export interface Figure {
   readonly differences: readonly string[];
   readonly seeds: readonly number[];
   readonly cases: readonly Case[];
+  /** With the paper's own sizes, where a cluster could have them. */
+  readonly full?: FullScale;
   /** @throws GradwireError `MEASURE_MISSING` where the records lack what the figure is of */
   measure(records: readonly RunRecord[]): Measurement;
   judge(sweep: Sweep): Judgement;

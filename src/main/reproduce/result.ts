@@ -58,6 +58,14 @@ export const resultSchema = z.strictObject({
     load: z.number().optional(),
   }),
   gradwire: text,
+  /** At full scale: of which figure, and what was given for it. */
+  full: z
+    .strictObject({
+      of: text,
+      nodes: z.array(text).readonly(),
+      data: text.optional(),
+    })
+    .optional(),
   /** Milliseconds since 1970: when the last run had ended. */
   measuredAt: z.number(),
   /** Of all runs together, start to end. */
@@ -73,7 +81,7 @@ export interface StoredRun extends MeasuredRun {
 /** Where and when, for whom the figures have to be judged by it. */
 export type Circumstances = Pick<
   Result,
-  'device' | 'gradwire' | 'measuredAt' | 'seconds'
+  'device' | 'full' | 'gradwire' | 'measuredAt' | 'seconds'
 >;
 
 export function resultOf(

@@ -1,12 +1,19 @@
 /** What figures take from the records of a run. */
 import { failure } from '../../shared/errors.ts';
 import type {
+  BucketsRecord,
   EvaluationRecord,
   SimilarityRecord,
 } from '../../shared/measure-records.ts';
+import { median } from '../../shared/statistics/quantile.ts';
 import type { Phase } from '../../shared/phases.ts';
 import type { DoneRecord, IterationRecord, RunRecord } from '../../shared/records.ts';
+import type { CurvePoint } from './figure.ts';
 import { mean } from './sweep.ts';
+
+type ThresholdRecord = NonNullable<
+  BucketsRecord['buckets'][number]['thresholds']
+>[number];
 
 export const iterationsOf = (
   records: readonly RunRecord[],
@@ -36,9 +43,10 @@ export function leastTimes(
   phases: readonly Phase[],
 ): readonly number[] {
   const least = new Map<number, number>();
-  for (const { iteration, phases: times } of iterationsOf(records)) {
+  for (const record of iterationsOf(records)) {
+    const { iteration } = record;
     if (iteration < from) continue;
-    const time = phases.reduce((sum, phase) => sum + (times[phase] ?? 0), 0);
+    const time = timeOf(record, phases);
     least.set(iteration, Math.min(time, least.get(iteration) ?? Infinity));
   }
   if (least.size === 0) throw missing(`iterations from ${from}`);
@@ -72,10 +80,86 @@ export const evaluationsOf = (
 ): readonly EvaluationRecord[] =>
   records.filter((record) => record.type === 'evaluation');
 
-export const similaritiesOf = (
+/** How one measure of the ranks' similarity went on, of every bucket that has it. */
+export function similarityCurve(
   records: readonly RunRecord[],
-): readonly SimilarityRecord[] =>
-  records.filter((record) => record.type === 'similarity');
+  measure: Exclude<keyof SimilarityRecord['buckets'][number], 'tensors'>,
+): readonly CurvePoint[] {
+  return records
+    .filter((record) => record.type === 'similarity')
+    .flatMap(({ buckets, iteration }) =>
+      buckets.flatMap(({ [measure]: y }) =>
+        y === undefined ? [] : [{ x: iteration, y }],
+      ),
+    );
+}
+
+/** The thresholds of a tensor that live on, in the order of the iterations that recorded them. */
+export const thresholdsOf = (
+  records: readonly RunRecord[],
+  tensor: string,
+): readonly (ThresholdRecord & { readonly iteration: number })[] =>
+  records
+    .filter((record) => record.type === 'buckets')
+    .flatMap(({ buckets, iteration }) =>
+      buckets
+        .flatMap(({ thresholds = [] }) => thresholds)
+        .filter((one) => one.tensor === tensor)
+        .map((one) => ({ ...one, iteration })),
+    );
+
+/**
+ * The mean of a curve over the iterations from ≤ x < to.
+ * @throws GradwireError `MEASURE_MISSING`
+ */
+export function meanOver(
+  curve: readonly CurvePoint[],
+  from: number,
+  to: number,
+  what: string,
+): number {
+  const values = curve.filter(({ x }) => x >= from && x < to).map(({ y }) => y);
+  if (values.length === 0) throw missing(`${what} in iterations ${from} to ${to - 1}`);
+  return mean(values);
+}
+
+/**
+ * The least of iterations, in milliseconds: what the phases take where nothing disturbs them,
+ * for what disturbs only adds.
+ * @throws GradwireError `MEASURE_MISSING`
+ */
+export function leastTime(
+  iterations: readonly IterationRecord[],
+  phases: readonly Phase[],
+): number {
+  if (iterations.length === 0) throw missing('iterations to take times of');
+  return Math.min(...iterations.map((iteration) => timeOf(iteration, phases)));
+}
+
+/** What an iteration spent in these phases, in milliseconds. */
+export const timeOf = (iteration: IterationRecord, phases: readonly Phase[]): number =>
+  phases.reduce((sum, phase) => sum + (iteration.phases[phase] ?? 0), 0);
+
+/**
+ * Milliseconds that an iteration's reduction takes: the median over the iterations from one on,
+ * each of the rank that arrived last, which waits for nobody.
+ * @throws GradwireError `MEASURE_MISSING`
+ */
+export const reductionTime = (records: readonly RunRecord[], from: number): number =>
+  required(
+    median(leastTimes(records, from, ['send', 'receive', 'wait', 'reduce'])),
+    `iterations from ${from}`,
+  );
+
+/**
+ * Milliseconds that an iteration takes: the median of rank 0's from one on.
+ * @throws GradwireError `MEASURE_MISSING`
+ */
+export const iterationTime = (records: readonly RunRecord[], from: number): number =>
+  required(
+    median(settled(records, from).map(({ wall }) => wall)),
+    `iterations from ${from}`,
+  );
 
 /** @throws GradwireError `MEASURE_MISSING` */
 export function doneOf(records: readonly RunRecord[]): DoneRecord {

@@ -49,3 +49,9 @@ export function mean(values: readonly number[]): number {
   if (values.length === 0) throw new Error('internal: the mean of nothing');
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
+
+/** Value by value, of the same seeds. */
+export const ratios = (
+  over: readonly number[],
+  under: readonly number[],
+): readonly number[] => over.map((value, index) => value / under[index]!);

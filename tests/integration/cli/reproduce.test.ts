@@ -1,5 +1,6 @@
 /** `gradwire reproduce`: a figure by real runs, its files, and what interrupts or refuses it. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import type { RunDetail, RunSummary } from '../../../src/shared/rpc.ts';
@@ -180,10 +181,46 @@ test('what cannot be repeated is refused before anything is run', async () => {
   );
 });
 
+test('full scale is refused where it cannot be, before anything is run', async () => {
+  const refused = async (...args: string[]): Promise<string> => {
+    const { code, stderr, stdout } = await home.run(['reproduce', ...args]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    return stderr;
+  };
+  const full = 'sparcml-figure-3';
+  expect(await refused(full, '--full')).toMatch(/USAGE: --full needs machines/);
+  expect(await refused(full, '--full', '--nodes', ' ,')).toContain('--full needs');
+  expect(await refused(full, '--nodes', 'box')).toMatch(/USAGE: --nodes is for --full/);
+  expect(await refused(full, '--data', 'x')).toMatch(/USAGE: --data is for --full/);
+  expect(await refused(FIGURE, '--full', '--nodes', 'box')).toMatch(
+    /FULL_SCALE_MISSING: .*take one of: sparcml-figure-3, /,
+  );
+  expect(await refused('a2sgd-figure-3', '--full', '--nodes', 'box')).toContain(
+    'DATA_DIRECTORY_MISSING',
+  );
+  expect(await refused(full, '--full', '--nodes', 'nowhere')).toContain('NODE_UNKNOWN');
+});
+
+test.runIf(availableParallelism() < 8)(
+  'eight ranks are refused on fewer processors',
+  async () => {
+    const { code, stderr } = await home.run([
+      ...['reproduce', 'sparcml-figure-3', '--full', '--nodes', 'this-computer'],
+    ]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(
+      /WORLD_TOO_SMALL: .*has 8 ranks, the machines \d processors?/,
+    );
+  },
+);
+
 test('the list says what there is', async () => {
   const { stdout } = succeeded(await home.run(['reproduce', 'list', '--json']));
   const ids = lines(stdout).map(({ id }) => id);
   expect(ids).toContain(FIGURE);
+  const full = lines(stdout).filter((line) => line['full'] === true);
+  expect(full.map(({ id }) => id)).toContain('sparcml-figure-3');
+  expect(full.map(({ id }) => id)).not.toContain(FIGURE);
   const text = succeeded(await home.run(['reproduce', 'list'])).stdout;
   expect(text.trim().split('\n')).toHaveLength(ids.length);
 });

@@ -5,8 +5,10 @@ import {
   below,
   contrast,
   faster,
-  ratios,
+  ofEach,
 } from '../../../src/main/reproduce/contrast.ts';
+import type { Outcome } from '../../../src/main/reproduce/figure.ts';
+import { ratios } from '../../../src/main/reproduce/sweep.ts';
 
 test.each([
   // Pairs that all differ by the same are clear, however far apart the pairs are.
@@ -52,4 +54,26 @@ test('a statement of parts fails with one of them and holds with all', () => {
 test('what is no pairs is a bug', () => {
   expect(() => contrast([1, 2], [1])).toThrow('internal: 2 and 1 values');
   expect(() => contrast([1], [1])).toThrow('internal: 1 and 1 values');
+});
+
+test('times are compared by their ratios', () => {
+  // 40, 10 and 25 times as long: the mean of the differences is less than their spread.
+  expect(below([1, 1, 1], [40, 10, 25])).toBe('unclear');
+  expect(faster([1, 1, 1], [40, 10, 25])).toBe('holds');
+  expect(faster([4, 4], [1, 1])).toBe('fails');
+});
+
+test('a statement of several cases fails with one, holds with all, and says for which not', () => {
+  const part = (name: string, outcome: Outcome) => ({ name, outcome });
+  expect(ofEach('so it is', [part('a', 'holds'), part('b', 'holds')])).toEqual({
+    text: 'so it is',
+    outcome: 'holds',
+  });
+  expect(ofEach('so it is', [part('a', 'holds'), part('b', 'unclear')])).toEqual({
+    text: 'so it is (unclear: b)',
+    outcome: 'unclear',
+  });
+  expect(
+    ofEach('so it is', [part('a', 'fails'), part('b', 'unclear'), part('c', 'fails')]),
+  ).toEqual({ text: 'so it is (fails: a, c)', outcome: 'fails' });
 });

@@ -4,7 +4,7 @@ import { qsgdFigure2 } from '../../../src/main/reproduce/figures/qsgd-figure-2.t
 import { sparcmlFigure4 } from '../../../src/main/reproduce/figures/sparcml-figure-4.ts';
 import { sparcmlFigure7 } from '../../../src/main/reproduce/figures/sparcml-figure-7.ts';
 import { sparcmlTable2 } from '../../../src/main/reproduce/figures/sparcml-table-2.ts';
-import { judged, part, type Values } from './made-up-judgement.ts';
+import { judged, part, type Values } from './judged.ts';
 
 describe('entries of a sum', () => {
   /** Without multiplying powers: an entry is missed by one rank after the other. */

@@ -9,7 +9,7 @@ import { scalecomFigure1 } from '../../../src/main/reproduce/figures/scalecom-fi
 import { scalecomFigure3 } from '../../../src/main/reproduce/figures/scalecom-figure-3.ts';
 import { sparcmlFigure1 } from '../../../src/main/reproduce/figures/sparcml-figure-1.ts';
 import { sparcmlFigure3 } from '../../../src/main/reproduce/figures/sparcml-figure-3.ts';
-import { judged, part, type Values } from './made-up-judgement.ts';
+import { judged, part, type Values } from './judged.ts';
 
 describe('fill-in', () => {
   const filling: Values = (id) => {

@@ -24,6 +24,8 @@ const VALUES = {
     share: 0.4,
     pass: 450,
   },
+  ...{ threshold: 0.1, strays: 0.2, renewed: 0.01 },
+  ...{ early: 0.8, late: 0.6, overlap: 0.5 },
 };
 
 const madeUp = (figure: Figure, evil = ''): Result =>
@@ -113,6 +115,18 @@ describe.each(figures.map((figure) => [figure.id, figure] as const))(
     });
   },
 );
+
+test('a page of full scale names the machines, and how to repeat it there', () => {
+  const html = page({
+    ...madeUp(figures[0]!),
+    full: { of: 'some-figure', nodes: ['one', 'two'], data: '/a & b' },
+  });
+  expect(html).toContain('<dt>Machines</dt><dd>one, two</dd>');
+  expect(html).toContain(
+    'gradwire reproduce some-figure --full --nodes one,two --data /a &amp; b<',
+  );
+  expect(malformed(html)).toBeUndefined();
+});
 
 test('what a device or a run is called cannot become part of the page', () => {
   const html = page(madeUp(figures[0]!, `<script>"'&`));

@@ -1,61 +1,116 @@
-/** What figures take from records of iterations, by records of which every number is known. */
-import { describe, expect, test } from 'vitest';
-import { leastTimes, rankMeans } from '../../../src/main/reproduce/run-measures.ts';
-import type { PhaseTimes } from '../../../src/shared/phases.ts';
-import type { IterationRecord } from '../../../src/shared/records.ts';
-import { iterationRecord } from '../renderer/records.ts';
+/** What figures take of records, from records that no run made. */
+import { expect, test } from 'vitest';
+import {
+  iterationTime,
+  leastTime,
+  meanOver,
+  reductionTime,
+  similarityCurve,
+  thresholdsOf,
+} from '../../../src/main/reproduce/run-measures.ts';
+import { zeroPhases } from '../../../src/shared/phases.ts';
+import type { IterationRecord, RunRecord } from '../../../src/shared/records.ts';
 
-const record = (
-  iteration: number,
+const iteration = (
   rank: number,
-  phases: Partial<PhaseTimes>,
-  loss = 1,
-): IterationRecord => iterationRecord({ iteration, rank, phases, loss });
-
-/** As where nothing is trained. */
-function withoutLoss(): IterationRecord {
-  const one = { ...record(0, 1, {}) };
-  Reflect.deleteProperty(one, 'loss');
-  return one;
-}
-
-// As they come: not in order. Rank 1 arrives last in iteration 1, rank 0 in iteration 2.
-const records = [
-  record(0, 0, { wait: 1, send: 1 }, 9),
-  record(2, 1, { wait: 30, send: 5, compute: 1 }, 3),
-  record(1, 0, { wait: 50, send: 4, compute: 2 }, 4),
-  record(0, 1, { wait: 2, send: 1 }, 9),
-  record(1, 1, { wait: 1, send: 6, compute: 90 }, 6),
-  record(2, 0, { wait: 2, send: 8, compute: 60 }, 1),
-];
-
-describe('the least times', () => {
-  test('are those of the rank that waited least, of the phases asked for', () => {
-    expect(leastTimes(records, 1, ['wait', 'send']).toSorted()).toEqual([10, 7]);
-    expect(leastTimes(records, 2, ['send'])).toEqual([5]);
-  });
-
-  test('are missing where no iteration is late enough', () => {
-    expect(() => leastTimes(records, 3, ['wait'])).toThrow(
-      expect.objectContaining({ code: 'MEASURE_MISSING' }),
-    );
-  });
+  number: number,
+  phases: Partial<IterationRecord['phases']>,
+  wall = 0,
+): IterationRecord => ({
+  ...{ type: 'iteration', rank, iteration: number, at: 0, wall, overlapped: 0 },
+  phases: { ...zeroPhases(), ...phases },
+  bytes: {
+    ...{ dense: 0, payload: 0, wireSent: 0, wireReceived: 0 },
+    ...{ framingSent: 0, framingReceived: 0 },
+  },
+  ...{ lr: 0, epoch: 0, method: 'none', collective: 'ring' },
 });
 
-describe('means over ranks', () => {
-  test('are in the order of the iterations', () => {
-    const losses = (range: { from: number; to?: number }) =>
-      rankMeans(records, range, ({ loss }) => loss, 'loss');
-    expect(losses({ from: 0 })).toEqual([9, 5, 2]);
-    expect(losses({ from: 1, to: 2 })).toEqual([5]);
-  });
+test('the least time is of the phases together, not of each', () => {
+  const both = [
+    iteration(0, 0, { compress: 1, decompress: 9, wait: 100 }),
+    iteration(1, 0, { compress: 6, decompress: 2 }),
+  ];
+  expect(leastTime(both, ['compress', 'decompress'])).toBe(8);
+  expect(leastTime(both, ['compress'])).toBe(1);
+  expect(() => leastTime([], ['compress'])).toThrow(
+    expect.objectContaining({ code: 'MEASURE_MISSING' }),
+  );
+});
 
-  test.each([
-    ['a rank has no value', [record(0, 0, {}), withoutLoss()], 0],
-    ['no iteration is in the range', records, 3],
-  ])('are missing where %s', (_, given, from) => {
-    expect(() => rankMeans(given, { from }, ({ loss }) => loss, 'loss')).toThrow(
-      expect.objectContaining({ code: 'MEASURE_MISSING' }),
-    );
+test('a reduction takes as long as the last rank to arrive says', () => {
+  const records = [
+    // Before the iterations that count.
+    iteration(0, 0, { send: 0.1 }),
+    // Rank 1 came last: it waited for nobody, and computed in the meantime.
+    iteration(0, 1, { send: 1, wait: 50, receive: 2 }),
+    iteration(1, 1, { send: 1, wait: 1, receive: 2, compute: 70 }),
+    iteration(0, 2, { reduce: 6 }),
+    iteration(1, 2, { wait: 30 }),
+    iteration(0, 3, { wait: 9 }),
+    iteration(1, 3, { wait: 8 }),
+  ];
+  // 4, 6 and 8: their median.
+  expect(reductionTime(records, 1)).toBe(6);
+  expect(() => reductionTime(records, 4)).toThrow('iterations from 4');
+});
+
+test('an iteration takes as long as on rank 0, in the median', () => {
+  const records = [5, 1, 2, 9].flatMap((wall, number) => [
+    iteration(0, number, {}, wall),
+    iteration(1, number, {}, 100),
+  ]);
+  expect(iterationTime(records, 1)).toBe(2);
+});
+
+test('a curve has the iterations in which its measure was observed', () => {
+  const similarity = (number: number, residualDistance?: number): RunRecord => ({
+    ...{ type: 'similarity', at: 0, iteration: number },
+    buckets: [
+      {
+        tensors: ['w'],
+        hammingDistance: 0.5,
+        ...(residualDistance === undefined ? {} : { residualDistance }),
+      },
+    ],
   });
+  const records = [similarity(0), similarity(5, 0.8), similarity(10, 0.6)];
+  const curve = similarityCurve(records, 'residualDistance');
+  expect(curve).toEqual([
+    { x: 5, y: 0.8 },
+    { x: 10, y: 0.6 },
+  ]);
+  expect(similarityCurve(records, 'hammingDistance')).toHaveLength(3);
+  expect(meanOver(curve, 0, 11, 'likeness')).toBeCloseTo(0.7, 12);
+  expect(meanOver(curve, 0, 10, 'likeness')).toBe(0.8);
+  expect(() => meanOver(curve, 11, 20, 'likeness')).toThrow(
+    'the run has no likeness in iterations 11 to 19',
+  );
+});
+
+test('thresholds are those of one tensor, whatever the bucket', () => {
+  const state = (tensor: string, threshold: number) => ({
+    ...{ tensor, threshold, selected: 1, wanted: 1 },
+  });
+  const bucket = {
+    ...{ tensors: [], method: 'dct', length: 1, payload: 1 },
+  };
+  const records: RunRecord[] = [3, 4].map((number) => ({
+    ...{ type: 'buckets', at: 0, iteration: number },
+    buckets: [
+      { ...bucket, thresholds: [state('a', 0.1)] },
+      bucket,
+      { ...bucket, thresholds: [state('b', 0.2), state('a.bias', 0.3)] },
+    ],
+  }));
+  expect(
+    thresholdsOf(records, 'b').map(({ iteration: number, threshold }) => [
+      number,
+      threshold,
+    ]),
+  ).toEqual([
+    [3, 0.2],
+    [4, 0.2],
+  ]);
+  expect(thresholdsOf(records, 'c')).toEqual([]);
 });

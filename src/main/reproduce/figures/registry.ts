@@ -2,13 +2,20 @@
 import { inputError } from '../../../shared/errors.ts';
 import { nearest } from '../../../shared/nearest.ts';
 import type { Figure } from '../figure.ts';
+import { a2sgdFigure2 } from './a2sgd-figure-2.ts';
 import { a2sgdFigure3 } from './a2sgd-figure-3.ts';
+import { a2sgdFigure4 } from './a2sgd-figure-4.ts';
 import { a2sgdTable2 } from './a2sgd-table-2.ts';
+import { dctFigure2 } from './dct-figure-2.ts';
 import { dctTable2 } from './dct-table-2.ts';
 import { qsgdFigure2 } from './qsgd-figure-2.ts';
 import { qsgdTable1 } from './qsgd-table-1.ts';
 import { scalecomFigure1 } from './scalecom-figure-1.ts';
+import { scalecomFigure2 } from './scalecom-figure-2.ts';
 import { scalecomFigure3 } from './scalecom-figure-3.ts';
+import { scalecomFigure6 } from './scalecom-figure-6.ts';
+import { scalecomTable2 } from './scalecom-table-2.ts';
+import { scalecomTable3 } from './scalecom-table-3.ts';
 import { sparcmlFigure1 } from './sparcml-figure-1.ts';
 import { sparcmlFigure3 } from './sparcml-figure-3.ts';
 import { sparcmlFigure4 } from './sparcml-figure-4.ts';
@@ -23,10 +30,17 @@ export const figures: readonly Figure[] = [
   sparcmlTable2,
   qsgdFigure2,
   qsgdTable1,
+  a2sgdFigure2,
   a2sgdTable2,
   a2sgdFigure3,
+  a2sgdFigure4,
   scalecomFigure1,
+  scalecomFigure2,
   scalecomFigure3,
+  scalecomTable2,
+  scalecomTable3,
+  scalecomFigure6,
+  dctFigure2,
   dctTable2,
 ];
 

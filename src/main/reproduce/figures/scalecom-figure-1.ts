@@ -7,7 +7,7 @@ import { pointOf } from '../chart/chart.ts';
 import { contrast, forEverySeed } from '../contrast.ts';
 import type { Case, Figure, Finding } from '../figure.ts';
 import { iterationsOf } from '../run-measures.ts';
-import { mean, type Sweep } from '../sweep.ts';
+import { mean, ratios, type Sweep } from '../sweep.ts';
 import { SCALECOM } from './papers.ts';
 
 const WORKERS = [2, 4, 8, 16];
@@ -167,6 +167,5 @@ function constant(sweep: Sweep): Finding {
 /** What is received at the most workers over that at the fewest, by seed. */
 function growthOf(sweep: Sweep, method: MethodId): readonly number[] {
   const few = sweep.values(idOf(method, WORKERS[0]!), 'received');
-  const many = sweep.values(idOf(method, WORKERS.at(-1)!), 'received');
-  return many.map((bytes, index) => bytes / few[index]!);
+  return ratios(sweep.values(idOf(method, WORKERS.at(-1)!), 'received'), few);
 }

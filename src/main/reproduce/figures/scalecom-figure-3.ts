@@ -6,7 +6,7 @@ import { formatQuantity } from '../../../shared/units.ts';
 import { meanCurve } from '../chart/chart.ts';
 import { forEverySeed } from '../contrast.ts';
 import type { Case, Figure, Finding } from '../figure.ts';
-import { required, similaritiesOf } from '../run-measures.ts';
+import { meanOver, similarityCurve } from '../run-measures.ts';
 import { mean, type Sweep } from '../sweep.ts';
 import { SCALECOM } from './papers.ts';
 
@@ -16,6 +16,7 @@ const COMPRESSION = 400;
 /** The upper end of what the paper observed. */
 const MOST = 0.8;
 const FROM = 5;
+const ITERATIONS = 30;
 
 const idOf = (workers: number): string => `p${workers}`;
 
@@ -27,7 +28,7 @@ const cases: readonly Case[] = WORKERS.map((workers) => ({
     world: { ranks: workers },
     optimizer: { kind: 'sgd', lr: 0.1, momentum: 0 },
     exchange: { method: 'scalecom', ratio: 1 / COMPRESSION, diagnosticsEvery: 1 },
-    iterations: 30,
+    iterations: ITERATIONS,
     evaluateEvery: 0,
   },
 }));
@@ -64,17 +65,9 @@ export const scalecomFigure3: Figure = {
   seeds: [1, 2, 3],
   cases,
   measure: (records) => {
-    const seen = similaritiesOf(records).flatMap(({ buckets, iteration }) =>
-      buckets.flatMap(({ hammingDistance }) =>
-        hammingDistance === undefined ? [] : [{ x: iteration, y: hammingDistance }],
-      ),
-    );
-    const settled = seen.filter(({ x }) => x >= FROM).map(({ y }) => y);
-    const distance = settled.length === 0 ? undefined : mean(settled);
-    return {
-      values: { distance: required(distance, 'similarity of ranks') },
-      curve: seen,
-    };
+    const curve = similarityCurve(records, 'hammingDistance');
+    const distance = meanOver(curve, FROM, ITERATIONS, 'similarity of ranks');
+    return { values: { distance }, curve };
   },
   judge: (sweep) => ({
     findings: WORKERS.map((workers) => nearEnough(sweep, workers)),

@@ -5,10 +5,10 @@
 import { formatDuration, formatFactor } from '../../../shared/units.ts';
 import { COMMUNICATION_PHASES } from '../../../shared/phases.ts';
 import { pointOf } from '../chart/chart.ts';
-import { faster, forEverySeed, ratios } from '../contrast.ts';
+import { faster, forEverySeed } from '../contrast.ts';
 import type { Case, Figure, Finding } from '../figure.ts';
 import { doneOf, leastTimes, rankMeans, required } from '../run-measures.ts';
-import { mean, type Sweep } from '../sweep.ts';
+import { mean, ratios, type Sweep } from '../sweep.ts';
 import { SPARCML } from './papers.ts';
 
 /** 9,000 samples for training, 8 ranks. */

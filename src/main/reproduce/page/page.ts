@@ -99,7 +99,7 @@ function findings({ findings: all }: Result): string {
 }
 
 function circumstances(result: Result): string {
-  const { device, measuredAt, seconds, gradwire } = result;
+  const { device, full, measuredAt, seconds, gradwire } = result;
   const entries: readonly (readonly [string, string])[] = [
     [
       'Device',
@@ -113,6 +113,7 @@ function circumstances(result: Result): string {
             `${device.load.toFixed(1)} on average in the minute before`,
           ] as const,
         ]),
+    ...(full === undefined ? [] : [['Machines', full.nodes.join(', ')] as const]),
     ['Measured', formatDateTime(measuredAt)],
     ['Took', `${formatElapsed(1000 * seconds)}, ${result.runs.length} runs`],
     ['Gradwire', gradwire],
@@ -122,8 +123,14 @@ function circumstances(result: Result): string {
   );
   return (
     `<dl>${shown.join('')}<dt>Again</dt>` +
-    `<dd><code>gradwire reproduce ${text(result.figure)}</code></dd></dl>`
+    `<dd><code>gradwire reproduce ${text(again(result))}</code></dd></dl>`
   );
+}
+
+function again({ figure, full }: Result): string {
+  if (full === undefined) return figure;
+  const data = full.data === undefined ? '' : ` --data ${full.data}`;
+  return `${full.of} --full --nodes ${full.nodes.join(',')}${data}`;
 }
 
 function runs(result: Result): string {

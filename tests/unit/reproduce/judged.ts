@@ -4,6 +4,7 @@ import { madeUpSweep } from './made-up-sweep.ts';
 
 export type Values = Parameters<typeof madeUpSweep>[1];
 
+/** The verdict, and the parts of the rule that do not hold. */
 export function judged(figure: Figure, values: Values) {
   const { findings } = figure.judge(madeUpSweep(figure, values));
   const outcomes = findings

@@ -1,0 +1,157 @@
+/**
+ * How long compressing a gradient takes, by method and by the number of its elements. Source:
+ * A2SGD, section 3, Figure 2.
+ */
+import { formatCount, formatDuration } from '../../../shared/units.ts';
+import { pointOf } from '../chart/chart.ts';
+import { faster } from '../contrast.ts';
+import type { Case, Figure } from '../figure.ts';
+import { iterationsOf, leastTime } from '../run-measures.ts';
+import type { Sweep } from '../sweep.ts';
+import { A2SGD } from './papers.ts';
+
+const SIZES = [2 ** 18, 2 ** 21, 2 ** 24];
+const LARGEST = SIZES.at(-1)!;
+const METHODS = [
+  { id: 'a2sgd', name: 'A2SGD', exchange: { method: 'a2sgd' } },
+  {
+    id: 'gaussiank',
+    name: 'Gaussian-k',
+    exchange: { method: 'gaussiank', ratio: 0.001 },
+  },
+  { id: 'topk', name: 'top-k', exchange: { method: 'topk', ratio: 0.001 } },
+  { id: 'qsgd', name: 'QSGD', exchange: { method: 'qsgd', levels: 4 } },
+] as const;
+type MethodId = (typeof METHODS)[number]['id'];
+/** Who takes less than whom, in the paper's order of cost. */
+const ORDER: readonly (readonly [MethodId, MethodId])[] = [
+  ['a2sgd', 'qsgd'],
+  ['a2sgd', 'topk'],
+  ['gaussiank', 'qsgd'],
+  ['gaussiank', 'topk'],
+  ['a2sgd', 'gaussiank'],
+];
+/** Memory has been touched by then. */
+const FROM = 2;
+
+const idOf = (method: MethodId, n: number): string => `${method}-n${n}`;
+
+const nameOf = (method: MethodId): string =>
+  METHODS.find(({ id }) => id === method)!.name;
+
+const cases: readonly Case[] = SIZES.flatMap((n) =>
+  METHODS.map(({ id, name, exchange }) => ({
+    id: idOf(id, n),
+    label: `${name}, ${formatCount(n)} elements`,
+    spec: {
+      workload: {
+        model: 'synthetic-gradient',
+        dataset: 'none',
+        synthetic: { layers: [n], computeMs: 0, overlap: 0 },
+        batchPerRank: 1,
+      },
+      world: { ranks: 2 },
+      exchange,
+      iterations: 18,
+      evaluateEvery: 0,
+    },
+  })),
+);
+
+export const a2sgdFigure2: Figure = {
+  id: 'a2sgd-figure-2',
+  paper: A2SGD,
+  number: 'Figure 2',
+  title: 'Time that compressing a gradient takes, by its size',
+  claim: {
+    text:
+      'A2SGD and Gaussian-K take much less computation than QSGD and Top-K, and A2SGD slightly ' +
+      'less than Gaussian-K, which has to estimate a threshold first.',
+    quoted: [
+      {
+        text: '“A2SGD and Gaussian-K have much lower computation complexity than QSGD and Top-K”; the times are shown, without a figure in its text',
+        where: 'section 3, Figure 2',
+      },
+      {
+        text: 'A2SGD O(n), Gaussian-K O(n), Top-K O(n + k log n), QSGD O(n²)',
+        where: 'Table 2',
+      },
+      {
+        text: 'A2SGD, Top-K and Gaussian-K use PyTorch on a GPU, and “QSGD is implemented in Numpy”, without a GPU',
+        where: 'sections 3 and 4.3',
+      },
+    ],
+  },
+  rule:
+    `With ${formatCount(LARGEST)} elements, the most of the sweep, A2SGD and Gaussian-k each take ` +
+    'clearly less time than QSGD and than top-k, and A2SGD clearly less than Gaussian-k. Times are ' +
+    'compared by their ratios: a part is clear if the mean over the seeds of the difference of ' +
+    'logarithms is larger than its spread, the largest less the smallest. A time is that of ' +
+    'compressing and of decompressing in one iteration, of one rank: the least of iterations 2 to ' +
+    '17 of both ranks, since whatever else the computer does only adds to it.',
+  differences: [
+    'All methods are our own, on processors, in the same language; in the paper three ran on a GPU and QSGD did not. Our top-k selects without sorting.',
+    'Made-up normal gradients in one piece, of up to 16,777,216 elements; the paper does not say which it took.',
+    'Decompressing is counted as well: A2SGD adds the averages to what it kept there. QSGD decodes the gradients of two ranks; with more ranks it would take longer.',
+    'k is 0.1 % of n and QSGD has four levels, as in the paper’s runs; QSGD in buckets of 512 that share a scale.',
+  ],
+  seeds: [1, 2, 3],
+  cases,
+  measure: (records) => ({
+    values: {
+      time: leastTime(
+        iterationsOf(records).filter(({ iteration }) => iteration >= FROM),
+        ['compress', 'decompress'],
+      ),
+    },
+  }),
+  judge: (sweep) => {
+    const time = (method: MethodId): readonly number[] =>
+      sweep.values(idOf(method, LARGEST), 'time');
+    return {
+      findings: ORDER.map(([less, more]) => ({
+        text: `${nameOf(less)} takes less time than ${nameOf(more)}`,
+        outcome: faster(time(less), time(more)),
+      })),
+      ours: METHODS.map(({ id, name }) => `${name} ${timeText(sweep, id, LARGEST)}`)
+        .join(', ')
+        .concat(` for ${formatCount(LARGEST)} elements`),
+    };
+  },
+  chart: (sweep) => ({
+    kind: 'lines',
+    caption:
+      'Time of compressing and decompressing in one iteration, by the number of elements; both ' +
+      'axes logarithmic. Means over the seeds; bars from the least to the most.',
+    x: { label: 'elements', scale: 'log' },
+    y: { label: 'time (ms)', scale: 'log' },
+    series: METHODS.map(({ id, name }) => ({
+      name,
+      points: SIZES.map((n) => pointOf(n, sweep.values(idOf(id, n), 'time'))),
+    })),
+  }),
+  table: (sweep) => ({
+    columns: [
+      'method',
+      ...SIZES.map((n) => `n = ${formatCount(n)}`),
+      'grows with n to the power',
+    ],
+    rows: METHODS.map(({ id, name }) => [
+      name,
+      ...SIZES.map((n) => timeText(sweep, id, n)),
+      exponent(sweep, id).toFixed(2),
+    ]),
+  }),
+};
+
+const timeText = (sweep: Sweep, method: MethodId, n: number): string =>
+  formatDuration(sweep.mean(idOf(method, n), 'time'));
+
+/** From the second largest size to the largest: 1 is linear, 2 quadratic. */
+function exponent(sweep: Sweep, method: MethodId): number {
+  const before = SIZES.at(-2)!;
+  const [less, more] = [before, LARGEST].map((n) =>
+    sweep.mean(idOf(method, n), 'time'),
+  );
+  return Math.log(more! / less!) / Math.log(LARGEST / before);
+}

@@ -1,0 +1,254 @@
+/**
+ * Average time of an iteration, by method, for a small and a large gradient. Source: A2SGD,
+ * section 4.4, Figure 4.
+ */
+import { formatDuration } from '../../../shared/units.ts';
+import { pointOf } from '../chart/chart.ts';
+import { faster, notSlower, ofEach } from '../contrast.ts';
+import type { Case, Figure, Finding } from '../figure.ts';
+import { iterationTime } from '../run-measures.ts';
+import type { Sweep } from '../sweep.ts';
+import { A2SGD } from './papers.ts';
+
+const SMALL = { id: 'small' };
+const LARGE = { id: 'large' };
+const SMALL_GRADIENT = { layers: [199_210], computeMs: 10 };
+const LARGE_GRADIENT = { layers: [4_194_304], computeMs: 50 };
+const EMULATED = { network: { bandwidth: '1 Gbit/s', latency: '50 µs' } };
+/** The paper's smallest model and its largest. */
+const FULL = { small: SMALL_GRADIENT, large: { profile: 'lstm-ptb' } };
+const GRADIENTS = [SMALL, LARGE];
+type Gradient = (typeof GRADIENTS)[number];
+const [FEW, MANY] = [2, 8];
+const WORKERS = [FEW, MANY];
+
+const METHODS = [
+  { id: 'none', name: 'dense', exchange: { method: 'none' } },
+  { id: 'a2sgd', name: 'A2SGD', exchange: { method: 'a2sgd' } },
+  {
+    id: 'gaussiank',
+    name: 'Gaussian-k',
+    exchange: { method: 'gaussiank', ratio: 0.001 },
+  },
+  { id: 'topk', name: 'top-k', exchange: { method: 'topk', ratio: 0.001 } },
+  { id: 'qsgd', name: 'QSGD', exchange: { method: 'qsgd', levels: 4 } },
+] as const;
+type MethodId = (typeof METHODS)[number]['id'];
+const LIGHT: readonly MethodId[] = ['a2sgd', 'gaussiank'];
+/** Sockets and buffers have their size by then. */
+const FROM = 2;
+
+const idOf = (method: MethodId, { id }: Gradient, workers: number): string =>
+  `${method}-${id}-p${workers}`;
+
+const nameOf = (method: MethodId): string =>
+  METHODS.find(({ id }) => id === method)!.name;
+
+/** @param network nothing for that of the machines */
+const casesOf = (
+  synthetic: Readonly<Record<string, object>>,
+  network: object,
+): readonly Case[] =>
+  GRADIENTS.flatMap((gradient) =>
+    WORKERS.flatMap((ranks) =>
+      METHODS.map(({ id, name, exchange }) => ({
+        id: idOf(id, gradient, ranks),
+        label: `${name}, ${gradient.id} gradient, ${ranks} workers`,
+        spec: {
+          workload: {
+            model: 'synthetic-gradient',
+            dataset: 'none',
+            synthetic: { ...synthetic[gradient.id], overlap: 0 },
+            batchPerRank: 128,
+          },
+          world: { ranks },
+          exchange,
+          ...network,
+          iterations: 12,
+          evaluateEvery: 0,
+        },
+      })),
+    ),
+  );
+
+const COMMON = [
+  'All methods compress on the processor; in the paper QSGD alone did. Ours is in buckets of 512 with four levels, and its payloads are gathered.',
+  'Top-k and Gaussian-k of 0.1 % are summed as sparse streams, not gathered; A2SGD’s two means by the cheapest reduction.',
+  'A time is the median of ten iterations of one run, not an average.',
+];
+
+export const a2sgdFigure4: Figure = {
+  id: 'a2sgd-figure-4',
+  paper: A2SGD,
+  number: 'Figure 4',
+  title: 'Time of an iteration, by method, for a small and a large gradient',
+  claim: {
+    text:
+      'For small models A2SGD and Gaussian-K take about as long as dense SGD, and slightly less ' +
+      'than QSGD and Top-K. For large models they are much faster than dense SGD, Top-K and QSGD. ' +
+      'An iteration takes longest with QSGD, and with every method longer on more workers.',
+    quoted: [
+      {
+        text: 'FNN-3 and ResNet-20: “perform comparably to dense SGD, and slightly better than QSGD and Top-K”; VGG-16 and LSTM-PTB: “much faster execution time per iteration”; the times are shown, without a figure in its text',
+        where: 'section 4.4, Figure 4',
+      },
+      {
+        text: '“the execution per iteration is always the longest for QSGD”',
+        where: 'section 4.4',
+      },
+      {
+        text: 'against it: “For the biggest model, Gaussian-K achieves better execution time per iteration than A2SGD”, which the paper puts down to Allgather in place of Allreduce',
+        where: 'section 4.4',
+      },
+      {
+        text: 'training LSTM-PTB takes 3.2 times as long with Top-K as with A2SGD, 23.2 times with QSGD, 1.72 times with dense SGD',
+        where: 'abstract and section 1',
+      },
+    ],
+  },
+  rule:
+    `Four parts, the first two with ${MANY} workers. Small gradient: A2SGD and Gaussian-k each take ` +
+    'not clearly longer than dense, and clearly less time than top-k and than QSGD. Large gradient: ' +
+    'each of them takes clearly less time than dense, top-k and QSGD. Third: for either gradient ' +
+    `every other method takes clearly less time than QSGD with ${MANY} workers. Fourth: for either ` +
+    `gradient every method takes clearly longer with ${MANY} workers than with ${FEW}. Times are ` +
+    'compared by their ratios: a part is clear if the mean over the seeds of the difference of ' +
+    'logarithms is larger than its spread, the largest less the smallest.',
+  differences: [
+    'Made-up gradients in place of four models: 199,210 elements, as FNN-3 has, with 10 ms of computing, and 4,194,304 with 50 ms, less than a third of VGG-16. The times of computing are ours: the paper’s are not in its text.',
+    'An emulated network of 1 Gbit/s and 50 µs, not InfiniBand of 100 Gbit/s: two cores cannot carry more for eight workers. Dense gradients weigh more here than in the paper.',
+    'Two and eight workers on one computer, not 2 to 16 with a GPU each. They share its cores, so that compressing takes longer with more workers than it would on as many machines; computing does not, it is slept through.',
+    ...COMMON,
+  ],
+  seeds: [1, 2, 3],
+  cases: casesOf({ small: SMALL_GRADIENT, large: LARGE_GRADIENT }, EMULATED),
+  full: {
+    cases: casesOf(FULL, {}),
+    differences: [
+      'Made-up gradients of two of the four models: 199,210 elements, as FNN-3 has, with 10 ms of computing, and 66,034,000, as LSTM-PTB has, with the time of a GPU of 10 TFLOP/s. The paper’s times are not in its text.',
+      'The network is that between the machines. Two and eight workers, not 2 to 16.',
+      ...COMMON,
+    ],
+  },
+  measure: (records) => ({ values: { time: iterationTime(records, FROM) } }),
+  judge: (sweep) => ({
+    findings: [
+      ...LIGHT.flatMap((method) => [
+        {
+          text: `small gradient: ${nameOf(method)} does not take longer than dense`,
+          outcome: notSlower(
+            times(sweep, method, SMALL, MANY),
+            times(sweep, 'none', SMALL, MANY),
+          ),
+        },
+        fasterThan(sweep, SMALL, method, ['topk', 'qsgd']),
+      ]),
+      ...LIGHT.map((method) =>
+        fasterThan(sweep, LARGE, method, ['none', 'topk', 'qsgd']),
+      ),
+      ...GRADIENTS.map((gradient) => slowestIsQsgd(sweep, gradient)),
+      ...GRADIENTS.map((gradient) => slowerWithMore(sweep, gradient)),
+    ],
+    ours: GRADIENTS.map(
+      (gradient) =>
+        `${gradient.id} gradient with ${MANY} workers: ` +
+        METHODS.map(
+          ({ id, name }) => `${name} ${timeText(sweep, id, gradient, MANY)}`,
+        ).join(', '),
+    ).join('; '),
+  }),
+  chart: (sweep) => ({
+    kind: 'bars',
+    caption:
+      'Time of an iteration, computing included. Means over the seeds; bars from the least to ' +
+      'the most.',
+    x: {
+      label: 'gradient and workers',
+      scale: 'linear',
+      categories: GRADIENTS.flatMap(({ id }) =>
+        WORKERS.map((workers) => `${id}, ${workers} workers`),
+      ),
+    },
+    y: { label: 'time of an iteration (ms)', scale: 'linear' },
+    series: METHODS.map(({ id, name }) => ({
+      name,
+      points: GRADIENTS.flatMap((gradient, group) =>
+        WORKERS.map((workers, index) =>
+          pointOf(group * WORKERS.length + index, times(sweep, id, gradient, workers)),
+        ),
+      ),
+    })),
+  }),
+  table: (sweep) => ({
+    columns: [
+      'method',
+      ...GRADIENTS.flatMap(({ id }) =>
+        WORKERS.map((workers) => `${id}, ${workers} workers`),
+      ),
+    ],
+    rows: METHODS.map(({ id, name }) => [
+      name,
+      ...GRADIENTS.flatMap((gradient) =>
+        WORKERS.map((workers) => timeText(sweep, id, gradient, workers)),
+      ),
+    ]),
+  }),
+};
+
+const times = (
+  sweep: Sweep,
+  method: MethodId,
+  gradient: Gradient,
+  workers: number,
+): readonly number[] => sweep.values(idOf(method, gradient, workers), 'time');
+
+const timeText = (
+  sweep: Sweep,
+  method: MethodId,
+  gradient: Gradient,
+  workers: number,
+): string => formatDuration(sweep.mean(idOf(method, gradient, workers), 'time'));
+
+function fasterThan(
+  sweep: Sweep,
+  gradient: Gradient,
+  method: MethodId,
+  others: readonly MethodId[],
+): Finding {
+  const names = others.map(nameOf).join(', ');
+  return ofEach(
+    `${gradient.id} gradient: ${nameOf(method)} takes less time than ${names}`,
+    others.map((other) => ({
+      name: nameOf(other),
+      outcome: faster(
+        times(sweep, method, gradient, MANY),
+        times(sweep, other, gradient, MANY),
+      ),
+    })),
+  );
+}
+
+function slowestIsQsgd(sweep: Sweep, gradient: Gradient): Finding {
+  const qsgd = times(sweep, 'qsgd', gradient, MANY);
+  const others = METHODS.filter(({ id }) => id !== 'qsgd');
+  return ofEach(
+    `${gradient.id} gradient: QSGD takes longest`,
+    others.map(({ id, name }) => ({
+      name,
+      outcome: faster(times(sweep, id, gradient, MANY), qsgd),
+    })),
+  );
+}
+
+function slowerWithMore(sweep: Sweep, gradient: Gradient): Finding {
+  return ofEach(
+    `${gradient.id} gradient: every method takes longer with ${MANY} workers than with ${FEW}`,
+    METHODS.map(({ id, name }) => ({
+      name,
+      outcome: faster(
+        times(sweep, id, gradient, FEW),
+        times(sweep, id, gradient, MANY),
+      ),
+    })),
+  );
+}

@@ -1,0 +1,313 @@
+/**
+ * How much of an iteration is communication, and how much faster ScaleCom makes it: by samples a
+ * worker, by computing power and by the number of workers. Source: ScaleCom, section 5, Figure 6.
+ */
+import { formatDuration, formatFactor, formatPercent } from '../../../shared/units.ts';
+import { pointOf } from '../chart/chart.ts';
+import { below, faster, forEverySeed, ofEach } from '../contrast.ts';
+import type { Case, Figure, Finding } from '../figure.ts';
+import { iterationTime, reductionTime } from '../run-measures.ts';
+import { mean, ratios, type Sweep } from '../sweep.ts';
+import { SCALECOM } from './papers.ts';
+
+const METHODS = [
+  { id: 'none', name: 'dense', exchange: { method: 'none', collective: 'ring' } },
+  {
+    id: 'scalecom',
+    name: 'ScaleCom',
+    exchange: { method: 'scalecom', ratio: 0.01, beta: 1 },
+  },
+  {
+    id: 'topk',
+    name: 'local top-k',
+    exchange: { method: 'topk', ratio: 0.01, collective: 'sparse-allgather' },
+  },
+] as const;
+type MethodId = (typeof METHODS)[number]['id'];
+
+const ELEMENTS = 524_288;
+const WORKERS = [4, 8, 16];
+const [FEWEST, STANDARD, MOST] = WORKERS as [number, number, number];
+const SAMPLES = [8, 32];
+const [SMALL_BATCH, LARGE_BATCH] = SAMPLES as [number, number];
+/** Of the paper's accelerators, in TFLOPs. */
+const POWERS = [100, 300];
+const [SLOW, FAST] = POWERS as [number, number];
+/**
+ * Milliseconds that computing eight samples takes at 100 TFLOPs: so that a dense ring, which
+ * the link carries in 312 ms, has the paper's share of 56 %.
+ */
+const COMPUTE_MS = 240;
+/** Sockets and buffers have their size by then. */
+const FROM = 1;
+/** From 4 to 16 workers, where linear growth is fourfold. */
+const [HALF_OF_LINEAR, HARDLY] = [2, 1.5];
+/** Below this share of the time, communication holds nobody up. */
+const NEGLIGIBLE = 0.1;
+
+interface Setting {
+  readonly workers: number;
+  readonly samples: number;
+  readonly power: number;
+}
+
+const setting = (workers: number, samples: number, power: number): Setting => ({
+  ...{ workers, samples, power },
+});
+/** Figure 6a, and 6b, which share one. */
+const BATCHES = POWERS.flatMap((power) =>
+  SAMPLES.map((samples) => setting(STANDARD, samples, power)),
+);
+const WORLDS = WORKERS.map((workers) => setting(workers, SMALL_BATCH, SLOW));
+const SETTINGS = [...WORLDS, ...BATCHES.slice(1)];
+
+const idOf = (method: MethodId, { workers, samples, power }: Setting): string =>
+  `${method}-p${workers}-b${samples}-f${power}`;
+
+const labelOf = ({ workers, samples, power }: Setting): string =>
+  `${workers} workers, ${samples} samples, ${power} TFLOPs`;
+
+/** Dense gradients in 6a, those of top-k in 6b, ScaleCom in both. */
+const isMeasured = (method: MethodId, one: Setting): boolean =>
+  method === 'scalecom' ||
+  (method === 'none' ? one.workers === STANDARD : WORLDS.includes(one));
+
+const cases: readonly Case[] = SETTINGS.flatMap((one) =>
+  METHODS.filter(({ id }) => isMeasured(id, one)).map(({ id, name, exchange }) => ({
+    id: idOf(id, one),
+    label: `${name}, ${labelOf(one)}`,
+    spec: {
+      workload: {
+        model: 'synthetic-gradient',
+        dataset: 'none',
+        synthetic: {
+          layers: [ELEMENTS],
+          computeMs: COMPUTE_MS * (one.samples / SMALL_BATCH) * (SLOW / one.power),
+        },
+        batchPerRank: one.samples,
+      },
+      world: { ranks: one.workers },
+      exchange,
+      network: { bandwidth: '100 Mbit/s', latency: '100 µs' },
+      iterations: 6,
+      evaluateEvery: 0,
+    },
+  })),
+);
+
+export const scalecomFigure6: Figure = {
+  id: 'scalecom-figure-6',
+  paper: SCALECOM,
+  number: 'Figure 6',
+  title: 'Communication in an iteration, and what ScaleCom saves of it',
+  claim: {
+    text:
+      'The fewer samples a worker has and the faster it computes, the larger is the share of ' +
+      'communication and the more ScaleCom speeds training up. With more workers the communication ' +
+      'of local top-k grows linearly; that of ScaleCom stays the same, and next to nothing.',
+    quoted: [
+      {
+        text: 'communication 56 % of the time with 8 samples a worker, 20 % with 32, at 100 TFLOPs',
+        where: 'section 5, Figure 6a',
+      },
+      {
+        text: 'speed-up “of 2 to 1.23” with 8 and 32 samples at 100 TFLOPs and 100 times compression, “4.1 to 1.75” at 300 TFLOPs',
+        where: 'section 5, Figure 6a',
+      },
+      {
+        text: 'with ScaleCom communication is less than 3 % of the time, “even with large number of workers (128) and small mini-batch per worker (8)”',
+        where: 'section 5, Figure 6b',
+      },
+      {
+        text: 'the indices take 0.5 % of the baseline’s communication time; all of it comes from a performance model, not from a measurement',
+        where: 'section 5',
+      },
+    ],
+  },
+  rule:
+    'Six parts. First: with dense gradients the share of communication is clearly smaller with 32 ' +
+    'samples than with 8, at 100 and at 300 TFLOPs. Second: in each of these four settings an ' +
+    'iteration takes clearly less time with ScaleCom. Third: how many times less is clearly more ' +
+    'with 8 samples than with 32, and at 300 TFLOPs than at 100. Fourth: from 4 to 16 workers, where ' +
+    'linear growth is fourfold, a reduction of local top-k takes at least twice as long for every ' +
+    'seed; at most one and a half times for every seed is a refutation. Fifth: that of ScaleCom ' +
+    'grows clearly less. Sixth: with each number of workers it is at most a tenth of the iteration ' +
+    'for every seed; more for every seed is a refutation. Clearly: the mean over the seeds of the ' +
+    'difference is larger than its spread, the largest less the smallest; times and their ratios are ' +
+    'compared by logarithms.',
+  differences: [
+    'Measured, by 4 to 16 rank processes on one computer; the paper’s figures are those of a performance model for 8 to 128 accelerators with a parameter server.',
+    'A made-up gradient of 524,288 elements, not ResNet50’s; half of it is alike on all ranks. Computing is a sleep: 240 ms for 8 samples at “100 TFLOPs”, in proportion for more samples and a third at “300”.',
+    'An emulated network of 100 Mbit/s and 100 µs. The 240 ms are chosen so that a dense ring’s share comes out near the paper’s 56 % with 8 samples at 100 TFLOPs: that figure is given here, not found.',
+    'Dense gradients travel in a ring, those of local top-k are gathered from every worker by every worker, ScaleCom’s indices are broadcast and its values summed by what is cheapest.',
+    'A reduction’s time is the median over five iterations of that of the rank that arrived last. Compressing is in the time of the iteration, not in that of the reduction. Where processes outnumber the cores, waiting for a core is in both.',
+  ],
+  seeds: [1, 2, 3],
+  cases,
+  measure: (records) => ({
+    values: {
+      time: iterationTime(records, FROM),
+      communication: reductionTime(records, FROM),
+    },
+  }),
+  judge: (sweep) => ({
+    findings: [
+      ofEach(
+        'dense: the share of communication is smaller with 32 samples than with 8',
+        POWERS.map((power) => ({
+          name: `${power} TFLOPs`,
+          outcome: below(
+            shares(sweep, 'none', setting(STANDARD, LARGE_BATCH, power)),
+            shares(sweep, 'none', setting(STANDARD, SMALL_BATCH, power)),
+          ),
+        })),
+      ),
+      ofEach(
+        'an iteration takes less time with ScaleCom',
+        BATCHES.map((one) => ({
+          name: labelOf(one),
+          outcome: faster(times(sweep, 'scalecom', one), times(sweep, 'none', one)),
+        })),
+      ),
+      ofEach(
+        'ScaleCom gains more with 8 samples than with 32',
+        POWERS.map((power) => ({
+          name: `${power} TFLOPs`,
+          outcome: faster(
+            speedUps(sweep, setting(STANDARD, LARGE_BATCH, power)),
+            speedUps(sweep, setting(STANDARD, SMALL_BATCH, power)),
+          ),
+        })),
+      ),
+      ofEach(
+        'ScaleCom gains more at 300 TFLOPs than at 100',
+        SAMPLES.map((samples) => ({
+          name: `${samples} samples`,
+          outcome: faster(
+            speedUps(sweep, setting(STANDARD, samples, SLOW)),
+            speedUps(sweep, setting(STANDARD, samples, FAST)),
+          ),
+        })),
+      ),
+      {
+        text: 'from 4 to 16 workers a reduction of local top-k grows at least by half as much as linearly',
+        outcome: forEverySeed(
+          growth(sweep, 'topk'),
+          (factor) => factor >= HALF_OF_LINEAR,
+          (factor) => factor <= HARDLY,
+        ),
+      },
+      {
+        text: 'that of ScaleCom grows less',
+        outcome: faster(growth(sweep, 'scalecom'), growth(sweep, 'topk')),
+      },
+      negligible(sweep),
+    ],
+    ours:
+      'communication with dense gradients ' +
+      SAMPLES.map(
+        (samples) =>
+          `${formatPercent(mean(shares(sweep, 'none', setting(STANDARD, samples, SLOW))))} of the time with ${samples} samples`,
+      ).join(', ') +
+      '; ScaleCom speeds up ' +
+      BATCHES.map(
+        (one) =>
+          `${formatFactor(mean(speedUps(sweep, one)))} with ${one.samples} samples at ${one.power} TFLOPs`,
+      ).join(', ') +
+      '; from 4 to 16 workers a reduction takes ' +
+      (['topk', 'scalecom'] as const)
+        .map(
+          (method) =>
+            `${formatFactor(mean(growth(sweep, method)))} as long with ${nameOf(method)}`,
+        )
+        .join(', ') +
+      `; ScaleCom’s share with ${MOST} workers ${formatPercent(mean(shares(sweep, 'scalecom', WORLDS.at(-1)!)))}`,
+  }),
+  chart: (sweep) => ({
+    kind: 'bars',
+    caption:
+      'Share of communication in an iteration: first by the number of workers, with 8 samples at ' +
+      '100 TFLOPs; then with 8 workers and more samples, more TFLOPs, or both. Means over the seeds; ' +
+      'bars from the least to the most.',
+    x: {
+      label: 'workers; with 8 of them, samples and TFLOPs',
+      scale: 'linear',
+      categories: SETTINGS.map(categoryOf),
+    },
+    y: { label: 'share of communication (%)', scale: 'linear' },
+    series: METHODS.map(({ id, name }) => ({
+      name,
+      points: SETTINGS.flatMap((one, index) =>
+        isMeasured(id, one)
+          ? [
+              pointOf(
+                index,
+                shares(sweep, id, one).map((share) => 100 * share),
+              ),
+            ]
+          : [],
+      ),
+    })),
+  }),
+  table: (sweep) => ({
+    columns: ['method', 'setting', 'iteration', 'reduction', 'share'],
+    rows: METHODS.flatMap(({ id, name }) =>
+      SETTINGS.filter((one) => isMeasured(id, one)).map((one) => [
+        name,
+        labelOf(one),
+        formatDuration(mean(times(sweep, id, one))),
+        formatDuration(mean(communication(sweep, id, one))),
+        formatPercent(mean(shares(sweep, id, one))),
+      ]),
+    ),
+  }),
+};
+
+/** What sets it apart. */
+function categoryOf(one: Setting): string {
+  if (WORLDS.includes(one)) return `${one.workers} workers`;
+  const differs = [
+    ...(one.samples === SMALL_BATCH ? [] : [`${one.samples} samples`]),
+    ...(one.power === SLOW ? [] : [`${one.power} TFLOPs`]),
+  ];
+  return differs.length === 1 ? differs[0]! : 'both';
+}
+
+const nameOf = (method: MethodId): string =>
+  METHODS.find(({ id }) => id === method)!.name;
+
+const times = (sweep: Sweep, method: MethodId, one: Setting): readonly number[] =>
+  sweep.values(idOf(method, one), 'time');
+
+const communication = (
+  sweep: Sweep,
+  method: MethodId,
+  one: Setting,
+): readonly number[] => sweep.values(idOf(method, one), 'communication');
+
+/** Of communication in an iteration, by seed. */
+const shares = (sweep: Sweep, method: MethodId, one: Setting): readonly number[] =>
+  ratios(communication(sweep, method, one), times(sweep, method, one));
+
+const speedUps = (sweep: Sweep, one: Setting): readonly number[] =>
+  ratios(times(sweep, 'none', one), times(sweep, 'scalecom', one));
+
+/** How many times as long a reduction takes with the most workers, by seed. */
+const growth = (sweep: Sweep, method: MethodId): readonly number[] =>
+  ratios(
+    communication(sweep, method, setting(MOST, SMALL_BATCH, SLOW)),
+    communication(sweep, method, setting(FEWEST, SMALL_BATCH, SLOW)),
+  );
+
+function negligible(sweep: Sweep): Finding {
+  return ofEach(
+    'with ScaleCom communication is at most a tenth of the iteration',
+    WORLDS.map((one) => ({
+      name: `${one.workers} workers`,
+      outcome: forEverySeed(
+        shares(sweep, 'scalecom', one),
+        (share) => share <= NEGLIGIBLE,
+      ),
+    })),
+  );
+}

@@ -1,0 +1,95 @@
+/**
+ * A figure with the paper's own sizes, on machines that a user names. Its cases have the ids of
+ * those at laptop scale: the rule, the chart and the table stay as they are.
+ */
+import { inputError } from '../../shared/errors.ts';
+import type { Case, Figure } from './figure.ts';
+import { plannedRuns } from './planned-runs.ts';
+
+export interface FullScale {
+  readonly cases: readonly Case[];
+  /** How these runs differ from the paper's. */
+  readonly differences: readonly string[];
+  /** The data set that has to be brought along, where there is one. */
+  readonly data?: string;
+}
+
+/** What a user gives for it. */
+export interface Machines {
+  readonly nodes: readonly string[];
+  /** Of all of them together; undefined where a machine does not say. */
+  readonly processors: number | undefined;
+  /** Absolute. */
+  readonly data?: string | undefined;
+}
+
+/**
+ * @throws GradwireError `FULL_SCALE_MISSING`, `DATA_DIRECTORY_MISSING`, `WORLD_TOO_SMALL`
+ */
+export function atFullScale(
+  figure: Figure,
+  { nodes, processors, data }: Machines,
+  others: readonly Figure[],
+): Figure {
+  const { full, id } = figure;
+  if (full === undefined) {
+    const ids = others.filter((other) => other.full !== undefined).map((one) => one.id);
+    throw inputError('FULL_SCALE_MISSING', `${id} is repeated at laptop scale alone`, {
+      next: `Leave out --full, or take one of: ${ids.join(', ')}.`,
+    });
+  }
+  if (full.data !== undefined && data === undefined) {
+    throw inputError(
+      'DATA_DIRECTORY_MISSING',
+      `${id} at full scale needs ${full.data}`,
+      {
+        place: '--data',
+        next: `Fetch it with gradwire data fetch ${full.data}, and name its directory.`,
+      },
+    );
+  }
+  const onMachines: Figure = {
+    ...figure,
+    id: fullScaleId(figure),
+    differences: full.differences,
+    cases: full.cases.map((one) =>
+      placed(one, nodes, full.data === undefined ? undefined : data),
+    ),
+  };
+  const ranks = Math.max(
+    ...plannedRuns(onMachines).map(({ spec }) => spec.world.ranks),
+  );
+  if (processors !== undefined && processors < ranks) {
+    throw inputError(
+      'WORLD_TOO_SMALL',
+      `${id} at full scale has ${ranks} ranks, the machines ${processors} ${processors === 1 ? 'processor' : 'processors'}`,
+      {
+        place: `--nodes ${nodes.join(',')}`,
+        next: `Name machines that have ${ranks} together, or leave out --full.`,
+      },
+    );
+  }
+  return onMachines;
+}
+
+export const fullScaleId = ({ id }: Pick<Figure, 'id'>): string => `${id}-full`;
+
+/** On as many of the machines as it has ranks, for idle ones would be refused. */
+function placed(
+  { spec, ...one }: Case,
+  nodes: readonly string[],
+  data: string | undefined,
+): Case {
+  const { world, workload } = spec as {
+    readonly world: { readonly ranks: number };
+    readonly workload: object;
+  };
+  return {
+    ...one,
+    spec: {
+      ...spec,
+      world: { ...world, nodes: nodes.slice(0, world.ranks) },
+      workload: { ...workload, ...(data === undefined ? {} : { data }) },
+    },
+  };
+}

@@ -1,0 +1,120 @@
+/** The judges of A2SGD's figures of times, by results for which the rule leaves one verdict. */
+import { describe, expect, test } from 'vitest';
+import { a2sgdFigure2 } from '../../../src/main/reproduce/figures/a2sgd-figure-2.ts';
+import { a2sgdFigure4 } from '../../../src/main/reproduce/figures/a2sgd-figure-4.ts';
+import { judged, part, type Values } from './judged.ts';
+
+describe('the cost of compressing', () => {
+  const COSTS = { a2sgd: 1, gaussiank: 1.3, topk: 20, qsgd: 60 };
+  /** ms for the method and size; a slow seed is slow for all. */
+  const costing =
+    (costs: Readonly<Record<string, number>>): Values =>
+    (id, seed) => ({
+      time: (costs[id.split('-')[0]!]! * part(id, 'n') * (1 + seed)) / 1e6,
+    });
+
+  test('is confirmed in the order of the paper', () => {
+    expect(judged(a2sgdFigure2, costing(COSTS))).toEqual({
+      verdict: 'confirmed',
+      outcomes: [],
+    });
+  });
+
+  test('is refuted where top-k takes less than one of the two', () => {
+    expect(judged(a2sgdFigure2, costing({ ...COSTS, topk: 1.2 }))).toEqual({
+      verdict: 'refuted',
+      outcomes: ['fails: Gaussian-k takes less time than top-k'],
+    });
+  });
+
+  test('is undecided where A2SGD and Gaussian-k take turns', () => {
+    const values: Values = (id, seed) => {
+      const { time } = costing({ ...COSTS, gaussiank: 1 })(id, seed) as {
+        time: number;
+      };
+      return { time: id.startsWith('gaussiank') ? time * [1.2, 0.8, 1][seed]! : time };
+    };
+    expect(judged(a2sgdFigure2, values)).toEqual({
+      verdict: 'undecided',
+      outcomes: ['unclear: A2SGD takes less time than Gaussian-k'],
+    });
+  });
+
+  test('is judged at the largest size alone', () => {
+    const values: Values = (id, seed) =>
+      part(id, 'n') < 2 ** 24 ? { time: 1 } : costing(COSTS)(id, seed);
+    expect(judged(a2sgdFigure2, values).verdict).toBe('confirmed');
+  });
+});
+
+describe('the time of an iteration', () => {
+  const [SMALL, LARGE] = [
+    { none: 20, a2sgd: 18, gaussiank: 19, topk: 24, qsgd: 30 },
+    { none: 400, a2sgd: 80, gaussiank: 90, topk: 120, qsgd: 800 },
+  ];
+  /** ms for method, gradient and workers: half as long with two workers. */
+  const taking =
+    (
+      small: Readonly<Record<string, number>> = SMALL,
+      large: Readonly<Record<string, number>> = LARGE,
+    ): Values =>
+    (id, seed) => {
+      const [method, gradient] = id.split('-') as [string, string];
+      const time = (gradient === 'small' ? small : large)[method]!;
+      return { time: (id.endsWith('-p2') ? time / 2 : time) * (1 + seed) };
+    };
+
+  test('is confirmed in the order of the paper', () => {
+    expect(judged(a2sgdFigure4, taking())).toEqual({
+      verdict: 'confirmed',
+      outcomes: [],
+    });
+  });
+
+  test.each<
+    [string, Readonly<Record<string, number>>, Readonly<Record<string, number>>]
+  >([
+    [
+      'small gradient: A2SGD does not take longer than dense',
+      { ...SMALL, a2sgd: 22 },
+      LARGE,
+    ],
+    [
+      'small gradient: Gaussian-k takes less time than top-k, QSGD (fails: top-k)',
+      { ...SMALL, gaussiank: 20, topk: 19 },
+      LARGE,
+    ],
+    [
+      'large gradient: Gaussian-k takes less time than dense, top-k, QSGD (fails: top-k)',
+      SMALL,
+      { ...LARGE, gaussiank: 130 },
+    ],
+    [
+      'large gradient: QSGD takes longest (fails: dense)',
+      SMALL,
+      { ...LARGE, none: 1000 },
+    ],
+  ])('is refuted: %s', (text, small, large) => {
+    expect(judged(a2sgdFigure4, taking(small, large))).toEqual({
+      verdict: 'refuted',
+      outcomes: [`fails: ${text}`],
+    });
+  });
+
+  test('is refuted where a method is as fast on more workers', () => {
+    const values: Values = (id, seed) =>
+      id === 'a2sgd-small-p2' ? { time: 19 * (1 + seed) } : taking()(id, seed);
+    expect(judged(a2sgdFigure4, values)).toEqual({
+      verdict: 'refuted',
+      outcomes: [
+        'fails: small gradient: every method takes longer with 8 workers than with 2 (fails: A2SGD)',
+      ],
+    });
+  });
+
+  test('is undecided where seeds disagree', () => {
+    const values: Values = (id, seed) =>
+      id === 'topk-large-p8' ? { time: [60, 200, 600][seed]! } : taking()(id, seed);
+    expect(judged(a2sgdFigure4, values)).toMatchObject({ verdict: 'undecided' });
+  });
+});
