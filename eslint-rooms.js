@@ -76,7 +76,18 @@ export const rooms = {
     'agent/profile',
     SHARED,
   ],
+  // Weights at servers, without a collective.
+  'agent/asynchronous': [
+    'agent/collectives',
+    'agent/compression',
+    'agent/kernels',
+    'agent/memory',
+    'agent/plan',
+    'agent/transport/transport.ts',
+    SHARED,
+  ],
   'agent/exchange': [
+    'agent/asynchronous',
     'agent/auto',
     'agent/collectives',
     'agent/compression',
@@ -141,6 +152,7 @@ export const rooms = {
   'agent/slurm': ['agent/world', SHARED],
   'agent/checkpoint': ['agent/exchange', SHARED],
   'agent/worker/engine': [
+    'agent/asynchronous',
     'agent/collectives',
     'agent/exchange',
     'agent/kernels',

@@ -1,20 +1,27 @@
 /**
  * How ranks share the work of training: `parallelism` in a spec. `synchronous`: all ranks
  * exchange in every iteration. `local-steps`: each takes `every` steps of its own, then they
- * exchange how far they have moved (docs/decisions/048-local-steps.md). With `pipeline` the
+ * exchange how far they have moved (docs/decisions/048-local-steps.md). `asynchronous`: each
+ * pushes its gradients to servers and pulls weights from them, at most `staleness` iterations
+ * ahead of the slowest (docs/decisions/052-asynchronous-servers.md). With `pipeline` the
  * model is split as well, and ranks with the same layers exchange
  * (docs/decisions/055-pipelines.md).
  */
 import { z } from 'zod';
 
-export const PARALLELISM_KINDS = ['synchronous', 'local-steps'] as const;
+export const PARALLELISM_KINDS = [
+  'synchronous',
+  'local-steps',
+  'asynchronous',
+] as const;
 
 export const parallelismSchema = z.strictObject({
   kind: z
     .enum(PARALLELISM_KINDS)
     .default('synchronous')
     .describe(
-      'synchronous: an exchange in every iteration; local-steps: one in every few',
+      'synchronous: an exchange in every iteration; local-steps: one in every few; ' +
+        'asynchronous: each rank by itself with parameter servers',
     ),
   every: z
     .int()
@@ -38,6 +45,20 @@ export const parallelismSchema = z.strictObject({
     })
     .optional()
     .describe('The optimizer of what local steps moved, averaged over ranks'),
+  staleness: z
+    .int()
+    .min(0)
+    .max(1_000_000)
+    .optional()
+    .describe(
+      'Iterations that a rank may be ahead of the slowest, of asynchronous; default: 4',
+    ),
+  servers: z
+    .int()
+    .min(1)
+    .max(1024)
+    .optional()
+    .describe('Ranks that are servers too, of asynchronous; default: 1'),
   pipeline: z
     .strictObject({
       splitAfter: z
@@ -136,6 +157,23 @@ export function replicasOf(spec: Ranked, rank: number): readonly number[] | unde
     { length: replicaCount(spec.world.ranks, spec) },
     (_, replica) => replica * seat.stages + seat.stage,
   );
+}
+
+export interface StalenessSettings {
+  /** s: iterations that a rank may be ahead of the slowest. */
+  readonly staleness: number;
+  /** S: ranks that hold a part of the weights each. */
+  readonly servers: number;
+}
+
+const STALENESS = 4;
+const SERVERS = 1;
+
+/** Undefined where ranks wait for one another. */
+export function asynchronousOf({ parallelism }: Shared): StalenessSettings | undefined {
+  if (parallelism?.kind !== 'asynchronous') return undefined;
+  const { servers = SERVERS, staleness = STALENESS } = parallelism;
+  return { servers, staleness };
 }
 
 /**

@@ -48,7 +48,10 @@ export const iterationRecordSchema = z.strictObject({
    * `doubleBuffer`), which is in no phase.
    */
   overlapped: time,
-  /** Iterations by which what was applied is older than the weights; default: 0. */
+  /**
+   * Iterations by which what was applied is older than the weights (`doubleBuffer`), or whose
+   * pushes of the slowest rank its weights lacked (asynchronous training); default: 0.
+   */
   staleness: count.optional(),
   /** Said where ranks did not exchange in this iteration (local steps): nothing was sent. */
   exchanged: z.literal(false).optional(),

@@ -45,6 +45,7 @@ const headerSchema = z.object({
   residual: z.boolean(),
   steps: z.number().default(0),
   passages: z.number().default(0),
+  velocities: z.number().default(0),
   engine: z.object({
     schedule: z.unknown(),
     watch: z.unknown(),
@@ -68,7 +69,7 @@ export async function saveRank(
   { run, rank, world }: CheckpointOwner,
   { iteration, weights, state, steps, engine, passages, metric }: RankCheckpoint,
 ): Promise<number> {
-  const { schedule, watch, streams, buckets, residual } = engine;
+  const { schedule, watch, streams, buckets, residual, velocities = [] } = engine;
   const header: z.infer<typeof headerSchema> = {
     version: VERSION,
     ...{ run, rank, world, iteration },
@@ -77,10 +78,11 @@ export async function saveRank(
     residual: residual !== undefined,
     steps: steps.length,
     passages: passages.length,
+    velocities: velocities.length,
     engine: { schedule, watch, streams },
   };
   const residuals = residual === undefined ? [] : [residual];
-  const vectors = [weights, state, ...residuals, ...steps, ...passages];
+  const vectors = [weights, state, ...residuals, ...velocities, ...steps, ...passages];
   const parts = [...vectors.map(bytesOf), ...buckets];
   return await writeCheckpoint(file, { header, parts });
 }
@@ -93,8 +95,9 @@ export async function loadRank(
   const { header: raw, parts } = await readCheckpoint(file);
   const parsed = headerSchema.safeParse(raw);
   const header = parsed.data;
-  const { passages = 0, residual: hasResidual, steps: own = 0 } = header ?? {};
-  const vectors = 2 + Number(hasResidual === true) + own + passages;
+  const { passages = 0, residual: hasResidual = false } = header ?? {};
+  const { steps: own = 0, velocities: served = 0 } = header ?? {};
+  const vectors = 2 + Number(hasResidual) + served + own + passages;
   if (
     header?.run !== owner.run ||
     header.rank !== owner.rank ||
@@ -107,17 +110,21 @@ export async function loadRank(
   }
   const { schedule, watch, streams } = header.engine as Omit<
     EngineState,
-    'buckets' | 'residual'
+    'buckets' | 'residual' | 'velocities'
   >;
   const [weights, state, ...others] = parts.slice(0, vectors).map(floatsOf);
   const residual = header.residual ? others.shift() : undefined;
+  const velocities = others.splice(0, header.velocities);
   return {
     iteration: header.iteration,
     weights: weights!,
     state: state!,
     steps: others.slice(0, own),
     passages: others.slice(own),
-    engine: { schedule, watch, streams, buckets: parts.slice(vectors), residual },
+    engine: {
+      ...{ schedule, watch, streams, residual, velocities },
+      buckets: parts.slice(vectors),
+    },
     metric: header.metric,
   };
 }

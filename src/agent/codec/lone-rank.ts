@@ -8,7 +8,7 @@
  */
 import { GradwireError, inputError } from '../../shared/errors.ts';
 import type { JsonObject } from '../../shared/json.ts';
-import type { Combined, Payload } from '../memory/payload.ts';
+import { combinedAlone, type Payload } from '../memory/payload.ts';
 import type {
   Compressor,
   ExchangeStatistics,
@@ -210,7 +210,11 @@ export class LoneRank implements Disposable {
   }
 
   async #decode(payload: Payload, iteration: number): Promise<ExchangeStatistics> {
-    return await this.#compressor.decode(alone(payload), this.#gradient, iteration);
+    return await this.#compressor.decode(
+      combinedAlone(payload),
+      this.#gradient,
+      iteration,
+    );
   }
 
   async #encode(iteration: number): Promise<Payload> {
@@ -264,22 +268,6 @@ export class LoneRank implements Disposable {
         'gradient stays on its rank',
       { next: 'Give the vector that was compressed as well (--gradient FILE).' },
     );
-  }
-}
-
-/** What a world of one rank makes of its payload. */
-function alone(payload: Payload): Combined {
-  const { kind, data } = payload;
-  switch (kind) {
-    case 'dense':
-      return { form: 'dense', data };
-    case 'sparse':
-      return { form: 'sparse', count: payload.count, data };
-    case 'quantized':
-    case 'scalars':
-      return { form: 'gathered', payloads: [payload] };
-    default:
-      return kind satisfies never;
   }
 }
 

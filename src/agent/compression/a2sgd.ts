@@ -61,6 +61,7 @@ export const a2sgd: MethodDefinition<typeof parameters> = {
   reducible: true,
   residual: 'none',
   carriage: ({ mode }) => ({ payload: 'scalars', reducible: mode === 'allreduce' }),
+  agreesOn: 'the two means over all ranks, by which each corrects its own gradient',
   replicas: 'drift',
   drift: ({ divergenceEvery, resyncEvery }) => ({
     measureEvery: divergenceEvery,

@@ -219,6 +219,11 @@ export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
   /** What the training loop does about replicas that drift; where they do. */
   drift?(parameters: z.infer<Schema>): DriftSchedule;
   /**
+   * What ranks have to agree on within an exchange, after "needs": such a method cannot push
+   * what one rank has to a server. Default: nothing.
+   */
+  readonly agreesOn?: string | undefined;
+  /**
    * Momentum is within it, by its parameter `momentum`, which unless given is the
    * optimiser's: the optimiser takes plain steps with what this method gives.
    */

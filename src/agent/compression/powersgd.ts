@@ -55,6 +55,7 @@ export const powersgd: MethodDefinition<typeof parameters> = {
   payload: 'dense',
   reducible: true,
   residual: 'gradient',
+  agreesOn: 'factors that are summed over ranks before the second is computed',
   replicas: 'identical',
   messages: ({ rank }, { tensors }) => {
     const { first, length } = layOut(tensors, rank);

@@ -91,6 +91,7 @@ export const scalecom: MethodDefinition<typeof parameters> = {
   payload: 'dense',
   reducible: true,
   residual: 'gradient',
+  agreesOn: 'the indices that one rank chooses for all in each exchange',
   replicas: 'identical',
   messages: (parameters, { length }) => {
     const bucket = chunkSize(parameters);

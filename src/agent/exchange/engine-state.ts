@@ -16,4 +16,6 @@ export interface EngineState {
   readonly buckets: readonly Uint8Array[];
   /** Flat, of the gradient's length; undefined where no method keeps one. */
   readonly residual: Float32Array | undefined;
+  /** Of a server of asynchronous training: its range's; default: none. */
+  readonly velocities?: readonly Float32Array[] | undefined;
 }

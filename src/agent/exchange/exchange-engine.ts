@@ -10,6 +10,11 @@ import type { Notice } from '../../shared/records.ts';
 import type { ErrorData } from '../../shared/errors.ts';
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
+import {
+  ServedWeights,
+  type AsynchronousSettings,
+} from '../asynchronous/served-weights.ts';
+import { parameterServer } from '../collectives/parameter-server.ts';
 import type { SmallOperation } from '../collectives/small-allreduce.ts';
 import type { Arena, Vector } from '../memory/arena.ts';
 import { awaitedLater } from './awaited-later.ts';
@@ -98,6 +103,29 @@ export interface ExchangeRequest {
   readonly named?: number | undefined;
 }
 
+export interface ServeRequest {
+  /** The one that all ranks begin. */
+  readonly iteration: number;
+  readonly settings: AsynchronousSettings;
+  /** Flat, the same on all ranks. */
+  readonly weights: Vector;
+}
+
+export interface PushRequest {
+  /** η, of this iteration. */
+  readonly lr: number;
+  /** Whether all ranks meet behind it anyhow. */
+  readonly meets: boolean;
+  readonly inspects?: boolean | undefined;
+}
+
+export interface PushResult extends ExchangeResult {
+  /** Iterations by which the weights that were pulled lack pushes of the slowest rank. */
+  readonly staleness: number;
+  /** Whether all ranks have met: they have the same weights. */
+  readonly met: boolean;
+}
+
 export interface Fence {
   readonly planSwitch: PlanSwitch;
   readonly from: ExchangePlan;
@@ -122,6 +150,8 @@ export class ExchangeEngine implements Disposable {
   readonly #knowledge: NetworkKnowledge;
   #execution: PlanExecution;
   #request = GO_ON;
+  /** Undefined unless training is asynchronous. */
+  #served: ServedWeights | undefined;
   /** Of the exchange under way, where something else goes on beside it. */
   #beside: { iteration: number; readiness: Readiness; isExposed: boolean } | undefined;
 
@@ -165,6 +195,7 @@ export class ExchangeEngine implements Disposable {
       streams: this.#group.save(),
       buckets: await this.#execution.save(),
       residual: await this.#options.site.residual.save(),
+      velocities: this.#served?.velocities ?? [],
     };
   }
 
@@ -209,6 +240,7 @@ export class ExchangeEngine implements Disposable {
       fences.push({ planSwitch, from, transition, state });
       from = plan;
     }
+    if (fences.length > 0) this.#served?.replan(from);
     return fences;
   }
 
@@ -254,6 +286,76 @@ export class ExchangeEngine implements Disposable {
     }
   }
 
+  /**
+   * All ranks begin this iteration of asynchronous training, and servers go on serving until a
+   * push of every rank says that all have met.
+   */
+  serve({ iteration, settings, weights }: ServeRequest): void {
+    const { clock, resume } = this.#options;
+    this.#served ??= new ServedWeights({
+      ...this.#options,
+      ...{ settings, weights, ledger: this.#ledger },
+      plan: this.#schedule.plan,
+      epoch: () => this.#schedule.epoch,
+      velocities: resume?.velocities,
+      reduce: (work) => clock.measure('reduce', work),
+    });
+    this.#served.open(iteration);
+  }
+
+  /**
+   * Give the gradient to the servers, and get weights for the next iteration: where `serve` was
+   * told. The gradient has no meaning afterwards.
+   * @throws GradwireError `GRADIENT_NOT_FINITE`, `PAYLOAD_INVALID`, the transport's errors
+   */
+  async push(
+    iteration: number,
+    { inspects = false, lr, meets }: PushRequest,
+  ): Promise<PushResult> {
+    const { clock, site, transport } = this.#options;
+    const served = this.#served!;
+    clock.begin();
+    const statistics = await this.#execution.run(iteration, {
+      take: (bucket, payload) => served.push(bucket, payload, { iteration, lr }),
+    });
+    await site.residual.flush((leftover) => served.pushLeftover(leftover, lr));
+    const observed = await this.#observe(iteration, inspects);
+    const next = iteration + 1;
+    const reply = await served.pull({
+      iteration: next,
+      meets: meets || this.#schedule.isDue(next),
+      wantsFence: this.#request !== GO_ON || this.#schedule.hasNews,
+    });
+    const request = reply.fence ? await this.#meet(served) : GO_ON;
+    const profile = clock.end();
+    return {
+      profile,
+      bytes: {
+        ...this.#ledger.close(transport.counters),
+        payload: this.#execution.payloadBytes,
+      },
+      statistics,
+      ...observed,
+      ...this.#inForce(parameterServer.id),
+      ...wishes(request),
+      notices: [],
+      staleness: reply.fence ? 0 : next - reply.version,
+      met: reply.fence,
+    };
+  }
+
+  /** @returns what ranks want to do now */
+  async #meet(served: ServedWeights): Promise<number> {
+    const [epoch, request] = await this.#group.summarize(
+      CONTROL_STREAM,
+      [this.#schedule.knownEpoch, this.#request],
+      ['min', 'max'],
+    );
+    this.#schedule.agree(epoch!);
+    await served.meet();
+    return request!;
+  }
+
   async #exchange(
     iteration: number,
     run: () => Promise<ExchangeSummary>,
@@ -269,13 +371,7 @@ export class ExchangeEngine implements Disposable {
     );
     const { request, observed } = await control;
     const { watch } = this.#execution;
-    const residualNorm =
-      iteration % RESIDUAL_NORM_EVERY === 0
-        ? await clock.follow('compress', () => this.#residualNorm())
-        : undefined;
-    const buckets = inspects
-      ? await clock.follow('compress', () => this.#execution.observe())
-      : undefined;
+    const looked = await this.#observe(iteration, inspects);
     await clock.follow('decompress', () => site.settled());
     // What the trainer has said may still be on its way.
     if (this.#beside?.isExposed === false) await new Promise(setImmediate);
@@ -293,15 +389,34 @@ export class ExchangeEngine implements Disposable {
         payload: this.#execution.payloadBytes,
       },
       statistics,
-      residualNorm,
-      epoch: this.#schedule.epoch,
-      method: this.#schedule.plan.method,
-      collective,
-      stop: request === STOP,
-      pause: request === PAUSE,
+      ...looked,
+      ...this.#inForce(collective),
+      ...wishes(request),
       notices: watch.takeNotices(),
-      buckets,
     };
+  }
+
+  #inForce(
+    collective: string,
+  ): Pick<ExchangeResult, 'epoch' | 'method' | 'collective'> {
+    const { epoch, plan } = this.#schedule;
+    return { epoch, method: plan.method, collective };
+  }
+
+  /** What is worth a pass over the residual, where it is due. */
+  async #observe(
+    iteration: number,
+    inspects: boolean,
+  ): Promise<Pick<ExchangeResult, 'residualNorm' | 'buckets'>> {
+    const { clock } = this.#options;
+    const residualNorm =
+      iteration % RESIDUAL_NORM_EVERY === 0
+        ? await clock.follow('compress', () => this.#residualNorm())
+        : undefined;
+    const buckets = inspects
+      ? await clock.follow('compress', () => this.#execution.observe())
+      : undefined;
+    return { residualNorm, buckets };
   }
 
   async #residualNorm(): Promise<number | undefined> {
@@ -401,6 +516,7 @@ export class ExchangeEngine implements Disposable {
 
   /** Ends the plan and what is kept back; the arena and the transport are its owner's. */
   [Symbol.dispose](): void {
+    this.#served?.[Symbol.dispose]();
     this.#execution[Symbol.dispose]();
     this.#options.site[Symbol.dispose]();
   }
@@ -445,3 +561,8 @@ export class ExchangeEngine implements Disposable {
     this.#options.site.residual.retire(transition);
   }
 }
+
+const wishes = (request: number): Pick<ExchangeResult, 'stop' | 'pause'> => ({
+  stop: request === STOP,
+  pause: request === PAUSE,
+});

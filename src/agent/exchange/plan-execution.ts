@@ -8,7 +8,7 @@ import type { GradwireError } from '../../shared/errors.ts';
 import { heedsTimes, type ExchangePlan } from '../../shared/exchange-plan.ts';
 import type { CollectiveDefinition } from '../collectives/collective.ts';
 import { payloadRegion } from '../collectives/payload-region.ts';
-import type { Combined, Payload } from '../memory/payload.ts';
+import { combinedAlone, type Combined, type Payload } from '../memory/payload.ts';
 import {
   carriageOf,
   type Carriage,
@@ -89,9 +89,13 @@ interface Carried {
   readonly by: string;
 }
 
+/** Takes a bucket's payload; resolves when its memory may be reused. */
+export type TakePayload = (bucket: Bucket, payload: Payload) => Promise<void>;
+
 export interface RunOptions {
   readonly readiness?: Readiness | undefined;
   readonly named?: number | undefined;
+  readonly take?: TakePayload | undefined;
 }
 
 export class PlanExecution implements Disposable {
@@ -103,6 +107,7 @@ export class PlanExecution implements Disposable {
   #carried: Carried[] = [];
   /** Of this rank, by place among the buckets, in the last exchange. */
   #named = 0;
+  #take: TakePayload | undefined;
   #payloads: number[] = [];
   #statistics: readonly ExchangeStatistics[] = [];
 
@@ -221,13 +226,16 @@ export class PlanExecution implements Disposable {
    * Every bucket of the gradient becomes its average over the ranks.
    * @param readiness how much of the gradient is there; default: all of it
    * @param named what errors call the iteration
+   * @param take who gets the payloads, instead of the other ranks: what is left of the gradient
+   * has no meaning then
    * @throws GradwireError `GRADIENT_NOT_FINITE`, the transport's errors
    */
   async run(
     iteration: number,
-    { readiness, named = iteration }: RunOptions = {},
+    { readiness, named = iteration, take }: RunOptions = {},
   ): Promise<ExchangeSummary> {
     this.#named = named;
+    this.#take = take;
     this.#payloads = this.#exchanges.map(() => 0);
     this.#carried = [];
     const running: Promise<ExchangeStatistics>[] = [];
@@ -239,7 +247,12 @@ export class PlanExecution implements Disposable {
       exchanged.catch(awaitedLater);
       running.push(exchanged);
     }
-    const all = await Promise.all(running);
+    const sums = await Promise.all(running);
+    // Nothing has been reduced where payloads were taken.
+    const all =
+      take === undefined
+        ? sums
+        : sums.map((statistics) => ({ ...statistics, nnzReduced: undefined }));
     this.#statistics = all;
     return addStatistics(
       all.map((statistics, index) => {
@@ -360,6 +373,10 @@ export class PlanExecution implements Disposable {
   ): Promise<Combined> {
     const { payload, operation } = request;
     this.#payloads[bucket.index]! += payloadRegion(payload).bytes;
+    if (this.#take !== undefined) {
+      await this.#take(bucket, payload);
+      return combinedAlone(payload);
+    }
     const { kind, length, data } = payload;
     const collective =
       operation === 'reduce'

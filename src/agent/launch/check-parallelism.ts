@@ -1,24 +1,46 @@
 /** Whether the form of parallelism that a spec asks for goes with the rest of it. */
 import { inputError, type GradwireError } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
-import { localStepsOf } from '../../shared/parallelism.ts';
+import { asynchronousOf, localStepsOf } from '../../shared/parallelism.ts';
 import { isSynthetic } from '../training/synthetic/synthetic-workload.ts';
 
-const OF_LOCAL_STEPS = ['every', 'outer'] as const;
+/** Keys that only one kind has, and what the others do instead. */
+const ONLY = {
+  every: 'local-steps',
+  outer: 'local-steps',
+  staleness: 'asynchronous',
+  servers: 'asynchronous',
+} as const;
 
 /** @throws GradwireError `PARALLELISM_MISFIT` */
 export function checkParallelism(spec: ExperimentSpec): void {
   checkVarianceReduction(spec);
+  checkKeys(spec);
+  if (localStepsOf(spec) !== undefined) checkLocalSteps(spec);
+  if (asynchronousOf(spec) !== undefined) checkAsynchronous(spec);
+}
+
+/** Whether what is given has a meaning for the kind that is asked for. */
+function checkKeys({ parallelism = { kind: 'synchronous' } }: ExperimentSpec): void {
+  const { kind } = parallelism;
+  const keys = Object.keys(ONLY) as (keyof typeof ONLY)[];
+  const idle = keys.find((key) => parallelism[key] !== undefined && ONLY[key] !== kind);
+  if (idle === undefined) return;
+  throw misfit(
+    `parallelism.${idle}`,
+    INSTEAD[kind],
+    `Set parallelism.kind: ${ONLY[idle]}, or leave ${idle} out.`,
+  );
+}
+
+const INSTEAD = {
+  synchronous: 'ranks exchange in every iteration',
+  'local-steps': 'local steps end in an exchange of all ranks, without servers',
+  asynchronous: 'asynchronous ranks push in every iteration',
+} as const;
+
+function checkLocalSteps(spec: ExperimentSpec): void {
   const { doubleBuffer, overlap, parallelism, workload } = spec;
-  if (localStepsOf(spec) === undefined) {
-    const idle = OF_LOCAL_STEPS.find((key) => parallelism?.[key] !== undefined);
-    if (idle === undefined) return;
-    throw misfit(
-      `parallelism.${idle}`,
-      'ranks exchange in every iteration',
-      `Set parallelism.kind: local-steps, or leave ${idle} out.`,
-    );
-  }
   const { momentum, nesterov } = parallelism?.outer ?? {};
   if (momentum === 0 && nesterov !== undefined) {
     throw misfit(
@@ -44,6 +66,58 @@ export function checkParallelism(spec: ExperimentSpec): void {
   }
 }
 
+/** Whether servers can do what the rest of the spec asks for. */
+function checkAsynchronous(spec: ExperimentSpec): void {
+  const { compareEvery, doubleBuffer, engine, optimizer, overlap, workload } = spec;
+  const { ranks } = spec.world;
+  const { servers } = asynchronousOf(spec)!;
+  if (servers > ranks) {
+    throw misfit(
+      'parallelism.servers',
+      `${servers} servers, and servers are ranks, of which there are ${ranks}`,
+      `Give a number from 1 to ${ranks}.`,
+    );
+  }
+  if (optimizer.kind !== 'sgd' || optimizer.clipNorm !== undefined) {
+    const isSgd = optimizer.kind === 'sgd';
+    throw misfit(
+      isSgd ? 'optimizer.clipNorm' : 'optimizer.kind',
+      isSgd
+        ? 'servers apply one gradient after the other: there is no average to clip'
+        : `servers apply one gradient after the other, which ${optimizer.kind} does not add up`,
+      isSgd ? 'Leave it out.' : 'Use optimizer.kind: sgd.',
+    );
+  }
+  if (overlap === true || doubleBuffer === true) {
+    throw misfit(
+      overlap === true ? 'overlap' : 'doubleBuffer',
+      'a rank that pushes its gradient waits for no sum beside which it could compute',
+      'Leave it out, or use parallelism.kind: synchronous.',
+    );
+  }
+  if (compareEvery !== undefined) {
+    throw misfit(
+      'compareEvery',
+      'there is no average of gradients that could be compared',
+      'Leave it out, or use parallelism.kind: synchronous.',
+    );
+  }
+  if (engine === 'inline') {
+    throw misfit(
+      'engine',
+      'a server answers while the rank that it is on computes, which one thread cannot do',
+      'Use engine: thread, or leave it out.',
+    );
+  }
+  if (isSynthetic(workload)) {
+    throw misfit(
+      'workload.model',
+      'a synthetic gradient moves no weights, and servers have nothing else to hand out',
+      'Train a model, or use parallelism.kind: synchronous.',
+    );
+  }
+}
+
 /** Whether gradients can be corrected by full ones. */
 function checkVarianceReduction(spec: ExperimentSpec): void {
   const { doubleBuffer, optimizer, overlap, workload } = spec;
@@ -57,16 +131,18 @@ function checkVarianceReduction(spec: ExperimentSpec): void {
       `Leave ${other} or fullGradientEvery out.`,
     );
   }
-  if (localStepsOf(spec) !== undefined || isSynthetic(workload)) {
-    throw misfit(
-      'optimizer.fullGradientEvery',
-      localStepsOf(spec) === undefined
-        ? 'a synthetic gradient is of no samples'
-        : 'local steps exchange no gradients that could be corrected',
-      'Leave it out.',
-    );
+  const { kind = 'synchronous' } = spec.parallelism ?? {};
+  if (kind !== 'synchronous' || isSynthetic(workload)) {
+    throw misfit('optimizer.fullGradientEvery', UNCORRECTED[kind], 'Leave it out.');
   }
 }
+
+const UNCORRECTED = {
+  synchronous: 'a synthetic gradient is of no samples',
+  'local-steps': 'local steps exchange no gradients that could be corrected',
+  asynchronous:
+    'a full gradient is of weights that all ranks have, which these have not',
+} as const;
 
 function misfit(place: string, message: string, next: string): GradwireError {
   return inputError('PARALLELISM_MISFIT', message, { place, next });

@@ -2,7 +2,7 @@
 import { inputError, type GradwireError } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { nearest } from '../../shared/nearest.ts';
-import { pipelineOf } from '../../shared/parallelism.ts';
+import { asynchronousOf, pipelineOf } from '../../shared/parallelism.ts';
 import { splittableModels } from '../training/create-trainer.ts';
 import { isSynthetic } from '../training/synthetic/synthetic-workload.ts';
 
@@ -17,6 +17,13 @@ export function checkPipeline(spec: ExperimentSpec): void {
   const pipeline = pipelineOf(spec);
   if (pipeline === undefined) return;
   const { doubleBuffer, optimizer, overlap, workload, world } = spec;
+  if (asynchronousOf(spec) !== undefined) {
+    throw misfit(
+      'parallelism.kind',
+      'stages wait for one another in every iteration: none can be ahead',
+      'Use kind: synchronous or local-steps, or leave the pipeline out.',
+    );
+  }
   const { microBatches, splitAfter, stages } = pipeline;
   const twice = splitAfter.find((name, i) => splitAfter.indexOf(name) !== i);
   if (twice !== undefined) {

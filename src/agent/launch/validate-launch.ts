@@ -15,6 +15,7 @@ import {
 } from '../../shared/experiment-spec.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
 import {
+  asynchronousOf,
   exchangeFrom,
   localStepsOf,
   pipelineOf,
@@ -34,6 +35,12 @@ import type { SpecFacts } from '../training/workload.ts';
 /** Who moves the weights by what is exchanged, after local steps. */
 const OUTER: MomentumOwner = {
   name: 'the outer optimizer of local steps',
+  next: 'Use another method, or parallelism.kind: synchronous.',
+};
+
+/** Who moves the weights by what is pushed. */
+const SERVERS: MomentumOwner = {
+  name: 'a server of asynchronous training',
   next: 'Use another method, or parallelism.kind: synchronous.',
 };
 
@@ -68,12 +75,13 @@ export function validateLaunch(
   checkSplit(parsed, layers);
   const { momentum } = parsed.optimizer;
   const local = localStepsOf(parsed);
+  const pushes = asynchronousOf(parsed) !== undefined;
   const setting = {
-    ...{ tensors, momentum, ranks: replicas },
+    ...{ tensors, momentum, pushes, ranks: replicas },
     isPipeline: pipelineOf(parsed) !== undefined,
     // Methods count exchanges.
     iterationsPerEpoch: checked.iterationsPerEpoch / (local?.every ?? 1),
-    ownMomentum: local === undefined ? checked.ownMomentum : OUTER,
+    ownMomentum: local === undefined ? (pushes ? SERVERS : checked.ownMomentum) : OUTER,
     // Of local steps the decay is a part of what they have moved.
     weightDecay: local === undefined ? checked.weightDecay : 0,
   };

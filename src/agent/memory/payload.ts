@@ -34,3 +34,19 @@ export type Combined =
       readonly partial?: true | undefined;
     }
   | { readonly form: 'gathered'; readonly payloads: readonly Payload[] };
+
+/** What a world of one rank makes of its payload. */
+export function combinedAlone(payload: Payload): Combined {
+  const { kind, data } = payload;
+  switch (kind) {
+    case 'dense':
+      return { form: 'dense', data };
+    case 'sparse':
+      return { form: 'sparse', count: payload.count, data };
+    case 'quantized':
+    case 'scalars':
+      return { form: 'gathered', payloads: [payload] };
+    default:
+      return kind satisfies never;
+  }
+}

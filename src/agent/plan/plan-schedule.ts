@@ -58,6 +58,16 @@ export class PlanSchedule {
     return gap < 0 ? this.#known.length : gap;
   }
 
+  /** Whether this rank knows of switches that are not agreed on. */
+  get hasNews(): boolean {
+    return this.knownEpoch > this.#agreed;
+  }
+
+  /** Whether `advance` would give any switch: the same on all ranks. */
+  isDue(iteration: number): boolean {
+    return this.#due(iteration).length > 0;
+  }
+
   learn(planSwitch: PlanSwitch): void {
     while (this.#known.length < planSwitch.epoch) this.#known.push(undefined);
     this.#known[planSwitch.epoch - 1] = planSwitch;
@@ -76,13 +86,9 @@ export class PlanSchedule {
    * asked for, then by epoch. Each is returned once.
    */
   advance(iteration: number): readonly PlanSwitch[] {
-    const due = this.#known
-      .slice(0, this.#agreed)
-      .filter((planSwitch) => planSwitch !== undefined)
-      .filter(
-        ({ epoch, notBefore }) => !this.#fences.has(epoch) && notBefore <= iteration,
-      )
-      .sort((a, b) => a.notBefore - b.notBefore || a.epoch - b.epoch);
+    const due = this.#due(iteration).toSorted(
+      (a, b) => a.notBefore - b.notBefore || a.epoch - b.epoch,
+    );
     for (const { epoch } of due) this.#fences.set(epoch, iteration);
     return due.map((planSwitch) => {
       // A switch that was to come before and did not has its fence here as well.
@@ -94,5 +100,14 @@ export class PlanSchedule {
       this.#plan = plan;
       return plan === planSwitch.plan ? planSwitch : { ...planSwitch, plan };
     });
+  }
+
+  #due(iteration: number): readonly PlanSwitch[] {
+    return this.#known
+      .slice(0, this.#agreed)
+      .filter((planSwitch) => planSwitch !== undefined)
+      .filter(
+        ({ epoch, notBefore }) => !this.#fences.has(epoch) && notBefore <= iteration,
+      );
   }
 }

@@ -33,6 +33,7 @@ import { inIterations } from '../compression/policy/epochs.ts';
 import { withoutFences, withStarts } from '../compression/policy/starts.ts';
 import { fitsName } from '../compression/policy/name-pattern.ts';
 import { findMethod, validateParameters } from '../compression/registry.ts';
+import { refuseCollective, requirePushable } from './pushable-plan.ts';
 import { loses } from './tensor-policy.ts';
 
 /** An optimiser that keeps its momentum. */
@@ -58,6 +59,8 @@ export interface PlanSetting {
   readonly weightDecay?: number | undefined;
   /** P: servers are some of the ranks. */
   readonly ranks?: number | undefined;
+  /** Whether each rank pushes to servers by itself, and no collective carries anything. */
+  readonly pushes?: boolean | undefined;
   /** Of the switch that is resolved: warm-ups and ramps that it gives begin at its fence. */
   readonly epoch?: number | undefined;
 }
@@ -77,7 +80,7 @@ const NAMES_SHOWN = 20;
  * parameters and the layers' own only where the method stays the same
  * @throws GradwireError `EXCHANGE_INVALID`, `METHOD_UNKNOWN`, `METHOD_PARAMETER_…`,
  * `COLLECTIVE_UNKNOWN`, `COLLECTIVE_MISFIT`, `QUANTIZE_MISFIT`, `SERVERS_MISFIT`,
- * `SERVERS_INVALID`, `LAYER_UNKNOWN`
+ * `SERVERS_INVALID`, `LAYER_UNKNOWN`, `METHOD_NEEDS_PEERS`
  */
 export function resolvePlan(
   asked: Readonly<Record<string, unknown>>,
@@ -85,6 +88,8 @@ export function resolvePlan(
   setting: PlanSetting = {},
 ): ExchangePlan {
   const change = withPartsJoined(asked, base);
+  if (setting.pushes === true) refuseCollective(change);
+  if (setting.pushes === true) refuseCollective(change);
   // Registries do not know where a name was written: here it is known.
   const place = base === undefined ? 'exchange' : 'switch';
   const resolved = placed(
@@ -95,10 +100,12 @@ export function resolvePlan(
     () => (base === undefined ? 'exchange.servers' : place),
     () => withServers(resolved, change, base, setting),
   );
-  return placed(
+  const plan = placed(
     () => (base === undefined ? 'exchange.activations' : place),
     () => withActivations(served, change, base, setting),
   );
+  if (setting.pushes === true) requirePushable(plan);
+  return plan;
 }
 
 /** `activations.sparsity=0.5` changes a part of what the plan before has. */

@@ -355,26 +355,33 @@ export function activationFields(
   return [method, { ...sparsity, path: `${path}activations.sparsity` }];
 }
 
-/** What only local steps have is seen where they are chosen, or where it is given. */
+/** What only one kind has is seen where that is chosen, or where it is given. */
 function parallelismSection(draft: Draft): FormSection {
   const kinds = PARALLELISM_KINDS.map((kind) => ({
     value: kind,
     label: kind,
     hint: KIND_HINTS[kind],
   }));
-  const isLocal = valueAt(draft, 'parallelism.kind') === 'local-steps';
+  const kind = valueAt(draft, 'parallelism.kind');
   const ofLocalSteps = [
     field('parallelism.every', 'integer', 'Exchange every'),
     field('parallelism.outer.lr', 'number', 'Outer learning rate'),
     field('parallelism.outer.momentum', 'number', 'Outer momentum'),
   ];
+  const ofAsynchronous = [
+    field('parallelism.staleness', 'integer', 'Staleness'),
+    field('parallelism.servers', 'integer', 'Servers'),
+  ];
+  const seen =
+    (of: string) =>
+    ({ path }: FormField): boolean =>
+      kind === of || valueAt(draft, path) !== undefined;
   return {
     title: 'Parallelism',
     fields: [
       field('parallelism.kind', 'choice', 'Kind', kinds),
-      ...ofLocalSteps.filter(
-        ({ path }) => isLocal || valueAt(draft, path) !== undefined,
-      ),
+      ...ofLocalSteps.filter(seen('local-steps')),
+      ...ofAsynchronous.filter(seen('asynchronous')),
     ],
     more: [
       field('parallelism.pipeline.splitAfter', 'json', 'Split after layers'),
@@ -389,6 +396,8 @@ const KIND_HINTS: Readonly<Record<(typeof PARALLELISM_KINDS)[number], string>> =
   synchronous: 'Ranks exchange in every iteration',
   'local-steps':
     'Ranks take steps of their own and exchange how far they moved, as DiLoCo does',
+  asynchronous:
+    'Ranks push gradients to parameter servers, and wait only for one that is far behind',
 };
 
 /** Whether a folded field has to be seen: its value is not the usual one. */

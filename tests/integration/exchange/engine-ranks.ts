@@ -27,6 +27,7 @@ const TENSORS = [
 export const N = 820;
 
 export interface Rank {
+  readonly transport: Transport;
   readonly engine: ExchangeEngine;
   readonly arena: Arena;
   readonly gradient: Vector;
@@ -91,7 +92,7 @@ export async function connectRanks(
         ...(network === undefined ? {} : { network }),
         resume: resume?.[rank],
       });
-      return { engine, arena, gradient };
+      return { transport, engine, arena, gradient };
     }),
   );
 }

@@ -243,6 +243,11 @@ describe('what cannot be split', () => {
       /PIPELINE_MISFIT.*\(overlap\)/,
     ],
     [
+      'of which some are ahead',
+      [split('layer1'), 'parallelism.kind=asynchronous'],
+      /PIPELINE_MISFIT.*parallelism\.kind/,
+    ],
+    [
       'with a norm of all',
       [split('layer1'), 'optimizer.clipNorm=1'],
       /optimizer\.clipNorm/,

@@ -215,6 +215,23 @@ describe('the form of a spec', () => {
     expect(topk['exchange']).not.toHaveProperty('servers');
   });
 
+  it('asks for what a kind of parallelism has where it is chosen, or given', () => {
+    const shown = (given: Draft): readonly string[] =>
+      paths(given).filter((path) => path.startsWith('parallelism.'));
+    expect(shown(draft)).toEqual(['parallelism.kind']);
+    const served = withValue(draft, 'parallelism.kind', 'asynchronous');
+    expect(shown(served)).toEqual([
+      ...['parallelism.kind', 'parallelism.staleness', 'parallelism.servers'],
+    ]);
+    // What no longer fits can be taken away.
+    const left = withValue(
+      withValue(served, 'parallelism.staleness', 2),
+      'parallelism.kind',
+      'synchronous',
+    );
+    expect(shown(left)).toEqual(['parallelism.kind', 'parallelism.staleness']);
+  });
+
   it('changes a value without touching the draft it was made from', () => {
     const changed = withValue(draft, 'optimizer.lr', 0.1);
     expect(valueAt(changed, 'optimizer.lr')).toBe(0.1);

@@ -30,6 +30,13 @@ describe('the place of an engine', () => {
     expect(enginePlace(question)).toBe(expected);
   });
 
+  it('is a thread of its own where a server answers while its rank computes', () => {
+    const parallelism = { kind: 'asynchronous' } as const;
+    const spec = { engine: 'auto', backend: 'auto', parallelism } as const;
+    const question = { spec, byCores: 'inline', mayHaveGpu: () => true } as const;
+    expect(enginePlace(question)).toBe('thread');
+  });
+
   it('does not look for a GPU that cannot matter', () => {
     const mayHaveGpu = (): never => {
       throw new Error('looked');

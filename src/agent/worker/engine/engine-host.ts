@@ -173,6 +173,16 @@ export class EngineHost {
       const notices = [...engine.takeNotices(), ...this.#followPlan()];
       return { result, fences, notices };
     },
+    serve: (request) => {
+      this.#connected().serve(request);
+      return Promise.resolve({});
+    },
+    push: async ({ iteration, ...request }) => {
+      const engine = this.#connected();
+      const result = await engine.push(iteration, request);
+      const fences = result.met ? await engine.fence(iteration + 1) : [];
+      return { result, fences, notices: engine.takeNotices() };
+    },
     save: async () => ({
       state: await this.#connected().save(),
       passages: (this.#stage?.kept ?? []).map((kept) => this.#arena.f32(kept).slice()),

@@ -7,7 +7,7 @@
  * trainer knows.
  */
 import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
-import { localStepsOf } from '../../../shared/parallelism.ts';
+import { asynchronousOf, localStepsOf } from '../../../shared/parallelism.ts';
 
 export type EnginePlace = 'thread' | 'inline';
 
@@ -26,6 +26,7 @@ export function enginePlace(question: PlaceQuestion): EnginePlace | undefined {
   const { byCores, mayHaveGpu, spec } = question;
   if (spec.engine !== 'auto') return spec.engine;
   if (spec.overlap === true || spec.doubleBuffer === true) return 'thread';
+  if (asynchronousOf(spec) !== undefined) return 'thread';
   if (localStepsOf(spec) !== undefined) return byCores;
   if (spec.backend === 'webgpu') return 'inline';
   const known = spec.backend === 'wasm' || byCores === 'inline' || !mayHaveGpu();

@@ -19,6 +19,9 @@ import type {
   ExchangeRequest,
   ExchangeResult,
   Fence,
+  PushRequest,
+  PushResult,
+  ServeRequest,
   SummaryScope,
 } from '../../exchange/exchange-engine.ts';
 import type { Vector } from '../../memory/arena.ts';
@@ -78,6 +81,17 @@ export interface EngineCalls {
     request: { iteration: number } & ExchangeRequest;
     reply: {
       result: ExchangeResult;
+      fences: readonly Fence[];
+      notices: readonly Notice[];
+    };
+  };
+  /** Asynchronous training begins, or goes on after all have met. */
+  serve: { request: ServeRequest; reply: Record<string, never> };
+  /** Give the gradient to servers and get weights; fences where all have met. */
+  push: {
+    request: { iteration: number } & PushRequest;
+    reply: {
+      result: PushResult;
       fences: readonly Fence[];
       notices: readonly Notice[];
     };

@@ -1,8 +1,9 @@
 /** From what a spec says of parallelism to its steps. */
 import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
-import { localStepsOf } from '../../../shared/parallelism.ts';
+import { asynchronousOf, localStepsOf } from '../../../shared/parallelism.ts';
 import type { Arena } from '../../memory/arena.ts';
 import type { GpuGradient } from '../../sites/gpu-gradient.ts';
+import { AsynchronousSteps } from './asynchronous-steps.ts';
 import { LocalSteps } from './local-steps.ts';
 import type { Steps, StepsOptions } from './steps.ts';
 import { SynchronousSteps } from './synchronous-steps.ts';
@@ -25,8 +26,12 @@ export function stepsOf(
 ): (options: StepsOptions) => Steps {
   const gradient = onDevice ?? inArena!;
   const settings = localStepsOf(spec);
+  const served = asynchronousOf(spec);
   const { fullGradientEvery: every } = spec.optimizer;
   return (options) => {
+    if (served !== undefined) {
+      return new AsynchronousSteps({ ...options, served, arena, gradient: inArena! });
+    }
     if (settings !== undefined) {
       return new LocalSteps({ ...options, settings, gradient, moved: inArena! });
     }
@@ -38,14 +43,15 @@ export function stepsOf(
 
 /** Whether what is exchanged is on the host, wherever gradients are computed. */
 export const exchangesOnHost = (spec: Shared): boolean =>
-  localStepsOf(spec) !== undefined || correctsOnHost(spec);
+  localStepsOf(spec) !== undefined || needsHost(spec);
 
 /**
  * Whether gradients may stay on the GPU that computes them: beside an engine on its thread, or
  * where they are not what is exchanged.
  */
 export const gradientsOnDevice = (spec: Shared, engineIsInline: boolean): boolean =>
-  !correctsOnHost(spec) && (engineIsInline || localStepsOf(spec) !== undefined);
+  !needsHost(spec) && (engineIsInline || localStepsOf(spec) !== undefined);
 
-const correctsOnHost = ({ optimizer }: Shared): boolean =>
-  optimizer.fullGradientEvery !== undefined;
+/** Whether gradients are wanted there: to be corrected, or pushed to servers. */
+const needsHost = (spec: Shared): boolean =>
+  spec.optimizer.fullGradientEvery !== undefined || asynchronousOf(spec) !== undefined;

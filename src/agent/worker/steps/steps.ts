@@ -42,7 +42,7 @@ export interface TakenStep extends ComputedGradient {
   readonly exchange: EngineCalls['exchange']['reply'] | undefined;
   /** Of other averages that were taken in this iteration; default: none. */
   readonly averages?: readonly ExchangeProfile[] | undefined;
-  /** Iterations by which the gradient is older than the weights that it has moved. */
+  /** Iterations by which the gradient is older than the weights that it moves, or its own were. */
   readonly staleness: number;
   /**
    * Milliseconds by which the iteration was longer than this call: each is the iteration's of

@@ -1,0 +1,111 @@
+/**
+ * What a worker says to a server, and the server's answer, beside the numbers themselves: eight
+ * f64 each. Orders of one worker are carried out one after the other.
+ */
+
+/** How a bucket's share travels. */
+export const FORMS = ['dense', 'sparse', 'whole'] as const;
+/**
+ * `dense`: the share's f32 values. `sparse`: those of its entries' indices, counted from the
+ * start of the bucket, then those of their values. `whole`: the payload of the whole bucket,
+ * which only its method can read.
+ */
+export type Form = (typeof FORMS)[number];
+
+export type Order =
+  | {
+      readonly kind: 'share';
+      readonly iteration: number;
+      readonly bucket: number;
+      readonly form: Form;
+      /** Of what follows: of the indices as of the values, where it is sparse. */
+      readonly bytes: number;
+      /** η. */
+      readonly lr: number;
+    }
+  /** What a method that has ended had kept back follows, of the server's whole range. */
+  | { readonly kind: 'leftover'; readonly lr: number }
+  /**
+   * All of an iteration has been pushed. May the next begin? If so, with which weights? Asked in
+   * the same breath, so that no rank that goes on at once comes between.
+   */
+  | {
+      readonly kind: 'pushed';
+      readonly iteration: number;
+      /** Whether all should meet: there is something to agree on. */
+      readonly wantsFence: boolean;
+      /** Whether all meet before the next iteration anyhow: then nothing is asked. */
+      readonly meets: boolean;
+    }
+  /** There is a fence before the next iteration: nothing follows until all have met. */
+  | { readonly kind: 'meet' };
+
+export interface Reply {
+  /** All meet before the iteration that was asked for; else its weights follow. */
+  readonly fence: boolean;
+  /** The weights have all pushes of the iterations before this one. */
+  readonly version: number;
+}
+
+const KINDS = ['share', 'leftover', 'pushed', 'meet'] as const;
+const NUMBERS = 6;
+export const ORDER_BYTES = 8 * NUMBERS;
+export const REPLY_BYTES = 16;
+
+export function encodeOrder(order: Order): Uint8Array {
+  const numbers = new Float64Array(NUMBERS);
+  numbers[0] = KINDS.indexOf(order.kind);
+  switch (order.kind) {
+    case 'share':
+      numbers[1] = order.iteration;
+      numbers[2] = order.bucket;
+      numbers[3] = FORMS.indexOf(order.form);
+      numbers[4] = order.bytes;
+      numbers[5] = order.lr;
+      break;
+    case 'leftover':
+      numbers[5] = order.lr;
+      break;
+    case 'pushed':
+      numbers[1] = order.iteration;
+      numbers[2] = Number(order.wantsFence);
+      numbers[3] = Number(order.meets);
+      break;
+    case 'meet':
+      break;
+    default:
+      order satisfies never;
+  }
+  return new Uint8Array(numbers.buffer);
+}
+
+/** @param bytes aligned as f64 */
+export function decodeOrder({ buffer, byteOffset }: Uint8Array): Order {
+  const numbers = new Float64Array(buffer, byteOffset, NUMBERS);
+  const [code = -1, iteration = 0, second = 0, third = 0, bytes = 0, lr = 0] = numbers;
+  const kind = KINDS[code];
+  switch (kind) {
+    case 'share': {
+      return { kind, iteration, bucket: second, form: FORMS[third]!, bytes, lr };
+    }
+    case 'leftover':
+      return { kind, lr };
+    case 'pushed':
+      return { kind, iteration, wantsFence: second === 1, meets: third === 1 };
+    case 'meet':
+      return { kind };
+    case undefined:
+      throw new Error(`internal: an order of kind ${code}`);
+    default:
+      return kind satisfies never;
+  }
+}
+
+export const encodeReply = ({ fence, version }: Reply): Uint8Array =>
+  new Uint8Array(Float64Array.of(Number(fence), version).buffer);
+
+/** @param bytes aligned as f64 */
+export function decodeReply({ buffer, byteOffset }: Uint8Array): Reply {
+  const [fence, version] = new Float64Array(buffer, byteOffset, 2);
+  return { fence: fence === 1, version: version! };
+}

@@ -1,0 +1,63 @@
+/**
+ * Payloads that only their method can read, one rank's alone, as the gradient that they stand
+ * for.
+ */
+import type { Compressor } from '../compression/method.ts';
+import { sentBy } from '../compression/payload-check.ts';
+import type { Kernels } from '../kernels/kernels.ts';
+import type { Arena, Region, Vector } from '../memory/arena.ts';
+import { combinedAlone } from '../memory/payload.ts';
+import type { Bucket } from '../plan/buckets.ts';
+
+export interface ReaderOptions {
+  readonly arena: Arena;
+  readonly kernels: Kernels;
+  readonly seed: number;
+  readonly bucket: Bucket;
+}
+
+export class PayloadReader implements Disposable {
+  readonly #arena: Arena;
+  readonly #compressor: Compressor;
+  readonly #gradient: Region & Vector;
+  /** Of a method that keeps one; nothing is ever in it. */
+  readonly #residual: (Region & Vector) | undefined;
+
+  constructor({ arena, bucket, kernels, seed }: ReaderOptions) {
+    const { index, length, policy, tensors } = bucket;
+    const { method, parameters } = policy;
+    this.#arena = arena;
+    this.#gradient = arena.allocateVector(length);
+    if (method.residual !== 'none') {
+      this.#residual = arena.allocateVector(length);
+      kernels.fill(this.#residual, 0);
+    }
+    this.#compressor = method.create({
+      ...{ length, tensors, parameters, seed, arena, kernels },
+      ...{ rank: 0, world: 1, bucket: index, residual: this.#residual },
+    });
+  }
+
+  /**
+   * Valid until the next is read.
+   * @throws GradwireError `PAYLOAD_INVALID`, naming the worker
+   */
+  read(worker: number, data: Region, iteration: number): Float32Array {
+    try {
+      const payload = this.#compressor.parse(data, iteration);
+      const { length, offset } = this.#gradient;
+      const out = { offset, length };
+      const decoded = this.#compressor.decode(combinedAlone(payload), out, iteration);
+      if (decoded instanceof Promise) throw new Error('internal: decoded elsewhere');
+      return this.#arena.f32(out);
+    } catch (error) {
+      throw sentBy(worker, error);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#compressor[Symbol.dispose]();
+    this.#arena.release(this.#gradient);
+    if (this.#residual !== undefined) this.#arena.release(this.#residual);
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * What a plan may say where each rank pushes its payloads to servers by itself: no collective,
+ * and methods that need no other rank.
+ */
+import { inputError } from '../../shared/errors.ts';
+import type { ExchangePlan } from '../../shared/exchange-plan.ts';
+import { findMethod } from '../compression/registry.ts';
+
+/**
+ * As the user wrote it: a collective that does not fit the method either is no help here.
+ * @throws GradwireError `COLLECTIVE_MISFIT`
+ */
+export function refuseCollective({
+  collective = 'auto',
+  quantizeSums,
+  servers,
+}: Readonly<Record<string, unknown>>): void {
+  const none = 'asynchronous training has no collective; ranks push to servers';
+  if (collective !== 'auto') {
+    throw inputError(
+      'COLLECTIVE_MISFIT',
+      `collective: ${String(collective)}, but ${none}`,
+      {
+        place: 'exchange.collective',
+        next: 'Leave it at auto; parallelism.servers says how many servers there are.',
+      },
+    );
+  }
+  if (quantizeSums !== undefined && quantizeSums !== null) {
+    throw inputError(
+      'COLLECTIVE_MISFIT',
+      `quantizeSums is of a collective, but ${none}`,
+      {
+        place: 'exchange.quantizeSums',
+        next: 'Leave it out, or use a method that quantises, as qsgd.',
+      },
+    );
+  }
+  if (servers === undefined || servers === null) return;
+  throw inputError('COLLECTIVE_MISFIT', `servers is of a collective, but ${none}`, {
+    place: 'exchange.servers',
+    next: 'Say it as parallelism.servers, which holds for the whole run.',
+  });
+}
+
+/** @throws GradwireError `METHOD_NEEDS_PEERS` */
+export function requirePushable({ layers = [], method }: ExchangePlan): void {
+  for (const id of [method, ...layers.map((layer) => layer.method)]) {
+    const { agreesOn } = findMethod(id);
+    if (agreesOn === undefined) continue;
+    throw inputError(
+      'METHOD_NEEDS_PEERS',
+      `${id} needs ${agreesOn}: a rank that pushes to servers by itself has none`,
+      {
+        place: 'exchange.method',
+        next: 'Use another method, or parallelism.kind: synchronous.',
+      },
+    );
+  }
+}
