@@ -160,3 +160,23 @@ describe.skipIf(!canRunWebGpu)('a model with a table on webgpu', () => {
     expect(records.some(({ type }) => type === 'comparison')).toBe(false);
   });
 });
+
+describe.skipIf(!canRunWebGpu)('stages on webgpu', () => {
+  it('train as stages on the CPU do, what is left out of activations included', async () => {
+    const settings = [
+      ...['parallelism.pipeline.splitAfter=["layer1"]', 'iterations=4'],
+      'exchange.activations={method: dct-mp, sparsity: 0.5}',
+    ];
+    const onGpu = await run(settings, []);
+    const onCpu = await run([...settings, 'backend=wasm'], []);
+    const [losses, expected] = [onGpu, onCpu].map((records) =>
+      iterationsOf(records, 1).map(({ loss }) => loss!),
+    );
+    expect(losses).toHaveLength(4);
+    for (const [i, loss] of losses!.entries())
+      expect(loss).toBeCloseTo(expected![i]!, 3);
+    const sent = (records: readonly RunRecord[]) =>
+      iterationsOf(records, 0).map(({ activations }) => activations!.payload);
+    expect(sent(onGpu)).toEqual(sent(onCpu));
+  }, 120_000);
+});

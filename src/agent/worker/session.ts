@@ -49,7 +49,7 @@ const READ_BACK: Notice = {
   code: 'GRADIENTS_READ_BACK',
   message:
     'gradients are read back from the GPU and compressed on the CPU: the engine has a thread ' +
-    'of its own, or corrects them there (optimizer.fullGradientEvery)',
+    'of its own, corrects them there (optimizer.fullGradientEvery), or the model is split',
 };
 
 export interface SessionOptions {
