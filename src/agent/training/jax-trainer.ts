@@ -13,112 +13,63 @@
  *
  * jax-js counts references: an array passed to a function is used up, `.ref` keeps it.
  */
-import type { MetricKind } from '../../shared/metric.ts';
 import { settledFields } from './batches/batch.ts';
-import type { RankShard } from './datasets/dataset.ts';
-import { BatchSampler } from './batches/batch-sampler.ts';
 import { BatchLoader } from './batch-loader.ts';
 import { compile, type CompiledFunctions } from './compiled-functions.ts';
 import { Evaluator, numbersOf } from './evaluator.ts';
 import { GpuGradient } from '../sites/gpu-gradient.ts';
 import { GpuTensors } from './gpu-tensors.ts';
-import type { Jax, JaxArray, JaxRuntime } from './runtime/jax-runtime.ts';
-import { initialWeights } from './models/initial-weights.ts';
-import type { Model } from './models/model.ts';
+import type { JaxArray } from './runtime/jax-runtime.ts';
 import type { UsedWeights } from './models/mean-loss.ts';
-import type { Optimizer } from './optimizers/optimizer.ts';
-import { ModelParameters } from './model-parameters.ts';
+import { ParameterTrainer, type ParameterTrainerParts } from './parameter-trainer.ts';
 import type {
   EvaluationSums,
   GradientMemory,
-  ParameterTensor,
   StepResult,
   Trainer,
   TrainerOptions,
 } from './trainer.ts';
 
-export interface JaxTrainerParts {
-  readonly runtime: JaxRuntime;
-  readonly model: Model;
-  readonly optimizer: Optimizer;
-  readonly shard: RankShard;
-  readonly options: TrainerOptions;
+export interface JaxTrainerParts extends ParameterTrainerParts {
   /** Test samples evaluated at once; default: as many as are quick. */
   readonly evaluationBlock?: number | undefined;
 }
 
-export class JaxTrainer implements Trainer {
-  readonly backend: 'wasm' | 'webgpu';
-  readonly device: string;
-  readonly whyBackend: string | undefined;
-  readonly tensors: readonly ParameterTensor[];
-  readonly metric: MetricKind;
-  readonly evaluates = true;
-  readonly parameters: number;
-  readonly length: number;
-  readonly stateLength: number;
-
-  readonly #runtime: JaxRuntime;
-  readonly #jax: Jax;
+export class JaxTrainer extends ParameterTrainer implements Trainer {
   readonly #options: TrainerOptions;
-  readonly #model: Model;
   readonly #train: BatchLoader;
-  readonly #sampler: BatchSampler;
   readonly #functions: CompiledFunctions;
   readonly #evaluator: Evaluator;
-  readonly #parameters: ModelParameters;
   /** The tensors beside the flat gradient on the GPU, where one was asked for. */
   #onGpu: { readonly gradient: GpuGradient; readonly tensors: GpuTensors } | undefined;
 
   constructor(parts: JaxTrainerParts) {
-    const { runtime, model, optimizer, shard, options } = parts;
-    this.#runtime = runtime;
-    this.#jax = runtime.jax;
-    this.backend = runtime.backend;
-    this.device = runtime.device;
-    this.whyBackend = runtime.why;
+    const { model, options, runtime, shard } = parts;
+    super(parts, model);
     this.#options = options;
-    const { id, title, format, better } = model.metric;
-    this.metric = { id, title, format, better };
-    this.#model = model;
-    this.#parameters = new ModelParameters({
-      ...{ runtime, optimizer, options, tensors: model.tensors },
-      first: initialWeights(model, options.seed),
-    });
-    const { length, stateLength, tensors } = this.#parameters;
-    this.tensors = tensors;
-    this.length = length;
-    this.parameters = length;
-    this.stateLength = stateLength;
     const fields = settledFields(model.inputs, shard.lengths);
     this.#train = new BatchLoader(shard.train, fields, options.batchPerRank);
-    this.#sampler = new BatchSampler({
-      count: shard.train.count,
-      batch: options.batchPerRank,
-      seed: options.seed,
-      rank: options.rank,
-    });
     this.#functions = compile(runtime.jax, model, options);
     this.#evaluator = new Evaluator({
       ...{ jax: runtime.jax, functions: this.#functions },
       ...{ model, shard, fields, options, block: parts.evaluationBlock },
-      weightsFor: (loader) => this.#parameters.used(loader),
+      weightsFor: (loader) => this.weights.used(loader),
     });
   }
 
   openGpuGradient(): GpuGradient | undefined {
     // Rows of tables are added up on the host.
-    const isWhole = this.#parameters.whole.length === this.tensors.length;
+    const isWhole = this.weights.whole.length === this.tensors.length;
     if (this.backend !== 'webgpu' || !isWhole) return undefined;
-    const gradient = new GpuGradient(this.#jax.getWebGPUDevice(), this.length);
-    const tensors = new GpuTensors(this.#jax, gradient, this.tensors);
+    const gradient = new GpuGradient(this.jax.getWebGPUDevice(), this.length);
+    const tensors = new GpuTensors(this.jax, gradient, this.tensors);
     this.#onGpu?.tensors[Symbol.dispose]();
     this.#onGpu = { gradient, tensors };
     return gradient;
   }
 
   loadBatch(iteration: number): void {
-    this.#sampler.fill(iteration, this.#train.rows);
+    this.sampler.fill(iteration, this.#train.rows);
     this.#train.read(this.#train.rows.length);
   }
 
@@ -127,24 +78,22 @@ export class JaxTrainer implements Trainer {
     ready?: (from: number) => void,
   ): Promise<StepResult> {
     const [[loss, sums], gradients] = this.#functions.lossAndGradient(
-      this.#parameters.used(this.#train),
-      this.#train.upload(this.#jax),
+      this.weights.used(this.#train),
+      this.#train.upload(this.jax),
     );
     if (ready === undefined) {
-      await this.#parameters.oneForAll(
-        sums[0] ?? gradients.rows[0] ?? gradients.whole[0],
-      );
+      await this.weights.oneForAll(sums[0] ?? gradients.rows[0] ?? gradients.whole[0]);
     }
     if (!(gradient instanceof Float32Array)) {
       // The loss is read behind it: when it is here, so is the gradient.
       await this.#tensorsOf(gradient).gather(gradients.whole);
     } else {
-      this.#parameters.checkLength(gradient, this.length);
+      this.weights.checkLength(gradient, this.length);
       // Before the loss: to read more would compute more.
       await this.#downloadGradient(gradients, gradient, ready);
     }
     const [lossValue, sumValues] = await Promise.all([numberOf(loss), numbersOf(sums)]);
-    return this.#measures(lossValue, this.#options.batchPerRank, sumValues);
+    return this.measures(lossValue, this.#options.batchPerRank, sumValues);
   }
 
   async computeFullGradient(out: Float32Array): Promise<void> {
@@ -171,73 +120,33 @@ export class JaxTrainer implements Trainer {
   /** Of the samples that are loaded; what else there is is let go. */
   async #gradientOf(loader: BatchLoader, out: Float32Array): Promise<void> {
     const [[loss, sums], { rows, whole }] = this.#functions.lossAndGradient(
-      this.#parameters.used(loader),
-      loader.upload(this.#jax),
+      this.weights.used(loader),
+      loader.upload(this.jax),
     );
-    await this.#parameters.oneForAll(sums[0] ?? rows[0] ?? whole[0]);
+    await this.weights.oneForAll(sums[0] ?? rows[0] ?? whole[0]);
     const ofRows = Promise.all(rows.map((array) => array.data()));
-    await this.#parameters.download(whole, out);
-    this.#parameters.tables.scatter(
-      (await ofRows) as Float32Array[],
-      loader.values,
-      out,
-    );
-    this.#jax.tree.dispose([loss, sums]);
+    await this.weights.download(whole, out);
+    this.weights.tables.scatter((await ofRows) as Float32Array[], loader.values, out);
+    this.jax.tree.dispose([loss, sums]);
   }
 
   async applyGradient(gradient: GradientMemory, iteration: number): Promise<void> {
     if (gradient instanceof Float32Array) {
-      const averaged = this.#parameters.upload(gradient);
-      await this.#parameters.step(averaged, gradient, iteration);
+      const averaged = this.weights.upload(gradient);
+      await this.weights.step(averaged, gradient, iteration);
       return;
     }
     const averaged = await this.#tensorsOf(gradient).scatter();
-    await this.#parameters.step(averaged, undefined, iteration);
-  }
-
-  takePlainSteps(tensors: ReadonlySet<string>): void {
-    this.#parameters.takePlainSteps(tensors);
-  }
-
-  learningRate(iteration: number): number {
-    return this.#parameters.learningRate(iteration);
+    await this.weights.step(averaged, undefined, iteration);
   }
 
   evaluate(): Promise<EvaluationSums> {
     return this.#evaluator.evaluate();
   }
 
-  measuresOf([samples, loss, ...sums]: EvaluationSums): StepResult {
-    return this.#measures(loss / (samples * this.#model.predictions), samples, sums);
-  }
-
-  /** `loss`: the mean of a prediction's. */
-  #measures(loss: number, samples: number, sums: readonly number[]): StepResult {
-    const { metric, predictions } = this.#model;
-    const value = metric.value({ loss, predictions: samples * predictions, sums });
-    return { loss, metric: value };
-  }
-
-  readWeights(out: Float32Array): Promise<void> {
-    return this.#parameters.readWeights(out);
-  }
-
-  writeWeights(weights: Float32Array): Promise<void> {
-    return this.#parameters.writeWeights(weights);
-  }
-
-  readState(out: Float32Array): Promise<void> {
-    return this.#parameters.readState(out);
-  }
-
-  writeState(state: Float32Array): Promise<void> {
-    return this.#parameters.writeState(state);
-  }
-
-  close(): void {
-    this.#parameters.close();
+  override close(): void {
     this.#onGpu?.tensors[Symbol.dispose]();
-    this.#runtime.release();
+    super.close();
   }
 
   #tensorsOf(gradient: GpuGradient): GpuTensors {
@@ -257,17 +166,15 @@ export class JaxTrainer implements Trainer {
   ): Promise<void> {
     if (ready === undefined) {
       const ofRows = Promise.all(rows.map((array) => array.data()));
-      await this.#parameters.download(whole, gradient);
+      await this.weights.download(whole, gradient);
       this.#scatterRows(await ofRows, gradient);
       return;
     }
     // What is asked for first is computed first, and no more than that.
     let place = this.tensors.length;
-    for (const [index, { start }] of [
-      ...this.#parameters.whole.entries(),
-    ].toReversed()) {
+    for (const [index, { start }] of [...this.weights.whole.entries()].toReversed()) {
       gradient.set(await whole[index]!.data(), start);
-      const isNext = this.tensors[place - 1] === this.#parameters.whole[index];
+      const isNext = this.tensors[place - 1] === this.weights.whole[index];
       if (isNext) ready(this.tensors[--place]!.start);
     }
     const values: Float32Array[] = [];
@@ -278,11 +185,7 @@ export class JaxTrainer implements Trainer {
   }
 
   #scatterRows(rows: readonly ArrayBufferView[], gradient: Float32Array): void {
-    this.#parameters.tables.scatter(
-      rows as Float32Array[],
-      this.#train.values,
-      gradient,
-    );
+    this.weights.tables.scatter(rows as Float32Array[], this.#train.values, gradient);
   }
 }
 

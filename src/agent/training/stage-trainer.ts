@@ -5,49 +5,38 @@
  * Huang et al., 2019). The last stage computes the loss and its gradient at once, so that its
  * first gradients go back while others are still coming in: all of it counts as backward.
  */
-import type { MetricKind } from '../../shared/metric.ts';
 import type { Passage, StageSetting } from '../../shared/stage-setting.ts';
 import { BatchLoader } from './batch-loader.ts';
 import { settledFields } from './batches/batch.ts';
-import { BatchSampler } from './batches/batch-sampler.ts';
-import type { RankShard } from './datasets/dataset.ts';
 import { numbersOf } from './evaluator.ts';
+import { GradientSum } from './gradient-sum.ts';
 import { sumCount } from './metrics/metric.ts';
-import { ModelParameters } from './model-parameters.ts';
-import { initialWeights } from './models/initial-weights.ts';
 import type { LayerOutput } from './models/layered.ts';
 import type { JaxBatch } from './models/mean-loss.ts';
-import { parameterCount, tensorLength, type Model } from './models/model.ts';
-import type { Optimizer } from './optimizers/optimizer.ts';
-import type { Jax, JaxArray, JaxRuntime } from './runtime/jax-runtime.ts';
-import type {
-  ComputedStep,
-  EvaluationSums,
-  GradientMemory,
-  ParameterTensor,
-  StepResult,
-  Trainer,
-  TrainerOptions,
-} from './trainer.ts';
-import { PassClock } from './pass-clock.ts';
+import { tensorLength } from './models/model.ts';
 import type { ModelStage } from './models/split-model.ts';
+import { ParameterTrainer, type ParameterTrainerParts } from './parameter-trainer.ts';
+import { PassClock } from './pass-clock.ts';
+import type { JaxArray } from './runtime/jax-runtime.ts';
+import { arrayOf, SharedTensors } from './shared-tensors.ts';
 import {
-  borrowedBy,
   compileStage,
   type StageFunctions,
   type StageInputs,
 } from './stage-functions.ts';
 import type { StageLinks } from './stage-links.ts';
+import type {
+  ComputedStep,
+  EvaluationSums,
+  GradientMemory,
+  StepResult,
+  Trainer,
+} from './trainer.ts';
 
-export interface StageTrainerParts {
-  readonly runtime: JaxRuntime;
-  readonly model: Model;
+/** `rank` and `world` of the options count pipelines: all stages of one see the same samples. */
+export interface StageTrainerParts extends ParameterTrainerParts {
   readonly stage: ModelStage;
   readonly microBatches: number;
-  readonly optimizer: Optimizer;
-  readonly shard: RankShard;
-  /** `rank` and `world` count pipelines: all stages of one see the same samples. */
-  readonly options: TrainerOptions;
 }
 
 /** Where gradients of micro-batches are added up: tables on the host, all else on the device. */
@@ -63,50 +52,23 @@ interface MicroBatch {
   values: JaxArray[];
 }
 
-export class StageTrainer implements Trainer {
-  readonly backend: 'wasm' | 'webgpu';
-  readonly device: string;
-  readonly whyBackend: string | undefined;
-  readonly tensors: readonly ParameterTensor[];
-  readonly metric: MetricKind;
-  readonly evaluates = true;
-  readonly parameters: number;
-  readonly length: number;
-  readonly stateLength: number;
-
+export class StageTrainer extends ParameterTrainer implements Trainer {
   readonly #parts: StageTrainerParts;
-  readonly #jax: Jax;
-  readonly #weights: ModelParameters;
   readonly #functions: StageFunctions;
-  readonly #sampler: BatchSampler;
   readonly #order: Uint32Array;
   readonly #microBatches: readonly MicroBatch[];
   readonly #test: BatchLoader;
   readonly #clock = new PassClock();
-  /** Tensors of other stages that this one uses, and their gradients over the batch. */
-  #borrowed: JaxArray[] = [];
+  readonly #shared: SharedTensors;
   #links: StageLinks | undefined;
 
   constructor(parts: StageTrainerParts) {
-    const { microBatches, model, optimizer, options, runtime, shard, stage } = parts;
-    this.#parts = parts;
-    this.#jax = runtime.jax;
-    this.backend = runtime.backend;
-    this.device = runtime.device;
-    this.whyBackend = runtime.why;
-    const { id, title, format, better } = model.metric;
-    this.metric = { id, title, format, better };
-    const tensors = stage.tensors.map(({ tensor }) => tensor);
-    const places = stage.tensors.map(({ place }) => place);
-    this.#weights = new ModelParameters({
-      ...{ runtime, optimizer, options, tensors },
-      first: initialWeights({ tensors }, options.seed, places),
+    const { microBatches, model, options, runtime, shard, stage } = parts;
+    super(parts, {
+      tensors: stage.tensors.map(({ tensor }) => tensor),
+      places: stage.tensors.map(({ place }) => place),
     });
-    this.tensors = this.#weights.tensors;
-    this.length = this.#weights.length;
-    this.stateLength = this.#weights.stateLength;
-    this.parameters = parameterCount(model);
-
+    this.#parts = parts;
     const samples = options.batchPerRank / microBatches;
     this.#functions = compileStage(runtime.jax, model, stage, {
       samples,
@@ -119,11 +81,9 @@ export class StageTrainer implements Trainer {
     }));
     this.#test = new BatchLoader(shard.test, fields, samples);
     this.#order = new Uint32Array(options.batchPerRank);
-    this.#sampler = new BatchSampler({
-      count: shard.train.count,
-      batch: options.batchPerRank,
-      seed: options.seed,
-      rank: options.rank,
+    this.#shared = new SharedTensors({
+      ...{ jax: runtime.jax, stage, weights: this.weights, clock: this.#clock },
+      links: () => this.#linked,
     });
   }
 
@@ -152,7 +112,7 @@ export class StageTrainer implements Trainer {
 
   loadBatch(iteration: number): void {
     this.#linked.begin(iteration);
-    this.#sampler.fill(iteration, this.#order);
+    this.sampler.fill(iteration, this.#order);
     for (const [i, { loader }] of this.#microBatches.entries()) {
       const samples = loader.rows.length;
       loader.rows.set(this.#order.subarray(i * samples, (i + 1) * samples));
@@ -166,9 +126,9 @@ export class StageTrainer implements Trainer {
     }
     const { stage } = this.#parts;
     this.#clock.begin();
-    await this.#shareWeights();
-    const sum = new GradientSum(this.#jax);
-    this.#weights.tables.clear(gradient);
+    await this.#shared.borrow();
+    const sum = new GradientSum(this.jax);
+    this.weights.tables.clear(gradient);
     let measured: StepResult = NOTHING_MEASURED;
     if (stage.head === undefined) {
       for (const i of this.#microBatches.keys()) await this.#passForward(i);
@@ -180,9 +140,9 @@ export class StageTrainer implements Trainer {
       measured = await this.#passLosses({ gradient, sum });
     }
     await this.#clock.measure('backward', () =>
-      this.#weights.download(sum.whole, gradient),
+      this.weights.download(sum.whole, gradient),
     );
-    await this.#shareGradients(sum.borrowed, gradient);
+    await this.#shared.giveBack(sum.borrowed, gradient);
     const activations = await this.#clock.measure('activations', () =>
       this.#linked.settle(),
     );
@@ -195,15 +155,7 @@ export class StageTrainer implements Trainer {
 
   async applyGradient(gradient: GradientMemory, iteration: number): Promise<void> {
     const flat = gradient as Float32Array;
-    await this.#weights.step(this.#weights.upload(flat), flat, iteration);
-  }
-
-  takePlainSteps(tensors: ReadonlySet<string>): void {
-    this.#weights.takePlainSteps(tensors);
-  }
-
-  learningRate(iteration: number): number {
-    return this.#weights.learningRate(iteration);
+    await this.weights.step(this.weights.upload(flat), flat, iteration);
   }
 
   /** The last stage has the sums, all others 0. */
@@ -212,7 +164,7 @@ export class StageTrainer implements Trainer {
     const test = this.#test;
     const block = test.rows.length;
     const end = await this.#linked.measuring();
-    await this.#shareWeights();
+    await this.#shared.borrow();
     const totals = Array.from({ length: 1 + sumCount(model.metric) }, () => 0);
     for (let first = 0; first < test.samples.count; first += block) {
       const filled = Math.min(block, test.samples.count - first);
@@ -225,13 +177,13 @@ export class StageTrainer implements Trainer {
           ? []
           : [await this.#receive('evaluation', 0, stage.before.width)];
       const inputs = this.#inputs(test, values);
-      const batch = test.upload(this.#jax);
+      const batch = test.upload(this.jax);
       if (stage.head === undefined) {
         const given = await this.#functions.forward(inputs, batch).data();
         await this.#linked.send('evaluation', 0, given as Float32Array);
         continue;
       }
-      const counted = this.#jax.numpy.array(test.counted);
+      const counted = this.jax.numpy.array(test.counted);
       const sums = await numbersOf(this.#functions.score(inputs, batch, counted));
       for (const [i, value] of sums.entries()) totals[i] = totals[i]! + value;
     }
@@ -241,47 +193,14 @@ export class StageTrainer implements Trainer {
     return [stage.head === undefined ? 0 : test.samples.count, loss, ...sums];
   }
 
-  measuresOf([samples, loss, ...sums]: EvaluationSums): StepResult {
-    return this.#measures(
-      loss / (samples * this.#parts.model.predictions),
-      samples,
-      sums,
-    );
-  }
-
-  readWeights(out: Float32Array): Promise<void> {
-    return this.#weights.readWeights(out);
-  }
-
-  writeWeights(weights: Float32Array): Promise<void> {
-    return this.#weights.writeWeights(weights);
-  }
-
-  readState(out: Float32Array): Promise<void> {
-    return this.#weights.readState(out);
-  }
-
-  writeState(state: Float32Array): Promise<void> {
-    return this.#weights.writeState(state);
-  }
-
-  close(): void {
-    this.#jax.tree.dispose(this.#borrowed);
-    this.#borrowed = [];
-    this.#weights.close();
-    this.#parts.runtime.release();
+  override close(): void {
+    this.#shared.close();
+    super.close();
   }
 
   get #linked(): StageLinks {
     if (this.#links === undefined) throw new Error('internal: a stage on its own');
     return this.#links;
-  }
-
-  /** `loss`: the mean of a prediction's. */
-  #measures(loss: number, samples: number, sums: readonly number[]): StepResult {
-    const { metric, predictions } = this.#parts.model;
-    const value = metric.value({ loss, predictions: samples * predictions, sums });
-    return { loss, metric: value };
   }
 
   /** What the stage before gives goes through this one's layers to the next. */
@@ -317,7 +236,7 @@ export class StageTrainer implements Trainer {
       });
       await this.#passBack(gradients, i);
     }
-    return this.#measures(total, options.batchPerRank, totals);
+    return this.measures(total, options.batchPerRank, totals);
   }
 
   /** @param given the gradient of what this stage has passed on; used up */
@@ -345,27 +264,27 @@ export class StageTrainer implements Trainer {
     loader: BatchLoader,
     { gradient, sum }: GradientPlaces,
   ): Promise<void> {
-    await this.#weights.oneForAll(used.rows[0] ?? used.whole[0] ?? borrowed[0]);
+    await this.weights.oneForAll(used.rows[0] ?? used.whole[0] ?? borrowed[0]);
     const rows = await Promise.all(used.rows.map((array) => array.data()));
-    this.#weights.tables.scatterAdd(rows as Float32Array[], loader.values, gradient);
+    this.weights.tables.scatterAdd(rows as Float32Array[], loader.values, gradient);
     sum.add(used.whole, borrowed);
     // jax-js is lazy: it would compute all of this where it is asked for first.
-    await this.#jax.blockUntilReady([sum.whole, sum.borrowed, values]);
+    await this.jax.blockUntilReady([sum.whole, sum.borrowed, values]);
   }
 
   #inputsOf(i: number, keeps = false) {
     const { loader, values } = this.#microBatches[i]!;
-    const given = keeps ? this.#jax.tree.ref(values) : values;
+    const given = keeps ? this.jax.tree.ref(values) : values;
     return {
       loader,
       inputs: this.#inputs(loader, given),
-      batch: loader.upload(this.#jax) as JaxBatch,
+      batch: loader.upload(this.jax) as JaxBatch,
     };
   }
 
   #inputs(loader: BatchLoader, values: JaxArray[]): StageInputs {
-    const borrowed = this.#jax.tree.ref(this.#borrowed);
-    return { used: this.#weights.used(loader), borrowed, values };
+    const borrowed = this.jax.tree.ref(this.#shared.borrowed);
+    return { used: this.weights.used(loader), borrowed, values };
   }
 
   async #send(passage: Passage, i: number, values: Float32Array): Promise<void> {
@@ -380,100 +299,7 @@ export class StageTrainer implements Trainer {
       this.#linked.receive(passage, i),
     );
     this.#clock.move('activations', 'bubble', received.idle);
-    return this.#arrayOf(received.values, [-1, width]);
-  }
-
-  #arrayOf(values: Float32Array, shape: readonly number[]): JaxArray {
-    const data = values as Float32Array<ArrayBuffer>;
-    return this.#jax.numpy.array(data, { shape: [data.length] }).reshape([...shape]);
-  }
-
-  /** Weights that several stages use, from the one that owns them to the others. */
-  async #shareWeights(): Promise<void> {
-    const { index, shared } = this.#parts.stage;
-    if (shared.length === 0) return;
-    let own: Float32Array | undefined;
-    const borrowed: JaxArray[] = [];
-    for (const [place, { borrowers, owner, tensor }] of shared.entries()) {
-      if (owner === index) {
-        own ??= await this.#ownWeights();
-        const values = this.#slice(own, tensor.name);
-        for (const peer of borrowers) {
-          await this.#clock.measure('activations', () =>
-            this.#linked.sendShared('weights', place, peer, values),
-          );
-        }
-      } else if (borrowers.includes(index)) {
-        const received = await this.#clock.measure('activations', () =>
-          this.#linked.receiveShared('weights', place, owner),
-        );
-        this.#clock.move('activations', 'bubble', received.idle);
-        borrowed.push(this.#arrayOf(received.values, tensor.shape));
-      }
-    }
-    this.#jax.tree.dispose(this.#borrowed);
-    this.#borrowed = borrowed;
-  }
-
-  /** Their gradients, from the others to the one that owns them, which adds them to its own. */
-  async #shareGradients(
-    borrowed: readonly JaxArray[],
-    gradient: Float32Array,
-  ): Promise<void> {
-    const { index, shared } = this.#parts.stage;
-    const names = borrowedBy(this.#parts.stage);
-    for (const [place, { borrowers, owner, tensor }] of shared.entries()) {
-      if (owner === index) {
-        const slice = this.#slice(gradient, tensor.name);
-        for (const peer of borrowers) {
-          const received = await this.#clock.measure('activations', () =>
-            this.#linked.receiveShared('gradient', place, peer),
-          );
-          this.#clock.move('activations', 'bubble', received.idle);
-          const { values } = received;
-          for (let i = 0; i < slice.length; i++) slice[i] = slice[i]! + values[i]!;
-        }
-      } else if (borrowers.includes(index)) {
-        const data = await borrowed[names.indexOf(tensor.name)]!.data();
-        await this.#clock.measure('activations', () =>
-          this.#linked.sendShared('gradient', place, owner, data as Float32Array),
-        );
-      }
-    }
-  }
-
-  async #ownWeights(): Promise<Float32Array> {
-    const weights = new Float32Array(this.length);
-    await this.#weights.readWeights(weights);
-    return weights;
-  }
-
-  #slice(flat: Float32Array, name: string): Float32Array {
-    const { length, start } = this.tensors.find((tensor) => tensor.name === name)!;
-    return flat.subarray(start, start + length);
-  }
-}
-
-/** Sums over micro-batches, on the device. */
-class GradientSum {
-  readonly #jax: Jax;
-  whole: JaxArray[] = [];
-  borrowed: JaxArray[] = [];
-
-  constructor(jax: Jax) {
-    this.#jax = jax;
-  }
-
-  /** Takes ownership. */
-  add(whole: readonly JaxArray[], borrowed: readonly JaxArray[]): void {
-    this.whole = this.#added(this.whole, whole);
-    this.borrowed = this.#added(this.borrowed, borrowed);
-  }
-
-  #added(sums: readonly JaxArray[], more: readonly JaxArray[]): JaxArray[] {
-    return sums.length === 0
-      ? [...more]
-      : more.map((array, i) => this.#jax.numpy.add(sums[i]!, array));
+    return arrayOf(this.jax, received.values, [-1, width]);
   }
 }
 

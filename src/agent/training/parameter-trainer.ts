@@ -1,0 +1,117 @@
+/** What trainers on jax-js have in common: parameters on the device, and what is measured. */
+import type { MetricKind } from '../../shared/metric.ts';
+import { BatchSampler } from './batches/batch-sampler.ts';
+import type { RankShard } from './datasets/dataset.ts';
+import { ModelParameters } from './model-parameters.ts';
+import { initialWeights } from './models/initial-weights.ts';
+import { parameterCount, type Model, type ModelTensor } from './models/model.ts';
+import type { Optimizer } from './optimizers/optimizer.ts';
+import type { Jax, JaxRuntime } from './runtime/jax-runtime.ts';
+import type {
+  EvaluationSums,
+  ParameterTensor,
+  StepResult,
+  TrainerOptions,
+} from './trainer.ts';
+
+export interface ParameterTrainerParts {
+  readonly runtime: JaxRuntime;
+  readonly model: Model;
+  readonly optimizer: Optimizer;
+  readonly shard: RankShard;
+  readonly options: TrainerOptions;
+}
+
+/** Tensors of the model that a trainer has, with their places there. */
+export interface OwnTensors {
+  readonly tensors: readonly ModelTensor[];
+  readonly places?: readonly number[] | undefined;
+}
+
+export abstract class ParameterTrainer {
+  readonly backend: 'wasm' | 'webgpu';
+  readonly device: string;
+  readonly whyBackend: string | undefined;
+  readonly tensors: readonly ParameterTensor[];
+  readonly metric: MetricKind;
+  readonly evaluates = true;
+  readonly parameters: number;
+  readonly length: number;
+  readonly stateLength: number;
+
+  protected readonly jax: Jax;
+  protected readonly weights: ModelParameters;
+  protected readonly sampler: BatchSampler;
+  readonly #runtime: JaxRuntime;
+  readonly #model: Model;
+
+  constructor(parts: ParameterTrainerParts, { places, tensors }: OwnTensors) {
+    const { model, optimizer, options, runtime, shard } = parts;
+    this.#runtime = runtime;
+    this.#model = model;
+    this.jax = runtime.jax;
+    this.backend = runtime.backend;
+    this.device = runtime.device;
+    this.whyBackend = runtime.why;
+    const { id, title, format, better } = model.metric;
+    this.metric = { id, title, format, better };
+    this.weights = new ModelParameters({
+      ...{ runtime, optimizer, options, tensors },
+      first: initialWeights({ tensors }, options.seed, places),
+    });
+    this.tensors = this.weights.tensors;
+    this.length = this.weights.length;
+    this.stateLength = this.weights.stateLength;
+    this.parameters = parameterCount(model);
+    this.sampler = new BatchSampler({
+      count: shard.train.count,
+      batch: options.batchPerRank,
+      seed: options.seed,
+      rank: options.rank,
+    });
+  }
+
+  takePlainSteps(tensors: ReadonlySet<string>): void {
+    this.weights.takePlainSteps(tensors);
+  }
+
+  learningRate(iteration: number): number {
+    return this.weights.learningRate(iteration);
+  }
+
+  measuresOf([samples, loss, ...sums]: EvaluationSums): StepResult {
+    return this.measures(loss / (samples * this.#model.predictions), samples, sums);
+  }
+
+  readWeights(out: Float32Array): Promise<void> {
+    return this.weights.readWeights(out);
+  }
+
+  writeWeights(weights: Float32Array): Promise<void> {
+    return this.weights.writeWeights(weights);
+  }
+
+  readState(out: Float32Array): Promise<void> {
+    return this.weights.readState(out);
+  }
+
+  writeState(state: Float32Array): Promise<void> {
+    return this.weights.writeState(state);
+  }
+
+  close(): void {
+    this.weights.close();
+    this.#runtime.release();
+  }
+
+  /** @param loss the mean of a prediction's */
+  protected measures(
+    loss: number,
+    samples: number,
+    sums: readonly number[],
+  ): StepResult {
+    const { metric, predictions } = this.#model;
+    const value = metric.value({ loss, predictions: samples * predictions, sums });
+    return { loss, metric: value };
+  }
+}

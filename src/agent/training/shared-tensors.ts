@@ -1,0 +1,123 @@
+/**
+ * Tensors that several stages of a pipeline use. Each belongs to the first of them, which alone
+ * moves it: before a batch it gives the others its weights, and behind it gets their gradients.
+ */
+import type { SharedPassage } from '../../shared/stage-setting.ts';
+import type { ModelParameters } from './model-parameters.ts';
+import type { ModelStage } from './models/split-model.ts';
+import type { PassClock } from './pass-clock.ts';
+import type { Jax, JaxArray } from './runtime/jax-runtime.ts';
+import { borrowedBy } from './stage-functions.ts';
+import type { StageLinks } from './stage-links.ts';
+
+export interface SharedTensorsParts {
+  readonly jax: Jax;
+  readonly stage: ModelStage;
+  /** Those that the stage owns. */
+  readonly weights: ModelParameters;
+  readonly clock: PassClock;
+  readonly links: () => StageLinks;
+}
+
+export class SharedTensors {
+  readonly #parts: SharedTensorsParts;
+  /** Tensors of other stages, in the order of `borrowedBy`. */
+  borrowed: JaxArray[] = [];
+
+  constructor(parts: SharedTensorsParts) {
+    this.#parts = parts;
+  }
+
+  /** Weights, from the stages that own them to the others. */
+  async borrow(): Promise<void> {
+    const { jax, stage, weights } = this.#parts;
+    const { index, shared } = stage;
+    if (shared.length === 0) return;
+    let own: Float32Array | undefined;
+    const borrowed: JaxArray[] = [];
+    for (const [place, { borrowers, owner, tensor }] of shared.entries()) {
+      if (owner === index) {
+        if (own === undefined) {
+          own = new Float32Array(weights.length);
+          await weights.readWeights(own);
+        }
+        const values = this.#sliceOf(own, tensor.name);
+        for (const peer of borrowers) await this.#send('weights', place, peer, values);
+      } else if (borrowers.includes(index)) {
+        const values = await this.#receive('weights', place, owner);
+        borrowed.push(arrayOf(jax, values, tensor.shape));
+      }
+    }
+    jax.tree.dispose(this.borrowed);
+    this.borrowed = borrowed;
+  }
+
+  /**
+   * Gradients, to the stages that own the tensors.
+   * @param borrowed of those of other stages
+   * @param gradient of its own, to which those of the others are added
+   */
+  async giveBack(borrowed: readonly JaxArray[], gradient: Float32Array): Promise<void> {
+    const { stage } = this.#parts;
+    const { index, shared } = stage;
+    const names = borrowedBy(stage);
+    for (const [place, { borrowers, owner, tensor }] of shared.entries()) {
+      if (owner === index) {
+        const slice = this.#sliceOf(gradient, tensor.name);
+        for (const peer of borrowers) {
+          const values = await this.#receive('gradient', place, peer);
+          for (let i = 0; i < slice.length; i++) slice[i] = slice[i]! + values[i]!;
+        }
+      } else if (borrowers.includes(index)) {
+        const data = await borrowed[names.indexOf(tensor.name)]!.data();
+        await this.#send('gradient', place, owner, data as Float32Array);
+      }
+    }
+  }
+
+  close(): void {
+    this.#parts.jax.tree.dispose(this.borrowed);
+    this.borrowed = [];
+  }
+
+  #send(
+    passage: SharedPassage,
+    place: number,
+    peer: number,
+    values: Float32Array,
+  ): Promise<void> {
+    const { clock, links } = this.#parts;
+    return clock.measure('activations', () =>
+      links().sendShared(passage, place, peer, values),
+    );
+  }
+
+  async #receive(
+    passage: SharedPassage,
+    place: number,
+    peer: number,
+  ): Promise<Float32Array> {
+    const { clock, links } = this.#parts;
+    const { idle, values } = await clock.measure('activations', () =>
+      links().receiveShared(passage, place, peer),
+    );
+    clock.move('activations', 'bubble', idle);
+    return values;
+  }
+
+  #sliceOf(flat: Float32Array, name: string): Float32Array {
+    const { tensors } = this.#parts.weights;
+    const { length, start } = tensors.find((tensor) => tensor.name === name)!;
+    return flat.subarray(start, start + length);
+  }
+}
+
+/** jax-js copies the bytes out, which shared memory allows as well. */
+export const arrayOf = (
+  jax: Jax,
+  values: Float32Array,
+  shape: readonly number[],
+): JaxArray =>
+  jax.numpy
+    .array(values as Float32Array<ArrayBuffer>, { shape: [values.length] })
+    .reshape([...shape]);
