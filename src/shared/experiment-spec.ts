@@ -215,7 +215,7 @@ export const experimentSpecSchema = z.strictObject({
     .max(1_000_000_000)
     .optional()
     .describe(
-      'Iterations from one record of what each bucket sent and kept back to the next',
+      'Iterations from one record of what each bucket sent and kept back, and of how large activations are, to the next',
     ),
   evaluateEvery: z
     .int()

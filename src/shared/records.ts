@@ -68,7 +68,20 @@ export const iterationRecordSchema = z.strictObject({
     framingReceived: count,
   }),
   /** Of a stage in a pipeline, what it sent to the others: as f32, and encoded. */
-  activations: z.strictObject({ dense: count, payload: count }).optional(),
+  activations: z
+    .strictObject({
+      dense: count,
+      payload: count,
+      /**
+       * Every `inspectEvery` iterations, of what it sent forward: for some sparsities the mean
+       * over rows of the k-th largest magnitude, where k units of a row would be sent.
+       */
+      thresholds: z
+        .array(z.strictObject({ sparsity: z.number(), mean: z.number() }))
+        .readonly()
+        .optional(),
+    })
+    .optional(),
   nnzLocal: count.optional(),
   nnzReduced: count.optional(),
   /** nnzLocal / n. */

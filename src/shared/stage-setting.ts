@@ -28,3 +28,15 @@ export interface PassedBytes {
   readonly dense: number;
   readonly payload: number;
 }
+
+/** Of activations by rows: the mean of the magnitudes that the units left out stay below. */
+export interface MeanThreshold {
+  readonly sparsity: number;
+  readonly mean: number;
+}
+
+/** What a stage sent in an iteration. */
+export interface PassedActivations extends PassedBytes {
+  /** Of what went forward, before any of it was left out; absent where nobody asked. */
+  readonly thresholds?: readonly MeanThreshold[];
+}

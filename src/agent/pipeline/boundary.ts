@@ -94,7 +94,9 @@ export class Boundary implements Disposable {
     const codec = this.#codecOf(call.passage);
     const message = this.#message('send', call, codec.payloadBytes);
     await message.pending;
-    if (this.#plan !== undefined) this.#requireFinite(call);
+    // Where all test samples pass whole, a loss that is no number is told as such.
+    const isSelected = call.passage !== 'evaluation' || this.#plan !== undefined;
+    if (isSelected) this.#requireFinite(call);
     codec.encode(this.outgoing, message.payload, call);
     const region = { offset: message.payload.offset, bytes: codec.payloadBytes };
     message.pending = this.#begin(call).send(peer, region);

@@ -2,7 +2,7 @@
 
 import type {
   Passage,
-  PassedBytes,
+  PassedActivations,
   SharedPassage,
 } from '../../shared/stage-setting.ts';
 
@@ -28,8 +28,8 @@ export interface StageLinks {
     tensor: number,
     peer: number,
   ): Promise<Received>;
-  /** All that was sent has left: so many bytes since `begin`. */
-  settle(): Promise<PassedBytes>;
+  /** All that was sent has left: this much since `begin`. */
+  settle(): Promise<PassedActivations>;
   /** What is sent until `end` is called measures the run, and is no part of training. */
   measuring(): Promise<() => Promise<void>>;
 }

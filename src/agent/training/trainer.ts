@@ -9,7 +9,7 @@ import type { ColumnNames } from './datasets/dataset.ts';
 import type { OptimizerSettings } from './optimizers/optimizer.ts';
 import type { ScheduleSettings } from './optimizers/schedule.ts';
 import type { PipelinePhase } from '../../shared/phases.ts';
-import type { PassedBytes, StageSetting } from '../../shared/stage-setting.ts';
+import type { PassedActivations, StageSetting } from '../../shared/stage-setting.ts';
 import type { StageLinks } from './stage-links.ts';
 import type { GpuGradient } from '../sites/gpu-gradient.ts';
 
@@ -35,7 +35,7 @@ export interface ComputedStep extends StepResult {
   /** Of a stage in a pipeline. */
   readonly passes?: PassTimes | undefined;
   /** What it sent to other stages. */
-  readonly activations?: PassedBytes | undefined;
+  readonly activations?: PassedActivations | undefined;
 }
 
 /** Sums over samples: those of several ranks can be added, one by one. */

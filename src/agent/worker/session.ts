@@ -38,6 +38,7 @@ import type { EngineCalls } from './engine/engine-protocol.ts';
 import { RecordSender } from './record-sender.ts';
 import type { ReportChannel } from '../world/report-channel.ts';
 import { exchangesOnHost, gradientsOnDevice, stepsOf } from './steps/open-steps.ts';
+import { isDue } from './steps/steps.ts';
 import { TrainingLoop } from './training-loop.ts';
 import { rankError } from './rank-error.ts';
 import { connectStage } from './stage-connection.ts';
@@ -233,8 +234,14 @@ export class WorkerSession {
     const setting = trainer.stageSetting?.();
     if (setting === undefined) return;
     const engine = this.#engine!;
+    const { inspectEvery } = this.#configuration!.spec;
     const vectors = await engine.call('openStage', { ...setting, passages });
-    trainer.joinPipeline!(connectStage({ engine, arena, vectors }));
+    trainer.joinPipeline!(
+      connectStage({
+        ...{ engine, arena, vectors, width: setting.after?.width },
+        inspects: (iteration) => isDue(inspectEvery, { since: iteration, iteration }),
+      }),
+    );
   }
 
   /** A switch as the engine counts, which knows of exchanges alone. */

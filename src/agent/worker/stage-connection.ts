@@ -1,7 +1,8 @@
 /** A stage of a pipeline and its engine: matrices lie in the arena, calls say what to do. */
-import type { PassedBytes } from '../../shared/stage-setting.ts';
+import type { MeanThreshold, PassedBytes } from '../../shared/stage-setting.ts';
 import type { Arena, Vector } from '../memory/arena.ts';
 import type { PassageCall } from '../pipeline/boundary.ts';
+import { meanThresholds } from '../pipeline/row-thresholds.ts';
 import type { StageVectors } from '../pipeline/stage-exchange.ts';
 import type { StageLinks } from '../training/stage-links.ts';
 import type { EngineClient } from './engine/engine-client.ts';
@@ -10,11 +11,18 @@ export interface StageConnectionOptions {
   readonly engine: EngineClient;
   readonly arena: Arena;
   readonly vectors: StageVectors;
+  /** Units of a row of what goes forward; undefined in the last stage. */
+  readonly width: number | undefined;
+  /** Whether thresholds of activations are asked for in an iteration. */
+  readonly inspects: (iteration: number) => boolean;
 }
 
 export function connectStage(options: StageConnectionOptions): StageLinks {
-  const { arena, engine, vectors } = options;
+  const { arena, engine, vectors, width } = options;
   let iteration = 0;
+  let inspects = false;
+  /** Of each micro-batch, all of which have as many rows. */
+  let thresholds: (readonly MeanThreshold[])[] = [];
   let sent: PassedBytes = { dense: 0, payload: 0 };
   const count = ({ dense, payload }: PassedBytes): void => {
     sent = { dense: sent.dense + dense, payload: sent.payload + payload };
@@ -29,12 +37,17 @@ export function connectStage(options: StageConnectionOptions): StageLinks {
   return {
     begin(next) {
       iteration = next;
+      inspects = options.inspects(next);
+      thresholds = [];
       sent = { dense: 0, payload: 0 };
     },
     async send(passage, microBatch, values) {
       const call = { passage, microBatch, iteration };
       write(sideOf(call, true).outgoing, values);
       count(await engine.call('sendPassage', call));
+      if (inspects && passage === 'forward') {
+        thresholds.push(meanThresholds(values, width!));
+      }
     },
     async receive(passage, microBatch) {
       const call = { passage, microBatch, iteration };
@@ -51,7 +64,9 @@ export function connectStage(options: StageConnectionOptions): StageLinks {
     },
     async settle() {
       await engine.call('settle', {});
-      return sent;
+      return thresholds.length === 0
+        ? sent
+        : { ...sent, thresholds: averaged(thresholds) };
     },
     async measuring() {
       await engine.call('measuring', { begins: true });
@@ -61,3 +76,11 @@ export function connectStage(options: StageConnectionOptions): StageLinks {
     },
   };
 }
+
+const averaged = (
+  parts: readonly (readonly MeanThreshold[])[],
+): readonly MeanThreshold[] =>
+  parts[0]!.map(({ sparsity }, i) => ({
+    sparsity,
+    mean: parts.reduce((sum, part) => sum + part[i]!.mean, 0) / parts.length,
+  }));

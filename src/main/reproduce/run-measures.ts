@@ -75,6 +75,19 @@ export function rankMeans(
   return [...found].sort(([a], [b]) => a - b).map(([, values]) => mean(values));
 }
 
+/**
+ * Milliseconds of some phases together: the median of iterations from one on, each by the rank
+ * that spent the least, which came last and waited for nobody.
+ * @throws GradwireError `MEASURE_MISSING`
+ */
+export function timeOfLastRank(
+  records: readonly RunRecord[],
+  from: number,
+  phases: readonly Phase[],
+): number {
+  return required(median(leastTimes(records, from, phases)), `iterations from ${from}`);
+}
+
 export const evaluationsOf = (
   records: readonly RunRecord[],
 ): readonly EvaluationRecord[] =>
@@ -146,10 +159,7 @@ export const timeOf = (iteration: IterationRecord, phases: readonly Phase[]): nu
  * @throws GradwireError `MEASURE_MISSING`
  */
 export const reductionTime = (records: readonly RunRecord[], from: number): number =>
-  required(
-    median(leastTimes(records, from, ['send', 'receive', 'wait', 'reduce'])),
-    `iterations from ${from}`,
-  );
+  timeOfLastRank(records, from, ['send', 'receive', 'wait', 'reduce']);
 
 /**
  * Milliseconds that an iteration takes: the median of rank 0's from one on.

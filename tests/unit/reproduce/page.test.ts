@@ -26,6 +26,8 @@ const VALUES = {
   },
   ...{ threshold: 0.1, strays: 0.2, renewed: 0.01 },
   ...{ early: 0.8, late: 0.6, overlap: 0.5 },
+  ...{ 'start-75': 1, 'start-90': 2, 'start-95': 3 },
+  ...{ 'end-75': 0.9, 'end-90': 1.8, 'end-95': 2.5 },
 };
 
 const madeUp = (figure: Figure, evil = ''): Result =>

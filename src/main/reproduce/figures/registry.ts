@@ -7,7 +7,11 @@ import { a2sgdFigure3 } from './a2sgd-figure-3.ts';
 import { a2sgdFigure4 } from './a2sgd-figure-4.ts';
 import { a2sgdTable2 } from './a2sgd-table-2.ts';
 import { dctFigure2 } from './dct-figure-2.ts';
+import { dctFigure5 } from './dct-figure-5.ts';
+import { dctFigure7 } from './dct-figure-7.ts';
+import { dctTable1 } from './dct-table-1.ts';
 import { dctTable2 } from './dct-table-2.ts';
+import { dctTable3 } from './dct-table-3.ts';
 import { qsgdFigure2 } from './qsgd-figure-2.ts';
 import { qsgdTable1 } from './qsgd-table-1.ts';
 import { scalecomFigure1 } from './scalecom-figure-1.ts';
@@ -41,7 +45,11 @@ export const figures: readonly Figure[] = [
   scalecomTable3,
   scalecomFigure6,
   dctFigure2,
+  dctFigure5,
+  dctTable1,
   dctTable2,
+  dctTable3,
+  dctFigure7,
 ];
 
 /** @throws GradwireError `FIGURE_UNKNOWN` */

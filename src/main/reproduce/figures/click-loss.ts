@@ -1,0 +1,158 @@
+/**
+ * What DCT's tables of test losses have in common: a small recommendation model that is trained
+ * on clicks in the same way in every run, and its loss beside that of uncompressed training.
+ */
+import { formatQuantity } from '../../../shared/units.ts';
+import { pointOf, type Chart } from '../chart/chart.ts';
+import { below, notAbove } from '../contrast.ts';
+import type { Figure, Finding, ResultTable } from '../figure.ts';
+import { evaluationsOf, required } from '../run-measures.ts';
+import { mean, type Sweep } from '../sweep.ts';
+
+/** The case of uncompressed training, and the test loss of the paper's, in all of its tables. */
+export const BASELINE = 'baseline';
+export const BASELINE_THEIRS = 0.4538;
+
+/** A row of such a table. */
+export interface Compressed {
+  readonly id: string;
+  /** `2 workers at 75 %` */
+  readonly name: string;
+  /** As a sentence begins: `with 2 workers at 75 %`. */
+  readonly at: string;
+  /** The paper's test loss; absent where it has none. */
+  readonly theirs?: number;
+  /** Under its bars; default: the name. */
+  readonly category?: string;
+}
+
+/** A training's `parallelism`: both networks of the model are split behind their first layer. */
+export const splitsInto = (stages: number) => ({
+  parallelism: {
+    pipeline: { splitAfter: ['bottom1', 'top1'].slice(0, stages - 1), microBatches: 2 },
+  },
+});
+
+/** Without `world` and `exchange`. */
+export const clickTraining = (batchPerRank: number) => ({
+  workload: { model: 'dlrm-small', dataset: 'clicks', batchPerRank },
+  optimizer: { kind: 'adagrad', lr: 0.02 },
+  iterations: 300,
+  evaluateEvery: 0,
+});
+
+/** Of the test set, after the last iteration. */
+export const clickLoss: Figure['measure'] = (records) => {
+  const last = evaluationsOf(records).at(-1);
+  return {
+    values: {
+      loss: required(last?.loss, 'loss on the test set at its end'),
+      auc: required(last?.metric, 'AUC on the test set at its end'),
+    },
+  };
+};
+
+export const lossOf = (sweep: Sweep, id: string): readonly number[] =>
+  sweep.values(id, 'loss');
+
+export const losesNothing = (sweep: Sweep, { at, id }: Compressed): Finding => ({
+  text: `${at} the test loss is not above that of uncompressed training`,
+  outcome: notAbove(lossOf(sweep, id), lossOf(sweep, BASELINE)),
+});
+
+/** @param than uncompressed training, or another row */
+export const losesMore = (
+  sweep: Sweep,
+  { at, id }: Compressed,
+  than?: Compressed,
+): Finding => ({
+  text: `${at} it is above that ${than?.at ?? 'of uncompressed training'}`,
+  outcome: below(lossOf(sweep, than?.id ?? BASELINE), lossOf(sweep, id)),
+});
+
+/** The paper's, in the words in which its tables are quoted. */
+export const quotedLosses = (rows: readonly Compressed[]): string =>
+  `test loss: uncompressed ${BASELINE_THEIRS}, ` +
+  rows
+    .flatMap(({ name, theirs }) =>
+      theirs === undefined ? [] : [`${name} ${theirs.toFixed(4)}`],
+    )
+    .join(', ');
+
+export const ourLosses = (sweep: Sweep, rows: readonly Compressed[]): string =>
+  [
+    `test loss: uncompressed ${formatQuantity(sweep.mean(BASELINE, 'loss'))}`,
+    ...rows.map(({ id, name }) => `${name} ${formatQuantity(sweep.mean(id, 'loss'))}`),
+  ].join(', ');
+
+/** @param label of the axis that names the rows */
+export const lossChart = (
+  sweep: Sweep,
+  rows: readonly Compressed[],
+  label: string,
+): Chart => ({
+  kind: 'bars',
+  caption:
+    'Change of the test loss against uncompressed training with the same seed, in percent; ' +
+    'above 0 is worse. Means over the seeds; bars from the least to the most.',
+  x: {
+    label,
+    scale: 'linear',
+    categories: rows.map(({ category, name }) => category ?? name),
+  },
+  y: { label: 'change of the test loss (%)', scale: 'linear' },
+  series: [
+    {
+      name: 'here',
+      points: rows.map(({ id }, index) => pointOf(index, changes(sweep, id))),
+    },
+    {
+      name: 'the paper',
+      points: rows.flatMap(({ theirs }, index) =>
+        theirs === undefined
+          ? []
+          : [pointOf(index, [100 * (theirs / BASELINE_THEIRS - 1)])],
+      ),
+    },
+  ],
+});
+
+/** @param heading of the rows' names */
+export const lossTable = (
+  sweep: Sweep,
+  rows: readonly Compressed[],
+  heading: string,
+): ResultTable => ({
+  columns: [
+    heading,
+    'test loss, paper',
+    'test loss, here',
+    'change, here',
+    'AUC, here',
+  ],
+  rows: [
+    [
+      'nothing',
+      String(BASELINE_THEIRS),
+      formatQuantity(sweep.mean(BASELINE, 'loss')),
+      '–',
+      formatQuantity(sweep.mean(BASELINE, 'auc')),
+    ],
+    ...rows.map(({ id, name, theirs }) => [
+      name,
+      theirs === undefined ? '–' : theirs.toFixed(4),
+      formatQuantity(sweep.mean(id, 'loss')),
+      signed(mean(changes(sweep, id))),
+      formatQuantity(sweep.mean(id, 'auc')),
+    ]),
+  ],
+});
+
+/** Against the baseline, in percent, by seed. */
+function changes(sweep: Sweep, id: string): readonly number[] {
+  const baseline = lossOf(sweep, BASELINE);
+  return lossOf(sweep, id).map((value, index) => 100 * (value / baseline[index]! - 1));
+}
+
+const signed = (percent: number): string =>
+  `${percent < 0 ? '−' : '+'}${Math.abs(percent).toFixed(2)} %`;
