@@ -30,7 +30,8 @@ async function train(
 
 describe.each([1, 2, 3])('FNN-3 on the digits, seed %i', (seed) => {
   const settings = [
-    ...['workload.batchPerRank=32', 'optimizer.lr=0.02', 'optimizer.schedule=cosine'],
+    ...['workload.batchPerRank=32', 'optimizer.schedule=cosine'],
+    ...['optimizer.lr=0.02', 'optimizer.momentum=0.9'],
     ...['iterations=2400', `seed=${seed}`],
   ];
 
