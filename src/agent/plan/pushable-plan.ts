@@ -43,10 +43,20 @@ export function refuseCollective({
   });
 }
 
-/** @throws GradwireError `METHOD_NEEDS_PEERS` */
+/** @throws GradwireError `METHOD_NEEDS_PEERS`, `METHOD_OPTIMIZER_MISFIT` */
 export function requirePushable({ layers = [], method }: ExchangePlan): void {
   for (const id of [method, ...layers.map((layer) => layer.method)]) {
-    const { agreesOn } = findMethod(id);
+    const { agreesOn, movesPart } = findMethod(id);
+    if (movesPart === true) {
+      throw inputError(
+        'METHOD_OPTIMIZER_MISFIT',
+        `what ranks send by ${id} is united, and servers divide each push by the number of ranks`,
+        {
+          place: 'exchange.method',
+          next: 'Use another method, or parallelism.kind: synchronous.',
+        },
+      );
+    }
     if (agreesOn === undefined) continue;
     throw inputError(
       'METHOD_NEEDS_PEERS',

@@ -273,7 +273,7 @@ function withActivations(
   { isPipeline = false }: PlanSetting,
 ): ExchangePlan {
   const kept = change.activations === null ? undefined : base?.activations;
-  if (asked !== undefined && !isPipeline) {
+  if (change.activations !== undefined && !isPipeline) {
     throw inputError(
       'ACTIVATIONS_MISFIT',
       'no activations are sent: every rank has the whole model',

@@ -12,10 +12,13 @@ import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
 interface Setting {
   readonly path: readonly string[];
   readonly value: JsonValue;
+  /** Whether `null` was written: an empty value is a slip. */
+  readonly isNull: boolean;
 }
 
 /**
- * The raw spec with all settings applied; the given one is left as it is. Naming another
+ * The raw spec with all settings applied; the given one is left as it is. `key=null` takes the
+ * key out. Naming another
  * method drops the parameters and layers of the one that the spec had: they are not the
  * new one's.
  * @throws GradwireError `SETTING_INVALID`
@@ -25,7 +28,7 @@ export function applySettings(raw: unknown, settings: readonly string[]): unknow
   const parsed = settings.map((text) => parseSetting(text, '--set', 'SETTING_INVALID'));
   const method = parsed.findLast(({ path }) => path.join('.') === 'exchange.method');
   if (method !== undefined) dropParameters(result, method.value);
-  for (const [index, { path, value }] of parsed.entries()) {
+  for (const [index, { isNull, path, value }] of parsed.entries()) {
     let target = result;
     for (const [depth, key] of path.slice(0, -1).entries()) {
       const next = Object.hasOwn(target, key) ? target[key] : undefined;
@@ -38,7 +41,9 @@ export function applySettings(raw: unknown, settings: readonly string[]): unknow
       }
       target = (target[key] = next ?? {}) as Record<string, unknown>;
     }
-    target[path.at(-1)!] = value;
+    const key = path.at(-1)!;
+    if (isNull) Reflect.deleteProperty(target, key);
+    else target[key] = value;
   }
   return result;
 }
@@ -124,11 +129,9 @@ function parseSetting(
     });
   }
   try {
-    return {
-      path,
-      value: (parse(text.slice(equals + 1), { logLevel: 'error' }) ??
-        null) as JsonValue,
-    };
+    const written = text.slice(equals + 1);
+    const value = (parse(written, { logLevel: 'error' }) ?? null) as JsonValue;
+    return { path, value, isNull: value === null && written.trim() !== '' };
   } catch (cause) {
     const reason = (cause as Error).message.split('\n')[0]!.replace(/:$/, '');
     throw inputError(code, `the value of "${path.join('.')}" is not YAML: ${reason}`, {

@@ -70,6 +70,8 @@ function columns(
     ['wire_received_bytes', (record) => record.bytes.wireReceived],
     ['framing_sent_bytes', (record) => record.bytes.framingSent],
     ['framing_received_bytes', (record) => record.bytes.framingReceived],
+    ['activations_dense_bytes', (record) => record.activations?.dense],
+    ['activations_payload_bytes', (record) => record.activations?.payload],
     ['nnz_local', (record) => record.nnzLocal],
     ['nnz_reduced', (record) => record.nnzReduced],
     ['density', (record) => record.density],
@@ -80,6 +82,8 @@ function columns(
     ['epoch', (record) => record.epoch],
     ['method', (record) => record.method],
     ['collective', (record) => record.collective],
+    ['staleness', (record) => record.staleness ?? 0],
+    ['exchanged', (record) => Number(record.exchanged ?? true)],
   ];
 }
 

@@ -193,9 +193,10 @@ describe('a switch in mid-run', () => {
     // Pairs of an index and a value: half of the values is as much as all of them.
     expect([sent(10, 0), sent(10, 1)]).toEqual([DENSE, DENSE]);
     expect([sent(15, 0), sent(15, 1)]).toEqual([DENSE / 2, DENSE]);
-    expect(ofType(records, 'notice').map(({ code }) => code)).toContain(
-      'ACTIVATION_RESIDUAL_DROPPED',
+    const dropped = ofType(records, 'notice').filter(
+      ({ code }) => code === 'ACTIVATION_RESIDUAL_DROPPED',
     );
+    expect(dropped.map(({ rank }) => rank)).toEqual([1]);
     expect(done).toMatchObject({ consistent: true, iterations: 20 });
     expect(new Set(iterations.slice(-4).map(({ epoch }) => epoch))).toEqual(
       new Set([3]),
@@ -282,6 +283,13 @@ describe('what cannot be split', () => {
     expect(code).toBe(2);
     expect(stderr).toMatch(/SERVERS_INVALID/);
   });
+});
+
+test('no activations are switched off where none are sent', async () => {
+  const { code, stderr } = await start(['world.ranks=2'], ['3:activations=null'])
+    .finished;
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/ACTIVATIONS_MISFIT/);
 });
 
 test('a plan of stages is not foretold as that of a whole model', async () => {

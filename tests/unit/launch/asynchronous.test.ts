@@ -65,6 +65,11 @@ describe('a spec of asynchronous training', () => {
         [{ quantizeSums: { bits: 4 } }, 'COLLECTIVE_MISFIT', 'exchange.quantizeSums'],
         [{ servers: 2 }, 'COLLECTIVE_MISFIT', 'exchange.servers'],
         [{ method: 'scalecom' }, 'METHOD_NEEDS_PEERS', 'exchange.method'],
+        [{ method: 'blockcd' }, 'METHOD_OPTIMIZER_MISFIT', 'exchange.method'],
+        [
+          { layers: [{ match: '*', method: 'blockcd' }] },
+          ...(['METHOD_OPTIMIZER_MISFIT', 'exchange.method'] as const),
+        ],
         [{ method: 'a2sgd' }, 'METHOD_NEEDS_PEERS', 'exchange.method'],
         [
           { layers: [{ match: '*1*', method: 'powersgd' }] },

@@ -67,6 +67,8 @@ test('CSV has a row per iteration and rank with every phase and byte count', () 
     expect(cell('nnz_reduced')).toBe(''); // not observed, never 0
     expect(cell('residual_norm')).toBe('');
     expect(cell('method')).toBe('topk');
+    expect(cell('activations_payload_bytes')).toBe('');
+    expect([cell('staleness'), cell('exchanged')]).toEqual(['0', '1']);
   }
 });
 

@@ -22,6 +22,8 @@ describe('--set', () => {
   test.each([
     ['world.ranks=2', { ...spec, world: { ranks: 2 } }],
     ['name=', { ...spec, name: null }],
+    ['name=null', { world: spec.world, exchange: spec.exchange }],
+    ['exchange.activations=null', spec],
     ['name="a=b, c"', { ...spec, name: 'a=b, c' }],
     [
       'world.nodes=[box, other]',

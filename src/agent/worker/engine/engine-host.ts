@@ -263,7 +263,8 @@ export class EngineHost {
   /** Stages pass activations by the plan that is in force after a fence. */
   #followPlan(): readonly Notice[] {
     const drops = this.#stage?.use(this.#connected().plan.activations) === true;
-    return drops ? [RESIDUAL_DROPPED] : [];
+    // Of the stages that keep something back the first one of the first pipeline says so.
+    return drops && this.#transport!.rank === 1 ? [RESIDUAL_DROPPED] : [];
   }
 
   #opened(): StageExchange {
