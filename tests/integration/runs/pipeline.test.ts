@@ -57,12 +57,10 @@ function expectClose(
 }
 
 describe('without compression', () => {
-  test.each([
-    { stages: [['layer1'], ['layer2']], ranks: 4 },
-    { stages: [['layer1', 'layer2']], ranks: 6 },
-  ])('two pipelines after $stages are two ranks', async ({ stages, ranks }) => {
+  test('two pipelines are two ranks', async () => {
     const plain = await run(['world.ranks=2', 'evaluateEvery=7']);
-    for (const layers of stages) {
+    for (const layers of [['layer2'], ['layer1', 'layer2']]) {
+      const ranks = 2 * (layers.length + 1);
       const settings = [`world.ranks=${ranks}`, split(...layers), 'evaluateEvery=7'];
       const piped = await run([...settings, 'compareEvery=5', 'inspectEvery=6']);
       expectClose(lossesOf(piped), lossesOf(plain), 1e-4);
@@ -204,92 +202,10 @@ describe('a switch in mid-run', () => {
   });
 });
 
-describe('what cannot be split', () => {
-  test.each<[string, readonly string[], RegExp]>([
-    ['a layer that is not there', [split('layer9')], /SPLIT_UNKNOWN.*"layer9".*layer1/],
-    [
-      'behind the last',
-      [split('layer3')],
-      /PIPELINE_MISFIT: there is nothing behind "layer3"/,
-    ],
-    [
-      'more stages than layers',
-      ['world.ranks=4', split('layer1', 'layer2', 'layer3')],
-      /fnn3 has 3 layers, too few for 4 stages/,
-    ],
-    ['twice', ['world.ranks=3', split('layer1', 'layer1')], /"layer1" comes twice/],
-    [
-      'the wrong way round',
-      ['world.ranks=3', split('layer2', 'layer1')],
-      /not in the order/,
-    ],
-    [
-      'into a world that it does not fit',
-      ['world.ranks=3', split('layer1')],
-      /3 ranks do not make pipelines of 2/,
-    ],
-    [
-      'into parts that are not equal',
-      [split('layer1'), `${MICRO}=3`],
-      /batch of 16 cannot be cut into 3/,
-    ],
-    [
-      'a model whose layers have no names',
-      ['workload.model=resnet-20', 'workload.dataset=shapes', split('x')],
-      /resnet-20 cannot be split.*fnn3/,
-    ],
-    [
-      'beside an exchange',
-      [split('layer1'), 'overlap=true'],
-      /PIPELINE_MISFIT.*\(overlap\)/,
-    ],
-    [
-      'of which some are ahead',
-      [split('layer1'), 'parallelism.kind=asynchronous'],
-      /PIPELINE_MISFIT.*parallelism\.kind/,
-    ],
-    [
-      'with a norm of all',
-      [split('layer1'), 'optimizer.clipNorm=1'],
-      /optimizer\.clipNorm/,
-    ],
-    [
-      'with full gradients',
-      [split('layer1'), 'optimizer.fullGradientEvery=5'],
-      /fullGradientEvery/,
-    ],
-    [
-      'and no activations without stages',
-      ['exchange.activations.method=dct-mp'],
-      /ACTIVATIONS_MISFIT.*exchange\.activations/,
-    ],
-    [
-      'nor with a share of all',
-      [split('layer1'), 'exchange.activations.sparsity=1'],
-      /EXCHANGE_INVALID|SPEC_INVALID/,
-    ],
-  ])('%s', async (_, settings, message) => {
-    const { code, stderr } = await start(['world.ranks=2', ...settings]).finished;
-    expect(code).toBe(2);
-    expect(stderr).toMatch(message);
-    expect(stderr.trim().split('\n')).toHaveLength(1);
-  });
-
-  test('more servers than there are pipelines', async () => {
-    const { code, stderr } = await start([
-      ...['world.ranks=4', split('layer1'), 'exchange.collective=parameter-server'],
-      'exchange.servers=3',
-    ]).finished;
-    expect(code).toBe(2);
-    expect(stderr).toMatch(/SERVERS_INVALID/);
-  });
-});
-
-test('no activations are switched off where none are sent', async () => {
-  const { code, stderr } = await start(['world.ranks=2'], ['3:activations=null'])
-    .finished;
+test('a split that does not fit is one line', async () => {
+  const { code, stderr } = await start(['world.ranks=3', split('layer1')]).finished;
   expect(code).toBe(2);
-  expect(stderr).toMatch(/ACTIVATIONS_MISFIT/);
+  expect(stderr).toMatch(/^gradwire: PIPELINE_MISFIT: 3 ranks .*\(world\.ranks\).*\n$/);
 });
 
 test('a plan of stages is not foretold as that of a whole model', async () => {
@@ -316,13 +232,13 @@ describe('a stage that is lost', () => {
 
   test('comes back with the same bits, what was kept back of activations included', async () => {
     const settings = [
-      ...['world.ranks=4', split('layer1'), 'onFailure=restart', 'iterations=60'],
+      ...['world.ranks=4', split('layer1'), 'onFailure=restart', 'iterations=36'],
       ...['checkpointEvery=10', 'exchange.method=topk', LINKS],
       'exchange.activations={method: topk-backward, sparsity: 0.8}',
     ];
     const whole = await run(settings);
     const cut = start(settings);
-    await cut.record('iteration', ({ iteration }) => iteration >= 35);
+    await cut.record('iteration', ({ iteration }) => iteration >= 24);
     process.kill(pidOf(ofType(cut.records, 'started')[0]!, 1), 'SIGKILL');
     succeeded(await cut.finished);
     expect(ofType(cut.records, 'restarted')).toHaveLength(1);

@@ -1,0 +1,119 @@
+/** Which splits of models a launch takes. */
+import { describe, expect, test } from 'vitest';
+import { validateLaunch } from '../../../src/agent/launch/validate-launch.ts';
+import { applySettings } from '../../../src/main/spec/settings.ts';
+import { GradwireError } from '../../../src/shared/errors.ts';
+
+const SPEC = {
+  workload: { model: 'fnn3', dataset: 'digits', batchPerRank: 16 },
+  world: { ranks: 2 },
+};
+const split = (...layers: readonly string[]): string =>
+  `parallelism.pipeline.splitAfter=${JSON.stringify(layers)}`;
+const MICRO = 'parallelism.pipeline.microBatches';
+
+/** As the command prints it. */
+function refusalOf(
+  settings: readonly string[],
+  changes: readonly object[] = [],
+): string {
+  try {
+    const requests = changes.map((change) => ({ at: 3, change: { ...change } }));
+    validateLaunch(applySettings(SPEC, settings), requests);
+    return 'taken';
+  } catch (error) {
+    if (!(error instanceof GradwireError)) throw error;
+    const { code, message, next, place } = error.toData();
+    return `${code}: ${message} (${place}). ${next}`;
+  }
+}
+
+describe('refused is a split', () => {
+  test.each<[string, readonly string[], RegExp]>([
+    ['a layer that is not there', [split('layer9')], /SPLIT_UNKNOWN.*"layer9".*layer1/],
+    [
+      'behind the last',
+      [split('layer3')],
+      /PIPELINE_MISFIT: there is nothing behind "layer3"/,
+    ],
+    [
+      'more stages than layers',
+      ['world.ranks=4', split('layer1', 'layer2', 'layer3')],
+      /fnn3 has 3 layers, too few for 4 stages/,
+    ],
+    ['twice', ['world.ranks=3', split('layer1', 'layer1')], /"layer1" comes twice/],
+    [
+      'the wrong way round',
+      ['world.ranks=3', split('layer2', 'layer1')],
+      /not in the order/,
+    ],
+    [
+      'into a world that it does not fit',
+      ['world.ranks=3', split('layer1')],
+      /3 ranks do not make pipelines of 2/,
+    ],
+    [
+      'into parts that are not equal',
+      [split('layer1'), `${MICRO}=3`],
+      /batch of 16 cannot be cut into 3/,
+    ],
+    [
+      'a model whose layers have no names',
+      ['workload.model=resnet-20', 'workload.dataset=shapes', split('x')],
+      /resnet-20 cannot be split.*fnn3/,
+    ],
+    [
+      'beside an exchange',
+      [split('layer1'), 'overlap=true'],
+      /PIPELINE_MISFIT.*\(overlap\)/,
+    ],
+    [
+      'of which some are ahead',
+      [split('layer1'), 'parallelism.kind=asynchronous'],
+      /PIPELINE_MISFIT.*parallelism\.kind/,
+    ],
+    [
+      'with a norm of all',
+      [split('layer1'), 'optimizer.clipNorm=1'],
+      /optimizer\.clipNorm/,
+    ],
+    [
+      'with full gradients',
+      [split('layer1'), 'optimizer.fullGradientEvery=5'],
+      /fullGradientEvery/,
+    ],
+    [
+      'and no activations without stages',
+      ['exchange.activations.method=dct-mp'],
+      /ACTIVATIONS_MISFIT.*exchange\.activations/,
+    ],
+    [
+      'nor with a share of all',
+      [split('layer1'), 'exchange.activations.sparsity=1'],
+      /EXCHANGE_INVALID|SPEC_INVALID/,
+    ],
+    [
+      'of which more ranks are servers than there are pipelines',
+      [
+        ...['world.ranks=4', split('layer1')],
+        'exchange={collective: parameter-server, servers: 3}',
+      ],
+      /SERVERS_INVALID/,
+    ],
+  ])('%s', (_, settings, message) => {
+    expect(refusalOf(settings)).toMatch(message);
+  });
+});
+
+test('no activations are switched on or off where none are sent', () => {
+  const change = { activations: { method: 'dct-mp' } };
+  expect(refusalOf([split('layer1')], [change])).toBe('taken');
+  expect(refusalOf([split('layer1')], [{ activations: null }])).toBe('taken');
+  for (const one of [change, { activations: null }]) {
+    expect(refusalOf([], [one])).toMatch(/^ACTIVATIONS_MISFIT.*\(switch\)/);
+  }
+});
+
+test.each(['layer1', 'layer2'])('taken is a split after %s', (layer) => {
+  expect(refusalOf([split(layer), `${MICRO}=16`])).toBe('taken');
+});
