@@ -23,6 +23,7 @@ export function addReproduceTableCommand(reproduce: Command): void {
       const place = ({ figure }: Result): number =>
         order.includes(figure) ? order.indexOf(figure) : order.length;
       const sorted = found.toSorted((a, b) => place(a) - place(b));
-      process.stdout.write(resultsDocument(sorted));
+      const missing = order.filter((id) => !found.some(({ figure }) => figure === id));
+      process.stdout.write(resultsDocument(sorted, missing));
     });
 }

@@ -147,6 +147,9 @@ test('the document has a row and a section for each result, bars in cells escape
     '| **refuted** | 2026-01-02; A processor, 2 logical processors, load 3.1 before |',
   );
   expect(document).toContain(`\n## ${result.figure}\n`);
+  expect(document).not.toContain('Not measured yet');
+  const two = resultsDocument([result], ['x-1', 'x-2']);
+  expect(two).toContain('\n\nNot measured yet: `x-1`, `x-2`.\n\n## ');
 });
 
 test.each([

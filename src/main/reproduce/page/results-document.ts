@@ -4,14 +4,20 @@ import type { Result } from '../result.ts';
 const HEADER = `# Reproduced figures
 
 Figures and tables of the papers, repeated at laptop scale by real rank processes. Made from the
-results of \`gradwire reproduce --all\` by \`gradwire reproduce table\`; not edited. A verdict is about
+results of \`gradwire reproduce\` by \`gradwire reproduce table\`; not edited. A verdict is about
 the direction of a claim at this scale, by a rule stated before the runs
 ([what it means](decisions/050-reproductions.md)); the page that the command writes has the rule, the
 chart, every run, and what differs from the paper.
 `;
 
-/** @param results in the order of their rows */
-export function resultsDocument(results: readonly Result[]): string {
+/**
+ * @param results in the order of their rows
+ * @param missing ids of figures without a result
+ */
+export function resultsDocument(
+  results: readonly Result[],
+  missing: readonly string[] = [],
+): string {
   const header = ['figure', 'claim', 'here', 'verdict', 'measured'];
   const rows = results.map((result) => [
     `${result.paper.name}, ${result.number}: \`${result.figure}\``,
@@ -21,7 +27,9 @@ export function resultsDocument(results: readonly Result[]): string {
     `${date(result)}; ${device(result)}`,
   ]);
   const table = [header, header.map(() => '---'), ...rows].map(line).join('\n');
-  return `${HEADER}\n${table}\n${results.map(section).join('')}`;
+  const ids = missing.map((id) => `\`${id}\``).join(', ');
+  const unmeasured = missing.length === 0 ? '' : `\nNot measured yet: ${ids}.\n`;
+  return `${HEADER}\n${table}\n${unmeasured}${results.map(section).join('')}`;
 }
 
 function section({ figure, claim, findings }: Result): string {
