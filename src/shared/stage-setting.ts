@@ -37,6 +37,6 @@ export interface MeanThreshold {
 
 /** What a stage sent in an iteration. */
 export interface PassedActivations extends PassedBytes {
-  /** Of what went forward, before any of it was left out; absent where nobody asked. */
+  /** Of what went forward, before any of it was left out; undefined unless asked for. */
   readonly thresholds?: readonly MeanThreshold[];
 }

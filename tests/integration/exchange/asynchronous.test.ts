@@ -1,5 +1,5 @@
 /** Pushes to servers and pulls from them, over real sockets: exact, as arithmetic is here. */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { CounterRandom } from '../../../src/agent/kernels/random.ts';
 import { connectRanks, given, leave, N, planSwitch, step } from './engine-ranks.ts';
@@ -8,6 +8,11 @@ import { LR, servingRanks, type Serving, type ServingRank } from './serving-rank
 afterEach(leave);
 
 const atOnce = (): Promise<void> => Promise.resolve();
+
+/** Lets the others go on: turns of the event loop, in place of time. */
+async function turns(count: number): Promise<void> {
+  for (let i = 0; i < count; i++) await turn();
+}
 
 /** What all ranks have once they have met. */
 function shared(ranks: readonly ServingRank[]): Float32Array {
@@ -93,16 +98,16 @@ describe('with staleness', () => {
     const [fast, slow] = await servingRanks({ method: 'none' }, serving);
     await slow!.open();
     const ahead = fast!.run(atOnce);
-    while (fast!.pushed.length < 2) await sleep(1);
+    await fast!.reached(2);
     // It has the weights of iteration 2, and waits for those of iteration 3: without a bound it
     // would have them long before.
-    await sleep(50);
+    await turns(100);
     expect(fast!.pushed.map(({ result }) => result.staleness)).toEqual([1, 2]);
     // Its own pushes are in what it pulled, the slow rank's are not.
     const own = (t: number): number => -(LR / 2) * (((t * 29) % 17) - 8);
     expect(fast!.pushed[1]!.weights[0]).toBe(own(0) + own(1));
     await slow!.step();
-    while (fast!.pushed.length < 3) await sleep(1);
+    await fast!.reached(3);
     expect(fast!.pushed.map(({ result }) => result.staleness)).toEqual([1, 2, 2]);
     await Promise.all([slow!.run(atOnce), ahead]);
     expect(Array.from(shared([fast!, slow!]))).toEqual(
@@ -127,7 +132,7 @@ describe('with staleness', () => {
       const ranks = await servingRanks({ method: 'topk', ratio: 0.03 }, serving);
       let drawn = 0;
       const runs = ranks.map((rank) =>
-        rank.run(() => sleep(Math.floor(4 * random.uniform(drawn++)))),
+        rank.run(() => turns(Math.floor(40 * random.uniform(drawn++)))),
       );
       await Promise.all(runs);
       expect(Array.from(shared(ranks))).toEqual(
@@ -150,7 +155,7 @@ describe('ranks that have something to agree on', () => {
     const ranks = await servingRanks({ method: 'none' }, serving);
     const runs = ranks.map((rank, index) =>
       rank.run(async (iteration) => {
-        await sleep(index);
+        await turns(10 * index);
         if (index === 2 && iteration === 5) rank.rank.engine.requestStop();
       }),
     );
@@ -176,7 +181,7 @@ describe('ranks that have something to agree on', () => {
       rank.run((iteration) => {
         if (iteration === later[index]) rank.rank.engine.learn(now);
         if (iteration === later[index]) rank.rank.engine.learn(then);
-        return sleep(index);
+        return turns(10 * index);
       }),
     );
     await Promise.all(runs);

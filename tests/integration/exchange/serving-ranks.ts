@@ -35,6 +35,7 @@ export class ServingRank {
   readonly #index: number;
   readonly #serving: Serving;
   readonly #weights: { readonly offset: number; readonly length: number };
+  readonly #watchers: { readonly count: number; readonly tell: () => void }[] = [];
   #next = 0;
   #met = true;
   #staleness = 0;
@@ -74,7 +75,16 @@ export class ServingRank {
     const step = { iteration, result, weights, staleness: this.#staleness, fences };
     this.#staleness = result.staleness;
     this.pushed.push(step);
+    for (const { count, tell } of this.#watchers) {
+      if (this.pushed.length >= count) tell();
+    }
     return step;
+  }
+
+  /** Resolves when it has pushed this often. */
+  reached(count: number): Promise<void> {
+    if (this.pushed.length >= count) return Promise.resolve();
+    return new Promise((tell) => this.#watchers.push({ count, tell }));
   }
 
   /** Iterations up to the end, or to a stop. */
