@@ -72,8 +72,8 @@ export class Boundary implements Disposable {
    */
   use(plan: ActivationPlan | undefined): boolean {
     const { method, sparsity } = plan ?? {};
-    if (method === this.#plan?.method && sparsity === this.#plan?.sparsity)
-      return false;
+    const now = this.#plan;
+    if (method === now?.method && sparsity === now?.sparsity) return false;
     const drops = this.#codec.kept.length > 0;
     this.#plan = plan;
     this.#codec[Symbol.dispose]();

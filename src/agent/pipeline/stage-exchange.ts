@@ -17,7 +17,6 @@ import type { Kernels } from '../kernels/kernels.ts';
 import type { Arena, Region, Vector } from '../memory/arena.ts';
 import type { PhaseClock } from '../profile/phase-clock.ts';
 import type { Transport } from '../transport/transport.ts';
-
 import { Boundary, type PassageCall } from './boundary.ts';
 
 /** What all exchanges of a stage have in common. */
@@ -34,9 +33,8 @@ export interface PipelineEngine {
 
 /** Where in the arena the trainer writes and reads. */
 export interface StageVectors {
-  readonly before?:
-    { readonly incoming: Vector; readonly outgoing: Vector } | undefined;
-  readonly after?: { readonly incoming: Vector; readonly outgoing: Vector } | undefined;
+  readonly before?: Pick<Boundary, 'incoming' | 'outgoing'> | undefined;
+  readonly after?: Pick<Boundary, 'incoming' | 'outgoing'> | undefined;
   readonly shared: readonly Vector[];
 }
 
@@ -104,22 +102,18 @@ export class StageExchange implements Disposable {
     const boundary = this.#from(call);
     return await this.#timed(async () => {
       await boundary.receive(call);
-      const next = { ...call, microBatch: call.microBatch + 1 };
+      if (call.passage === 'evaluation') return;
       // The next can arrive while this one is computed.
-      if (
-        call.passage === 'evaluation' ||
-        next.microBatch === this.#setting.microBatches
-      )
-        return;
-      boundary.expect(next);
+      const microBatch = call.microBatch + 1;
+      const { microBatches } = this.#setting;
+      if (microBatch < microBatches) boundary.expect({ ...call, microBatch });
     });
   }
 
   async sendShared(call: SharedCall): Promise<PassedBytes> {
     const region = this.#regionOf(call);
-    const sent = this.#begin(call).send(this.#rankOf(call.peer), region);
-    // Others are written next: it must have left.
-    await sent;
+    // It must have left before the trainer writes there again.
+    await this.#begin(call).send(this.#rankOf(call.peer), region);
     return { dense: region.bytes, payload: region.bytes };
   }
 

@@ -133,6 +133,12 @@ export class ModelParameters {
     return scheduledRate(optimizer, iteration, { iterations, ranks });
   }
 
+  /** The weights of one tensor that is no table. */
+  async readWhole(name: string): Promise<Float32Array> {
+    const place = this.whole.findIndex((tensor) => tensor.name === name);
+    return (await this.#weights[place]!.ref.data()) as Float32Array;
+  }
+
   async readWeights(out: Float32Array): Promise<void> {
     this.checkLength(out, this.length);
     this.tables.read(out);

@@ -33,15 +33,10 @@ export class SharedTensors {
     const { jax, stage, weights } = this.#parts;
     const { index, shared } = stage;
     if (shared.length === 0) return;
-    let own: Float32Array | undefined;
     const borrowed: JaxArray[] = [];
     for (const [place, { borrowers, owner, tensor }] of shared.entries()) {
       if (owner === index) {
-        if (own === undefined) {
-          own = new Float32Array(weights.length);
-          await weights.readWeights(own);
-        }
-        const values = this.#sliceOf(own, tensor.name);
+        const values = await weights.readWhole(tensor.name);
         for (const peer of borrowers) await this.#send('weights', place, peer, values);
       } else if (borrowers.includes(index)) {
         const values = await this.#receive('weights', place, owner);

@@ -172,11 +172,7 @@ export class StageTrainer extends ParameterTrainer implements Trainer {
         test.rows[row] = row < filled ? first + row : 0;
       }
       read(test, filled);
-      const values =
-        stage.before === undefined
-          ? []
-          : [await this.#receive('evaluation', 0, stage.before.width)];
-      const inputs = this.#inputs(test, values);
+      const inputs = this.#inputs(test, await this.#given('evaluation', 0));
       const batch = test.upload(this.jax);
       if (stage.head === undefined) {
         const given = await this.#functions.forward(inputs, batch).data();
@@ -205,10 +201,7 @@ export class StageTrainer extends ParameterTrainer implements Trainer {
 
   /** What the stage before gives goes through this one's layers to the next. */
   async #passForward(i: number): Promise<void> {
-    const { before } = this.#parts.stage;
-    const microBatch = this.#microBatches[i]!;
-    microBatch.values =
-      before === undefined ? [] : [await this.#receive('forward', i, before.width)];
+    this.#microBatches[i]!.values = await this.#given('forward', i);
     const values = await this.#clock.measure('forward', () => {
       const { batch, inputs } = this.#inputsOf(i, true);
       return this.#functions.forward(inputs, batch).data();
@@ -218,13 +211,11 @@ export class StageTrainer extends ParameterTrainer implements Trainer {
 
   /** Of the last stage: forward and backward of one micro-batch after the other. */
   async #passLosses(to: GradientPlaces): Promise<StepResult> {
-    const { options, stage } = this.#parts;
+    const { batchPerRank } = this.#parts.options;
     let total = 0;
     let totals: readonly number[] = [];
     for (const [i, microBatch] of this.#microBatches.entries()) {
-      const { before } = stage;
-      microBatch.values =
-        before === undefined ? [] : [await this.#receive('forward', i, before.width)];
+      microBatch.values = await this.#given('forward', i);
       const gradients = await this.#clock.measure('backward', async () => {
         const { batch, inputs, loader } = this.#inputsOf(i);
         const [[loss, sums], of] = this.#functions.lossAndGradient(inputs, batch);
@@ -236,7 +227,7 @@ export class StageTrainer extends ParameterTrainer implements Trainer {
       });
       await this.#passBack(gradients, i);
     }
-    return this.measures(total, options.batchPerRank, totals);
+    return this.measures(total, batchPerRank, totals);
   }
 
   /** @param given the gradient of what this stage has passed on; used up */
@@ -291,6 +282,12 @@ export class StageTrainer extends ParameterTrainer implements Trainer {
     await this.#clock.measure('activations', () =>
       this.#linked.send(passage, i, values),
     );
+  }
+
+  /** From the stage before; nothing where there is none. */
+  async #given(passage: Passage, i: number): Promise<JaxArray[]> {
+    const { before } = this.#parts.stage;
+    return before === undefined ? [] : [await this.#receive(passage, i, before.width)];
   }
 
   /** @returns [samples · rows, width] */

@@ -82,7 +82,7 @@ export const sparcmlFigure7: Figure = {
   differences: [
     'Counted in sums that real ranks exchanged, where the paper shows the formula: the mean of 60 iterations.',
     'The uniform entries are the largest of made-up values, which are independent from rank to rank (top-k with its residual). The disjoint ones are the blocks of random block coordinate descent.',
-    'k = 4 and 15: with more, 16 ranks would have half of all entries together, where the collective gives up its sparse format and nobody counts.',
+    'k = 4 and 15: with more, 16 ranks would have half of all entries together, where the collective gives up its sparse format and its entries are not counted.',
   ],
   seeds: [1, 2],
   cases,
