@@ -165,6 +165,14 @@ export const rooms = {
     'agent/transport',
     SHARED,
   ],
+  // Threads that compute gradients.
+  'agent/worker/trainers': [
+    'agent/exchange',
+    'agent/memory',
+    'agent/training',
+    'agent/worker/engine',
+    SHARED,
+  ],
   // Forms of parallelism.
   'agent/worker/steps': [
     'agent/exchange',
@@ -173,6 +181,7 @@ export const rooms = {
     'agent/sites',
     'agent/training',
     'agent/worker/engine',
+    'agent/worker/trainers',
     SHARED,
   ],
   'agent/worker': [
@@ -189,6 +198,7 @@ export const rooms = {
     'agent/training',
     'agent/worker/engine',
     'agent/worker/steps',
+    'agent/worker/trainers',
     'agent/world',
     SHARED,
   ],

@@ -165,6 +165,7 @@ const builders: Record<Part, () => Promise<void>> = {
           worker: 'src/agent/worker/main.ts',
           inspector: 'src/agent/training/inspect/inspector.ts',
           'engine-thread': 'src/agent/worker/engine/engine-thread.ts',
+          'gradient-thread': 'src/agent/worker/trainers/gradient-thread.ts',
           'allreduce-rank': 'src/agent/allreduce/rank-main.ts',
           'probe-rank': 'src/agent/probe/rank-main.ts',
           'pulse-thread': 'src/agent/transport/pulse-thread.ts',

@@ -3,7 +3,8 @@
  * exchange in every iteration. `local-steps`: each takes `every` steps of its own, then they
  * exchange how far they have moved (docs/decisions/048-local-steps.md). `asynchronous`: each
  * pushes its gradients to servers and pulls weights from them, at most `staleness` iterations
- * ahead of the slowest (docs/decisions/052-asynchronous-servers.md). With `pipeline` the
+ * ahead of the slowest (docs/decisions/052-asynchronous-servers.md), and may compute several
+ * gradients at the same time (docs/decisions/053-trainer-threads.md). With `pipeline` the
  * model is split as well, and ranks with the same layers exchange
  * (docs/decisions/055-pipelines.md).
  */
@@ -59,6 +60,24 @@ export const parallelismSchema = z.strictObject({
     .max(1024)
     .optional()
     .describe('Ranks that are servers too, of asynchronous; default: 1'),
+  trainerThreads: z
+    .int()
+    .min(1)
+    .max(256)
+    .optional()
+    .describe(
+      'Threads of a rank that compute gradients at the same time and share its residual, of ' +
+        'asynchronous; default: 1',
+    ),
+  drainEvery: z
+    .int()
+    .min(1)
+    .max(1_000_000_000)
+    .optional()
+    .describe(
+      'Iterations after which a rank, on average, sends all of its residual, of ' +
+        'asynchronous; default: never',
+    ),
   pipeline: z
     .strictObject({
       splitAfter: z
@@ -164,16 +183,25 @@ export interface StalenessSettings {
   readonly staleness: number;
   /** S: ranks that hold a part of the weights each. */
   readonly servers: number;
+  /** Of a rank, at most s + 1. */
+  readonly trainerThreads: number;
+  /** Iterations between two drains of a rank's residual, on average; default: there is none. */
+  readonly drainEvery?: number | undefined;
 }
 
 const STALENESS = 4;
 const SERVERS = 1;
+const TRAINER_THREADS = 1;
 
 /** Undefined where ranks wait for one another. */
 export function asynchronousOf({ parallelism }: Shared): StalenessSettings | undefined {
   if (parallelism?.kind !== 'asynchronous') return undefined;
-  const { servers = SERVERS, staleness = STALENESS } = parallelism;
-  return { servers, staleness };
+  const { drainEvery, servers = SERVERS, staleness = STALENESS } = parallelism;
+  const { trainerThreads = TRAINER_THREADS } = parallelism;
+  return {
+    ...{ servers, staleness, trainerThreads },
+    ...(drainEvery === undefined ? {} : { drainEvery }),
+  };
 }
 
 /**

@@ -53,6 +53,10 @@ export const iterationRecordSchema = z.strictObject({
    * pushes of the slowest rank its weights lacked (asynchronous training); default: 0.
    */
   staleness: count.optional(),
+  /** Which of the rank's trainer threads has computed the gradient, where it has several. */
+  trainerThread: count.optional(),
+  /** Said where the rank sent all of its residual along (`parallelism.drainEvery`). */
+  drained: z.literal(true).optional(),
   /** Said where ranks did not exchange in this iteration (local steps): nothing was sent. */
   exchanged: z.literal(false).optional(),
   bytes: z.strictObject({

@@ -26,18 +26,20 @@ export type Order =
   /** What a method that has ended had kept back follows, of the server's whole range. */
   | { readonly kind: 'leftover'; readonly lr: number }
   /**
-   * All of an iteration has been pushed. May the next begin? If so, with which weights? Asked in
-   * the same breath, so that no rank that goes on at once comes between.
+   * All of an iteration has been pushed. May another one begin? If so, with which weights? Asked
+   * in the same message, so that no rank that goes on at once comes between.
    */
   | {
       readonly kind: 'pushed';
       readonly iteration: number;
       /** Whether all should meet: there is something to agree on. */
       readonly wantsFence: boolean;
-      /** Whether all meet before the next iteration anyhow: then nothing is asked. */
-      readonly meets: boolean;
+      /** Default: nothing is asked. */
+      readonly asks?: number | undefined;
     }
-  /** There is a fence before the next iteration: nothing follows until all have met. */
+  /** May this iteration begin, and with which weights? */
+  | { readonly kind: 'ask'; readonly iteration: number }
+  /** Nothing follows until all have met. */
   | { readonly kind: 'meet' };
 
 export interface Reply {
@@ -47,8 +49,10 @@ export interface Reply {
   readonly version: number;
 }
 
-const KINDS = ['share', 'leftover', 'pushed', 'meet'] as const;
+const KINDS = ['share', 'leftover', 'pushed', 'ask', 'meet'] as const;
 const NUMBERS = 6;
+/** No iteration. */
+const NONE = -1;
 export const ORDER_BYTES = 8 * NUMBERS;
 export const REPLY_BYTES = 16;
 
@@ -69,7 +73,10 @@ export function encodeOrder(order: Order): Uint8Array {
     case 'pushed':
       numbers[1] = order.iteration;
       numbers[2] = Number(order.wantsFence);
-      numbers[3] = Number(order.meets);
+      numbers[3] = order.asks ?? NONE;
+      break;
+    case 'ask':
+      numbers[1] = order.iteration;
       break;
     case 'meet':
       break;
@@ -90,8 +97,12 @@ export function decodeOrder({ buffer, byteOffset }: Uint8Array): Order {
     }
     case 'leftover':
       return { kind, lr };
-    case 'pushed':
-      return { kind, iteration, wantsFence: second === 1, meets: third === 1 };
+    case 'pushed': {
+      const pushed = { kind, iteration, wantsFence: second === 1 };
+      return third === NONE ? pushed : { ...pushed, asks: third };
+    }
+    case 'ask':
+      return { kind, iteration };
     case 'meet':
       return { kind };
     case undefined:

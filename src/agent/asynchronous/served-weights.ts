@@ -13,12 +13,14 @@ import type { FlatTensor } from '../plan/buckets.ts';
 import type { ExchangePlan } from '../../shared/exchange-plan.ts';
 import type { Reply } from './orders.ts';
 import { PeerLine, type LineOptions } from './peer-line.ts';
-import { ServerClient, type PullRequest } from './server-client.ts';
+import { ServerClient, type Ask, type PushEnd } from './server-client.ts';
 import { WeightServer, type ServerSettings } from './weight-server.ts';
 
 export interface AsynchronousSettings extends ServerSettings {
   /** S. */
   readonly servers: number;
+  /** Iterations between two drains of a rank's residual, on average; default: there is none. */
+  readonly drainEvery?: number | undefined;
 }
 
 export interface ServedWeightsOptions extends LineOptions {
@@ -30,7 +32,7 @@ export interface ServedWeightsOptions extends LineOptions {
   /** The node of each rank; default: all are on one. */
   readonly places?: readonly number[] | undefined;
   readonly settings: AsynchronousSettings;
-  /** All of them, flat: where training begins, later as they were pulled last. */
+  /** All of them, flat: where training begins, and where they go when all have met. */
   readonly weights: Vector;
   /** What a server of this rank has saved; default: training begins. */
   readonly velocities?: readonly Float32Array[] | undefined;
@@ -41,10 +43,12 @@ export interface ServedWeightsOptions extends LineOptions {
 export class ServedWeights implements Disposable {
   readonly #server: WeightServer | undefined;
   readonly #client: ServerClient;
+  readonly #weights: Vector;
 
   constructor(options: ServedWeightsOptions) {
     const { arena, places, settings, transport, velocities, weights } = options;
     const { rank, size } = transport;
+    this.#weights = weights;
     const ranks = serverRanks(places ?? onOneNode(size), settings.servers);
     const ranges = partRanges(weights.length, ranks.length);
     const lines = Array.from({ length: size }, (_, peer) =>
@@ -93,12 +97,16 @@ export class ServedWeights implements Disposable {
     return this.#client.pushLeftover(leftover, lr);
   }
 
-  pull(request: PullRequest): Promise<Reply> {
-    return this.#client.pull(request);
+  pushed(end: PushEnd, ask?: Ask): Promise<Reply | undefined> {
+    return this.#client.pushed(end, ask);
+  }
+
+  ask(ask: Ask): Promise<Reply> {
+    return this.#client.ask(ask);
   }
 
   meet(): Promise<void> {
-    return this.#client.meet();
+    return this.#client.meet(this.#weights);
   }
 
   /** The plan of what follows, where all have met. */

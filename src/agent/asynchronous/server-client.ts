@@ -45,15 +45,18 @@ export interface ServerClientOptions {
   readonly own: WeightServer | undefined;
   /** To all other ranks, by rank. */
   readonly lines: readonly (PeerLine | undefined)[];
-  /** The flat weights, as they were pulled last. */
-  readonly weights: Vector;
 }
 
-export interface PullRequest {
-  /** The iteration that is to begin. */
+/** May this iteration begin? Iterations are asked for in order, each once. */
+export interface Ask {
   readonly iteration: number;
-  /** Whether all meet before it anyhow. */
-  readonly meets: boolean;
+  /** Where its flat weights go. */
+  readonly into: Vector;
+}
+
+/** What ends a push. */
+export interface PushEnd {
+  readonly iteration: number;
   /** Whether this rank has something for all to agree on. */
   readonly wantsFence: boolean;
 }
@@ -62,6 +65,8 @@ export class ServerClient {
   readonly #options: ServerClientOptions;
   /** By bucket, then by server. */
   #shares: readonly (readonly BucketShare[])[];
+  /** All meet before this iteration, as the first server has said. */
+  #fence: number | undefined;
 
   constructor(options: ServerClientOptions) {
     this.#options = options;
@@ -118,33 +123,41 @@ export class ServerClient {
   }
 
   /**
-   * Ends this rank's pushes of the iteration before, and waits until the next may begin, with
-   * weights, or until all meet instead.
+   * All shares of an iteration have been pushed.
+   * @param ask whether another may begin, asked in the same message
+   * @returns the answer, as `ask`'s; undefined where nothing was asked
    * @throws the transport's errors
    */
-  async pull(request: PullRequest): Promise<Reply> {
-    const { seats } = this.#options;
-    const { meets } = request;
-    const replies = await Promise.all(
-      seats.map((seat) => this.#pullFrom(seat, request)),
-    );
-    const version = Math.min(...replies.map((reply) => reply.version));
-    // The first server alone knows of fences that nobody has foreseen; it knows whom it told.
-    const fence = replies[0]!.fence;
-    if (fence && !meets) await this.#tell(seats.slice(1), { kind: 'meet' });
-    return { fence, version };
+  async pushed(end: PushEnd, ask?: Ask): Promise<Reply | undefined> {
+    if (ask !== undefined) return await this.#askAll(ask, end);
+    await Promise.all(this.#options.seats.map((seat) => this.#end(seat, end)));
+    return undefined;
   }
 
   /**
-   * All have met: what the servers have made of every push is everybody's weights.
+   * Waits until the iteration may begin, with weights, or until it is certain that all meet
+   * before it.
    * @throws the transport's errors
    */
-  async meet(): Promise<void> {
+  async ask(ask: Ask): Promise<Reply> {
+    return await this.#askAll(ask);
+  }
+
+  /**
+   * Nothing more is pushed until all have met: what the servers have then made of every push
+   * is everybody's weights.
+   * @throws the transport's errors
+   */
+  async meet(weights: Vector): Promise<void> {
     const { arena, lines, own, seats } = this.#options;
+    this.#fence = undefined;
+    await Promise.all(
+      seats.map(({ line }) => line && this.#order(line, { kind: 'meet' })),
+    );
     await own?.closed();
     await Promise.all(
       seats.flatMap(({ line, range }) => {
-        const place = this.#placeOf(range);
+        const place = within(weights, range);
         if (line !== undefined) {
           return [line.receive(MEET_STREAM, arena.u8(place.offset, 4 * place.length))];
         }
@@ -155,19 +168,45 @@ export class ServerClient {
     );
   }
 
-  async #pullFrom({ line, range }: ServerSeat, request: PullRequest): Promise<Reply> {
-    const { arena, own, rank } = this.#options;
-    const { iteration, meets, wantsFence } = request;
-    const pushed = iteration - 1;
-    const place = this.#placeOf(range);
-    const met = { fence: true, version: iteration };
-    if (line === undefined) {
-      own!.pushed(rank, pushed, wantsFence);
-      return meets ? met : await own!.pull(iteration, arena.f32(place));
+  /** @param end what was pushed before, if the servers do not know */
+  async #askAll(ask: Ask, end?: PushEnd): Promise<Reply> {
+    const { seats } = this.#options;
+    const { iteration } = ask;
+    if (this.#fence !== undefined) {
+      // Servers would let this iteration begin, which is behind the fence.
+      if (end !== undefined) await this.pushed(end);
+      return { fence: true, version: this.#fence };
     }
-    const order = { kind: 'pushed', iteration: pushed, wantsFence, meets } as const;
-    await this.#order(line, order);
-    if (meets) return met;
+    const replies = await Promise.all(
+      seats.map((seat) => this.#askOne(seat, ask, end)),
+    );
+    // The first server alone knows of fences that nobody has foreseen.
+    const { fence } = replies[0]!;
+    if (fence) this.#fence = iteration;
+    return { fence, version: Math.min(...replies.map(({ version }) => version)) };
+  }
+
+  async #end({ line }: ServerSeat, { iteration, wantsFence }: PushEnd): Promise<void> {
+    const { own, rank } = this.#options;
+    if (line === undefined) own!.pushed(rank, iteration, wantsFence);
+    else await this.#order(line, { kind: 'pushed', iteration, wantsFence });
+  }
+
+  async #askOne(seat: ServerSeat, ask: Ask, end: PushEnd | undefined): Promise<Reply> {
+    const { arena, own } = this.#options;
+    const { iteration, into } = ask;
+    const { line, range } = seat;
+    const place = within(into, range);
+    if (line === undefined) {
+      if (end !== undefined) await this.#end(seat, end);
+      return await own!.pull(iteration, arena.f32(place));
+    }
+    await this.#order(
+      line,
+      end === undefined
+        ? { kind: 'ask', iteration }
+        : { kind: 'pushed', ...end, asks: iteration },
+    );
     const bytes = new Uint8Array(REPLY_BYTES);
     await line.receive(REPLY_STREAM, bytes);
     const reply = decodeReply(bytes);
@@ -224,16 +263,6 @@ export class ServerClient {
     }
   }
 
-  #placeOf({ length, start }: ElementRange): Vector {
-    return { offset: this.#options.weights.offset + 4 * start, length };
-  }
-
-  /** The servers on other ranks. */
-  async #tell(seats: readonly ServerSeat[], order: Order): Promise<void> {
-    const others = seats.flatMap(({ line }) => (line === undefined ? [] : [line]));
-    await Promise.all(others.map((line) => this.#order(line, order)));
-  }
-
   #order(line: PeerLine, order: Order): Promise<void> {
     return line.send(ORDER_STREAM, encodeOrder(order));
   }
@@ -245,6 +274,11 @@ export class ServerClient {
     );
   }
 }
+
+const within = ({ offset }: Vector, { length, start }: ElementRange): Vector => ({
+  offset: offset + 4 * start,
+  length,
+});
 
 /** The first of ascending indices that is not below this one. */
 function firstFrom(indices: Uint32Array, least: number): number {

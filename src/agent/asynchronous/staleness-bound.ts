@@ -14,10 +14,17 @@
 /** `wait`: ask again when anything has been pushed. */
 export type Answer = 'begin' | 'wait' | 'fence';
 
+/** Of a worker, whose iterations may end in another order than they began in. */
+interface Progress {
+  /** All iterations before this one have been pushed. */
+  next: number;
+  /** Pushed as well. */
+  readonly beyond: Set<number>;
+}
+
 export class StalenessBound {
   readonly #staleness: number;
-  /** Of each worker, the iteration after the last that it has pushed. */
-  readonly #pushed: number[];
+  readonly #workers: readonly Progress[];
   /** The newest iteration that any worker may have begun. */
   #newest = 0;
   #fence: number | undefined;
@@ -25,35 +32,53 @@ export class StalenessBound {
   /** @param staleness s: iterations by which a worker may be ahead of the slowest */
   constructor(workers: number, staleness: number) {
     this.#staleness = staleness;
-    this.#pushed = new Array<number>(workers).fill(0);
+    this.#workers = Array.from({ length: workers }, () => ({
+      ...{ next: 0, beyond: new Set<number>() },
+    }));
   }
 
-  /** All workers begin this iteration together. */
-  meet(iteration: number): void {
-    this.#pushed.fill(iteration);
-    this.#newest = iteration;
+  /**
+   * All workers begin this iteration together.
+   * @param count of iterations that each begins at once, from this one on
+   */
+  meet(iteration: number, count = 1): void {
+    for (const worker of this.#workers) {
+      worker.next = iteration;
+      worker.beyond.clear();
+    }
+    this.#newest = iteration + count - 1;
     this.#fence = undefined;
   }
 
   /** The weights have every worker's pushes of the iterations before this one. */
   get version(): number {
-    return Math.min(...this.#pushed);
+    return Math.min(...this.#workers.map(({ next }) => next));
   }
 
   /** Whether all workers have pushed the same iterations. */
   get even(): boolean {
-    return this.#pushed.every((iteration) => iteration === this.#pushed[0]);
+    const { version } = this;
+    return this.#workers.every(
+      ({ beyond, next }) => next === version && beyond.size === 0,
+    );
   }
 
   /** A worker's push of an iteration has been applied, all of it. */
   pushed(worker: number, iteration: number): void {
-    const expected = this.#pushed[worker];
-    if (iteration !== expected) {
+    const progress = this.#workers[worker]!;
+    const { beyond, next } = progress;
+    // What is further ahead was not allowed to begin.
+    if (
+      iteration < next ||
+      iteration > next + this.#staleness ||
+      beyond.has(iteration)
+    ) {
       throw new Error(
-        `internal: worker ${worker} pushed iteration ${iteration}, not ${expected}`,
+        `internal: worker ${worker} pushed iteration ${iteration}, and has all before ${next}`,
       );
     }
-    this.#pushed[worker] = iteration + 1;
+    beyond.add(iteration);
+    while (beyond.delete(progress.next)) progress.next++;
   }
 
   /** All are to meet, as soon as they can. */
@@ -61,7 +86,7 @@ export class StalenessBound {
     this.#fence ??= this.#newest + 1;
   }
 
-  /** Whether a worker that has pushed all iterations before may begin this one. */
+  /** Whether a worker that has begun all iterations before may begin this one. */
   ask(iteration: number): Answer {
     if (iteration === this.#fence) return 'fence';
     if (iteration - this.version > this.#staleness) return 'wait';

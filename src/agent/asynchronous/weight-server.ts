@@ -34,6 +34,8 @@ import { WeightShard, type ShardSettings } from './weight-shard.ts';
 export interface ServerSettings extends Omit<ShardSettings, 'workers'> {
   /** s. */
   readonly staleness: number;
+  /** Of each worker: iterations that it begins at once where all have met. */
+  readonly trainerThreads: number;
 }
 
 export interface WeightServerOptions {
@@ -87,7 +89,7 @@ export class WeightServer implements Disposable {
   readonly #shard: WeightShard;
   readonly #scratch = new Map<string, Region>();
   /** Of weights on their way, by worker. */
-  readonly #copies = new Map<number, Float32Array>();
+  readonly #copies = new Map<number, Float32Array<ArrayBuffer>>();
   #buckets: readonly ServedBucket[];
   #waiting: Waiting[] = [];
   #loops: Promise<unknown> = Promise.resolve();
@@ -119,7 +121,9 @@ export class WeightServer implements Disposable {
 
   /** All workers begin this iteration: their orders are carried out until they meet again. */
   open(iteration: number): void {
-    this.#bound.meet(iteration);
+    this.#bound.meet(iteration, this.#options.settings.trainerThreads);
+    // Weights have the decay of the iterations before.
+    for (const served of this.#buckets) served.decayed = iteration - 1;
     this.#loops = Promise.all(
       this.#options.lines.map(async (line, worker) => {
         if (line === undefined) return;
@@ -145,8 +149,8 @@ export class WeightServer implements Disposable {
     const { data, form, iteration, lr } = pushed;
     const served = this.#buckets[pushed.bucket]!;
     const { share } = served;
-    if (iteration > served.decayed) {
-      served.decayed = iteration;
+    // Of each iteration once, though another thread of a worker may have passed it by.
+    for (; served.decayed < iteration; served.decayed++) {
       reduce(() => {
         this.#shard.decay(share.pieces, lr);
       });
@@ -235,21 +239,30 @@ export class WeightServer implements Disposable {
           this.addLeftover(worker, gradient, order.lr);
           break;
         }
-        case 'pushed': {
+        case 'pushed':
           this.pushed(worker, order.iteration, order.wantsFence);
-          if (order.meets) return;
-          const reply = await this.pull(order.iteration + 1, weights);
-          await line.send(REPLY_STREAM, encodeReply(reply));
-          if (reply.fence) return;
-          await line.send(PULL_STREAM, new Uint8Array(weights.buffer));
+          if (order.asks !== undefined) await this.#answer(line, order.asks, weights);
           break;
-        }
+        case 'ask':
+          await this.#answer(line, order.iteration, weights);
+          break;
         case 'meet':
           return;
         default:
           order satisfies never;
       }
     }
+  }
+
+  /** @param weights on their way to this worker */
+  async #answer(
+    line: PeerLine,
+    iteration: number,
+    weights: Float32Array<ArrayBuffer>,
+  ): Promise<void> {
+    const reply = await this.pull(iteration, weights);
+    await line.send(REPLY_STREAM, encodeReply(reply));
+    if (!reply.fence) await line.send(PULL_STREAM, new Uint8Array(weights.buffer));
   }
 
   async #receiveShare(
@@ -293,7 +306,7 @@ export class WeightServer implements Disposable {
     return planBuckets(tensors, plan).map((bucket) => ({
       bucket,
       share: shareOf(bucket, range),
-      decayed: this.#bound.version - 1,
+      decayed: -1,
       reader: undefined,
     }));
   }

@@ -10,28 +10,30 @@ import type { Notice } from '../../shared/records.ts';
 import type { ErrorData } from '../../shared/errors.ts';
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
-import {
-  ServedWeights,
-  type AsynchronousSettings,
-} from '../asynchronous/served-weights.ts';
-import { parameterServer } from '../collectives/parameter-server.ts';
 import type { SmallOperation } from '../collectives/small-allreduce.ts';
 import type { Arena, Vector } from '../memory/arena.ts';
 import { awaitedLater } from './awaited-later.ts';
 import type { Kernels } from '../kernels/kernels.ts';
-import { ByteLedger, type LedgerLine } from '../profile/byte-ledger.ts';
+import { ByteLedger } from '../profile/byte-ledger.ts';
 import type { ExchangeProfile, PhaseClock } from '../profile/phase-clock.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { FlatTensor } from '../plan/buckets.ts';
-import type { StateTransition } from './carried-state.ts';
 import type { EngineState } from './engine-state.ts';
+import { AsynchronousExchange } from './asynchronous-exchange.ts';
 import { CollectiveGroup } from './collective-group.ts';
+import type {
+  ExchangeRequest,
+  ExchangeResult,
+  Fence,
+  SummaryScope,
+} from './exchange-calls.ts';
 import type { ExchangeSummary } from './exchange-statistics.ts';
 import type { GradientSite } from '../sites/gradient-site.ts';
 import { NetworkKnowledge } from '../auto/network-knowledge.ts';
-import { PlanExecution, type BucketObservation } from './plan-execution.ts';
+import { PlanExecution } from './plan-execution.ts';
 import { transportSubset } from '../transport/transport-subset.ts';
 import { Readiness } from './readiness.ts';
+import { GO_ON, PAUSE, STOP, wishes } from './wishes.ts';
 import { PlanSchedule } from '../plan/plan-schedule.ts';
 import { transitionOf, type Transition } from '../plan/residual-transition.ts';
 import {
@@ -69,74 +71,6 @@ export interface EngineOptions {
   readonly resume?: EngineState | undefined;
 }
 
-/** What ranks want after this iteration; they do what is the highest that one of them says. */
-const GO_ON = 0;
-const STOP = 1;
-const PAUSE = 2;
-
-export interface ExchangeResult {
-  readonly profile: ExchangeProfile;
-  readonly bytes: LedgerLine & { readonly payload: number };
-  readonly statistics: ExchangeSummary;
-  readonly residualNorm?: number | undefined;
-  readonly epoch: number;
-  readonly method: string;
-  /** The collective that carried the largest bucket. */
-  readonly collective: string;
-  /** All ranks agreed to stop after this iteration. */
-  readonly stop: boolean;
-  /** As `stop`, but they are to go on later from a checkpoint. */
-  readonly pause: boolean;
-  /** What `auto` has to say: the same on all ranks. */
-  readonly notices: readonly Notice[];
-  /** Where they were asked for. */
-  readonly buckets?: readonly BucketObservation[] | undefined;
-}
-
-/** What the trainer computes while an exchange is under way: its gradient, or the next. */
-export type Beside = 'backward' | 'next';
-
-export interface ExchangeRequest {
-  readonly beside?: Beside | undefined;
-  readonly inspects?: boolean | undefined;
-  /** What errors call the iteration; default: as it is counted. */
-  readonly named?: number | undefined;
-}
-
-export interface ServeRequest {
-  /** The one that all ranks begin. */
-  readonly iteration: number;
-  readonly settings: AsynchronousSettings;
-  /** Flat, the same on all ranks. */
-  readonly weights: Vector;
-}
-
-export interface PushRequest {
-  /** η, of this iteration. */
-  readonly lr: number;
-  /** Whether all ranks meet behind it anyhow. */
-  readonly meets: boolean;
-  readonly inspects?: boolean | undefined;
-}
-
-export interface PushResult extends ExchangeResult {
-  /** Iterations by which the weights that were pulled lack pushes of the slowest rank. */
-  readonly staleness: number;
-  /** Whether all ranks have met: they have the same weights. */
-  readonly met: boolean;
-}
-
-export interface Fence {
-  readonly planSwitch: PlanSwitch;
-  readonly from: ExchangePlan;
-  readonly transition: Transition;
-  /** What became of the state that is kept beside the residual. */
-  readonly state: StateTransition;
-}
-
-/** Which ranks take part in a summary: all, or those with the same tensors. */
-export type SummaryScope = 'all' | 'replicas';
-
 /** Reading the residual costs a pass over it: once in this many iterations. */
 const RESIDUAL_NORM_EVERY = 10;
 
@@ -148,10 +82,10 @@ export class ExchangeEngine implements Disposable {
   readonly #group: CollectiveGroup;
   readonly #world: CollectiveGroup;
   readonly #knowledge: NetworkKnowledge;
+  /** In place of exchanges, where ranks do not wait for one another. */
+  readonly asynchronous: AsynchronousExchange;
   #execution: PlanExecution;
   #request = GO_ON;
-  /** Undefined unless training is asynchronous. */
-  #served: ServedWeights | undefined;
   /** Of the exchange under way, where something else goes on beside it. */
   #beside: { iteration: number; readiness: Readiness; isExposed: boolean } | undefined;
 
@@ -182,6 +116,14 @@ export class ExchangeEngine implements Disposable {
     if (resume !== undefined) this.#schedule.restore(resume.schedule);
     this.#execution = this.#execute(this.#schedule.plan);
     if (resume !== undefined) this.#restore(resume);
+    this.asynchronous = new AsynchronousExchange({
+      ...{ ...options, ledger: this.#ledger, group: this.#group },
+      schedule: this.#schedule,
+      velocities: resume?.velocities,
+      execution: () => this.#execution,
+      observe: (iteration, inspects) => this.#observe(iteration, inspects),
+      wish: () => this.#request,
+    });
   }
 
   /**
@@ -195,7 +137,7 @@ export class ExchangeEngine implements Disposable {
       streams: this.#group.save(),
       buckets: await this.#execution.save(),
       residual: await this.#options.site.residual.save(),
-      velocities: this.#served?.velocities ?? [],
+      velocities: this.asynchronous.velocities,
     };
   }
 
@@ -240,7 +182,7 @@ export class ExchangeEngine implements Disposable {
       fences.push({ planSwitch, from, transition, state });
       from = plan;
     }
-    if (fences.length > 0) this.#served?.replan(from);
+    if (fences.length > 0) this.asynchronous.replan(from);
     return fences;
   }
 
@@ -284,76 +226,6 @@ export class ExchangeEngine implements Disposable {
     } finally {
       this.#beside = undefined;
     }
-  }
-
-  /**
-   * All ranks begin this iteration of asynchronous training, and servers go on serving until a
-   * push of every rank says that all have met.
-   */
-  serve({ iteration, settings, weights }: ServeRequest): void {
-    const { clock, resume } = this.#options;
-    this.#served ??= new ServedWeights({
-      ...this.#options,
-      ...{ settings, weights, ledger: this.#ledger },
-      plan: this.#schedule.plan,
-      epoch: () => this.#schedule.epoch,
-      velocities: resume?.velocities,
-      reduce: (work) => clock.measure('reduce', work),
-    });
-    this.#served.open(iteration);
-  }
-
-  /**
-   * Give the gradient to the servers, and get weights for the next iteration: where `serve` was
-   * told. The gradient has no meaning afterwards.
-   * @throws GradwireError `GRADIENT_NOT_FINITE`, `PAYLOAD_INVALID`, the transport's errors
-   */
-  async push(
-    iteration: number,
-    { inspects = false, lr, meets }: PushRequest,
-  ): Promise<PushResult> {
-    const { clock, site, transport } = this.#options;
-    const served = this.#served!;
-    clock.begin();
-    const statistics = await this.#execution.run(iteration, {
-      take: (bucket, payload) => served.push(bucket, payload, { iteration, lr }),
-    });
-    await site.residual.flush((leftover) => served.pushLeftover(leftover, lr));
-    const observed = await this.#observe(iteration, inspects);
-    const next = iteration + 1;
-    const reply = await served.pull({
-      iteration: next,
-      meets: meets || this.#schedule.isDue(next),
-      wantsFence: this.#request !== GO_ON || this.#schedule.hasNews,
-    });
-    const request = reply.fence ? await this.#meet(served) : GO_ON;
-    const profile = clock.end();
-    return {
-      profile,
-      bytes: {
-        ...this.#ledger.close(transport.counters),
-        payload: this.#execution.payloadBytes,
-      },
-      statistics,
-      ...observed,
-      ...this.#inForce(parameterServer.id),
-      ...wishes(request),
-      notices: [],
-      staleness: reply.fence ? 0 : next - reply.version,
-      met: reply.fence,
-    };
-  }
-
-  /** @returns what ranks want to do now */
-  async #meet(served: ServedWeights): Promise<number> {
-    const [epoch, request] = await this.#group.summarize(
-      CONTROL_STREAM,
-      [this.#schedule.knownEpoch, this.#request],
-      ['min', 'max'],
-    );
-    this.#schedule.agree(epoch!);
-    await served.meet();
-    return request!;
   }
 
   async #exchange(
@@ -516,7 +388,7 @@ export class ExchangeEngine implements Disposable {
 
   /** Ends the plan and what is kept back; the arena and the transport are its owner's. */
   [Symbol.dispose](): void {
-    this.#served?.[Symbol.dispose]();
+    this.asynchronous[Symbol.dispose]();
     this.#execution[Symbol.dispose]();
     this.#options.site[Symbol.dispose]();
   }
@@ -561,8 +433,3 @@ export class ExchangeEngine implements Disposable {
     this.#options.site.residual.retire(transition);
   }
 }
-
-const wishes = (request: number): Pick<ExchangeResult, 'stop' | 'pause'> => ({
-  stop: request === STOP,
-  pause: request === PAUSE,
-});

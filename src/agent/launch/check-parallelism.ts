@@ -10,6 +10,8 @@ const ONLY = {
   outer: 'local-steps',
   staleness: 'asynchronous',
   servers: 'asynchronous',
+  trainerThreads: 'asynchronous',
+  drainEvery: 'asynchronous',
 } as const;
 
 /** @throws GradwireError `PARALLELISM_MISFIT` */
@@ -68,14 +70,30 @@ function checkLocalSteps(spec: ExperimentSpec): void {
 
 /** Whether servers can do what the rest of the spec asks for. */
 function checkAsynchronous(spec: ExperimentSpec): void {
-  const { compareEvery, doubleBuffer, engine, optimizer, overlap, workload } = spec;
+  const { backend, compareEvery, doubleBuffer, engine, optimizer, overlap, workload } =
+    spec;
   const { ranks } = spec.world;
-  const { servers } = asynchronousOf(spec)!;
+  const { servers, staleness, trainerThreads } = asynchronousOf(spec)!;
   if (servers > ranks) {
     throw misfit(
       'parallelism.servers',
       `${servers} servers, and servers are ranks, of which there are ${ranks}`,
       `Give a number from 1 to ${ranks}.`,
+    );
+  }
+  if (trainerThreads > staleness + 1) {
+    throw misfit(
+      'parallelism.trainerThreads',
+      `${trainerThreads} threads compute ${trainerThreads} gradients at once, the newest ` +
+        `${trainerThreads - 1} iterations ahead of the oldest, and staleness allows ${staleness}`,
+      `Give at most ${staleness + 1} threads, or a staleness of ${trainerThreads - 1} or more.`,
+    );
+  }
+  if (trainerThreads > 1 && backend === 'webgpu') {
+    throw misfit(
+      'backend',
+      'a GPU computes one gradient after another, whatever the number of trainer threads',
+      'Use backend: wasm, or leave parallelism.trainerThreads out.',
     );
   }
   if (optimizer.kind !== 'sgd' || optimizer.clipNorm !== undefined) {

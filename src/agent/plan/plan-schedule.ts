@@ -68,6 +68,12 @@ export class PlanSchedule {
     return this.#due(iteration).length > 0;
   }
 
+  /** The first iteration after this one at which a switch that is agreed on takes effect. */
+  nextDue(iteration: number): number | undefined {
+    const due = this.#due(Infinity).map(({ notBefore }) => notBefore);
+    return due.length === 0 ? undefined : Math.max(iteration + 1, Math.min(...due));
+  }
+
   learn(planSwitch: PlanSwitch): void {
     while (this.#known.length < planSwitch.epoch) this.#known.push(undefined);
     this.#known[planSwitch.epoch - 1] = planSwitch;

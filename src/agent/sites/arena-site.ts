@@ -83,6 +83,13 @@ export class ArenaSite implements GradientSite {
     };
   }
 
+  take(gradient: Vector): void {
+    const { clock, kernels } = this.#options;
+    clock.measure('compress', () => {
+      kernels.copy(this.#options.gradient, gradient);
+    });
+  }
+
   settled(): undefined {
     return undefined;
   }
@@ -104,6 +111,7 @@ const at = ({ offset }: Vector, { start, length }: FlatRange): Vector => ({
 function memoryBeside(options: ArenaSiteOptions): VectorMemory<Region & Vector> {
   const { arena, clock, gradient, kernels } = options;
   return {
+    whole: [{ start: 0, length: gradient.length }],
     allocate: () => {
       const vector = arena.allocateVector(gradient.length);
       kernels.fill(vector, 0);

@@ -5,7 +5,7 @@
  */
 import type { Notice } from '../../shared/records.ts';
 import { createOnDevice } from '../compression/device/device-registry.ts';
-import type { Arena } from '../memory/arena.ts';
+import type { Arena, Vector } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import { DeviceKernels } from '../kernels/webgpu/device-kernels.ts';
 import { sliceOf, type GpuVector } from '../kernels/webgpu/gpu-vector.ts';
@@ -89,6 +89,11 @@ export class DeviceSite implements GradientSite {
     };
   }
 
+  take(gradient: Vector): void {
+    const { arena, gradient: own } = this.#options;
+    own.gpu.write(own.vector, arena.f32(gradient));
+  }
+
   /** @throws GradwireError `GPU_LOST` */
   async settled(): Promise<void> {
     const { gpu } = this.#options.gradient;
@@ -135,6 +140,7 @@ function memoryBeside(options: DeviceSiteOptions): VectorMemory<GpuVector> {
   const { gpu, vector: flat } = gradient;
   const { elementwise, sums } = gradient.kernels;
   return {
+    whole: [{ start: 0, length: flat.length }],
     allocate: () => gpu.allocateVector(flat.length),
     release: (vector) => {
       gpu.release(vector);

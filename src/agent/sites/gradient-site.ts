@@ -6,6 +6,7 @@
  */
 import type { Notice } from '../../shared/records.ts';
 import type { JsonObject } from '../../shared/json.ts';
+import type { Vector } from '../memory/arena.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
 import type {
   Communicate,
@@ -60,6 +61,8 @@ export interface GradientSite extends Disposable {
   readonly residual: Residual;
   /** Made for the life of a plan; the residual is kept for the next one. */
   open(setup: BucketSetup): GradientBucket;
+  /** The gradient becomes this one, of a vector in the arena. */
+  take(gradient: Vector): void;
   /**
    * Resolves when everything that was asked for is done, so that time is not taken for
    * that of whoever works here next; undefined where nothing is under way.

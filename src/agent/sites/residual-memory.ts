@@ -8,6 +8,8 @@ import type { FlatRange, Transition } from '../plan/residual-transition.ts';
 
 /** Vectors as long as the gradient, where the gradient lives. */
 export interface VectorMemory<V> {
+  /** All elements. */
+  readonly whole: readonly FlatRange[];
   /** Zeros. */
   allocate(): V;
   release(vector: V): void;
@@ -30,7 +32,7 @@ export interface VectorMemory<V> {
 /** What the engine does with a residual, wherever it lies. */
 export type Residual = Pick<
   ResidualMemory<unknown>,
-  'retire' | 'flush' | 'squaredNorm' | 'save' | 'restore'
+  'retire' | 'drain' | 'flush' | 'squaredNorm' | 'save' | 'restore'
 >;
 
 export class ResidualMemory<V> implements Disposable {
@@ -88,6 +90,13 @@ export class ResidualMemory<V> implements Disposable {
       this.#memory.add(this.#leftover, residual);
       this.#memory.release(residual);
     }
+  }
+
+  /** All of the residual there is waits to be flushed; it begins anew, at 0. */
+  drain(): void {
+    if (this.#vector === undefined) return;
+    this.#leftover ??= this.#memory.allocate();
+    this.#memory.move(this.#leftover, this.#vector, this.#memory.whole);
   }
 
   /** Add to the gradient what `average` makes of what is left over, if anything is. */

@@ -6,7 +6,7 @@
 import type { ExchangePlan } from '../../shared/exchange-plan.ts';
 import { sumPhases, zeroTimes } from '../../shared/phases.ts';
 import type { IterationRecord } from '../../shared/records.ts';
-import type { ExchangeResult } from '../exchange/exchange-engine.ts';
+import type { ExchangeResult } from '../exchange/exchange-calls.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
 import type { ComputedStep } from '../training/trainer.ts';
 
@@ -49,6 +49,9 @@ export interface IterationFacts {
   readonly inForce: PlanInForce | undefined;
   /** Iterations by which the gradient is older than the weights that it moved. */
   readonly staleness: number;
+  /** Which of the rank's trainer threads it is of, where it has several. */
+  readonly thread?: number | undefined;
+  readonly drained?: boolean | undefined;
   /** Profiles of averages at the fence before this iteration. */
   readonly averages: readonly ExchangeProfile[];
 }
@@ -89,6 +92,8 @@ export function makeIterationRecord(facts: IterationFacts): IterationRecord {
     ...(Object.keys(waitedFor).length === 0 ? {} : { waitedFor }),
     overlapped,
     ...(facts.staleness === 0 ? {} : { staleness: facts.staleness }),
+    ...(facts.thread === undefined ? {} : { trainerThread: facts.thread }),
+    ...(facts.drained === true ? { drained: true as const } : {}),
     ...(exchange === undefined
       ? aloneBy(facts.inForce, length)
       : exchanged(exchange, length)),

@@ -24,6 +24,10 @@ const session = new WorkerSession({
     { bundle: 'engine-thread.js', source: 'engine/engine-thread.ts' },
     import.meta.dirname,
   ),
+  gradientThread: bundledFile(
+    { bundle: 'gradient-thread.js', source: 'trainers/gradient-thread.ts' },
+    import.meta.dirname,
+  ),
   reports,
   exit: (code) => {
     reports.end(() => {

@@ -10,6 +10,7 @@ import { inputError, type ErrorData } from '../../shared/errors.ts';
 import { checkpointInterval, isEncrypted } from '../../shared/experiment-spec.ts';
 import type { PlanSwitch } from '../../shared/exchange-plan.ts';
 import {
+  asynchronousOf,
   exchangeFrom,
   replicaCount,
   replicasOf,
@@ -29,7 +30,7 @@ import {
 import type { GpuGradient } from '../sites/gpu-gradient.ts';
 import { Arena } from '../memory/arena.ts';
 import { createTrainer, mayHaveGpu } from '../training/create-trainer.ts';
-import type { Trainer } from '../training/trainer.ts';
+import type { Trainer, TrainerOptions } from '../training/trainer.ts';
 import { CheckpointKeeper } from './checkpoint-keeper.ts';
 import { EngineClient } from './engine/engine-client.ts';
 import { gpuLink, threadLink } from './engine/engine-link.ts';
@@ -39,8 +40,9 @@ import { RecordSender } from './record-sender.ts';
 import type { ReportChannel } from '../world/report-channel.ts';
 import { exchangesOnHost, gradientsOnDevice, stepsOf } from './steps/open-steps.ts';
 import { isDue } from './steps/steps.ts';
+import { ThreadsBeside } from './trainers/threads-beside.ts';
 import { TrainingLoop } from './training-loop.ts';
-import { rankError } from './rank-error.ts';
+import { rankError } from './trainers/rank-error.ts';
 import { connectStage } from './stage-connection.ts';
 
 type Configuration = Extract<ToWorker, { type: 'configure' }>;
@@ -56,6 +58,8 @@ const READ_BACK: Notice = {
 export interface SessionOptions {
   /** File of the engine thread's script. */
   readonly engineThread: string;
+  /** File of the script of trainer threads beside the worker's own. */
+  readonly gradientThread: string;
   readonly reports: Pick<ReportChannel<FromWorker>, 'send' | 'room'>;
   /** Called once, when there is nothing left to do. */
   readonly exit: (code: number) => void;
@@ -67,6 +71,8 @@ export class WorkerSession {
   #engine: EngineClient | undefined;
   #configuration: Configuration | undefined;
   #trainer: Promise<Trainer> | undefined;
+  /** Where the rank has several trainer threads. */
+  #beside: ThreadsBeside | undefined;
   #memory: WebAssembly.Memory | undefined;
   #engineIsInline = false;
   /** The gradient on the GPU, where the engine can be beside it or has no use of it. */
@@ -134,7 +140,9 @@ export class WorkerSession {
     const early = place === undefined ? undefined : this.#openEngine(place);
     const seat = seatIn(spec, rank);
     // The model is built while the others start up and addresses travel.
-    const trainer = createTrainer({
+    const { trainerThreads = 1 } = asynchronousOf(spec) ?? {};
+    const several = trainerThreads > 1;
+    const options: TrainerOptions = {
       model: spec.workload.model,
       modelSource: spec.workload.modelSource,
       dataset: spec.workload.dataset,
@@ -146,14 +154,22 @@ export class WorkerSession {
       rank: seat?.replica ?? rank,
       world: replicaCount(spec.world.ranks, spec),
       seed: spec.seed,
-      backend: spec.backend,
+      // A GPU computes one gradient after another.
+      backend: several ? 'wasm' : spec.backend,
       threads,
       sharers: spec.world.shareGpu === true ? 1 : ranksBeside(configuration),
       optimizer: spec.optimizer,
       iterations: spec.iterations,
       pipeline: seat,
-    });
+    };
+    const trainer = createTrainer(options);
     this.#trainer = trainer;
+    if (several) {
+      this.#beside = new ThreadsBeside(this.#options.gradientThread, {
+        ...{ ...options, threads: Math.max(1, Math.floor(threads / trainerThreads)) },
+        count: trainerThreads,
+      });
+    }
     trainer.catch(() => {
       // Reported by #begin or below; this keeps an early failure from being unhandled.
     });
@@ -162,6 +178,7 @@ export class WorkerSession {
     this.#memory = memory;
     this.#options.reports.send({ type: 'listening', address });
     await trainer;
+    await this.#beside?.ready;
   }
 
   /** The engine's memory, and where it listens. */
@@ -318,6 +335,7 @@ export class WorkerSession {
       openSteps: stepsOf(spec, {
         ...{ arena, onDevice },
         inArena: gradient && arena.f32(gradient),
+        threads: await this.#beside?.attach(engine, arena.memory, trainer.length),
       }),
       fences,
       notices: readsBack ? [READ_BACK, ...notices] : notices,
@@ -333,6 +351,7 @@ export class WorkerSession {
     await engine.close();
     this.#gpuGradient?.[Symbol.dispose]();
     trainer.close();
+    await this.#beside?.close();
     this.#ended = true;
     this.#options.reports.send({ type: 'finished' });
     this.#options.exit(0);

@@ -8,7 +8,7 @@ import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { statedKind } from '../../shared/metric.ts';
 import { seatIn } from '../../shared/parallelism.ts';
 import type { Notice, RunRecord } from '../../shared/records.ts';
-import type { ExchangeResult, Fence } from '../exchange/exchange-engine.ts';
+import type { ExchangeResult, Fence } from '../exchange/exchange-calls.ts';
 import { planBuckets } from '../plan/buckets.ts';
 import {
   driftOf,
@@ -130,6 +130,8 @@ export class TrainingLoop {
           },
           inForce: this.#inForce,
           staleness: taken.staleness,
+          thread: taken.thread,
+          drained: taken.drained,
           averages: [...averages, ...(taken.averages ?? [])],
         }),
       );

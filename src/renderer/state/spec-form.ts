@@ -371,6 +371,8 @@ function parallelismSection(draft: Draft): FormSection {
   const ofAsynchronous = [
     field('parallelism.staleness', 'integer', 'Staleness'),
     field('parallelism.servers', 'integer', 'Servers'),
+    field('parallelism.trainerThreads', 'integer', 'Trainer threads'),
+    field('parallelism.drainEvery', 'integer', 'Drain every'),
   ];
   const seen =
     (of: string) =>

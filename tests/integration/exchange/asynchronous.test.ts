@@ -16,13 +16,14 @@ async function turns(count: number): Promise<void> {
 
 /** What all ranks have once they have met. */
 function shared(ranks: readonly ServingRank[]): Float32Array {
-  const [first, ...others] = ranks.map(({ pushed }) => pushed.at(-1)!);
-  for (const other of others) {
-    expect(other.result.met).toBe(true);
-    expect(other.iteration).toBe(first!.iteration);
-    expect(other.weights).toEqual(first!.weights);
+  const [first, ...others] = ranks;
+  for (const { last, pushed } of ranks) {
+    expect(pushed.at(-1)!.met).toBe(true);
+    expect(pushed.at(-1)!.iteration).toBe(first!.pushed.at(-1)!.iteration);
+    expect(last).toEqual(first!.last);
   }
-  return first!.weights;
+  expect(others).toHaveLength(ranks.length - 1);
+  return first!.last;
 }
 
 function expectBalanced(ranks: readonly ServingRank[]): void {
@@ -64,10 +65,11 @@ describe('without staleness', () => {
       await leave();
       const ranks = await servingRanks(exchange, { ...world, staleness: 0, end });
       await Promise.all(ranks.map((rank) => rank.run(atOnce)));
-      for (const { pushed } of ranks) {
-        for (const { iteration, result, staleness, weights: pulled } of pushed) {
+      for (const { begun, pushed } of ranks) {
+        for (const { iteration, met, staleness } of pushed) {
           expect(staleness).toBe(0);
-          expect(result.met).toBe(iteration === end - 1);
+          expect(met).toBe(iteration === end - 1);
+          const pulled = begun.get(iteration + 1);
           expect(pulled, `iteration ${iteration}`).toEqual(expected[iteration]);
         }
       }
@@ -96,20 +98,24 @@ describe('with staleness', () => {
   it('a fast rank goes ahead as far as it may, and no further', async () => {
     const serving = { world: 2, staleness: 2, end: 6 };
     const [fast, slow] = await servingRanks({ method: 'none' }, serving);
-    await slow!.open();
+    const gates = Array.from({ length: 6 }, () => Promise.withResolvers<unknown>());
+    const behind = slow!.run((iteration) => gates[iteration]!.promise);
     const ahead = fast!.run(atOnce);
     await fast!.reached(2);
     // It has the weights of iteration 2, and waits for those of iteration 3: without a bound it
     // would have them long before.
     await turns(100);
-    expect(fast!.pushed.map(({ result }) => result.staleness)).toEqual([1, 2]);
+    const lacking = () =>
+      fast!.pushed.map(({ result: { asked } }) => asked?.begins && asked.staleness);
+    expect(lacking()).toEqual([1, 2]);
     // Its own pushes are in what it pulled, the slow rank's are not.
     const own = (t: number): number => -(LR / 2) * (((t * 29) % 17) - 8);
-    expect(fast!.pushed[1]!.weights[0]).toBe(own(0) + own(1));
-    await slow!.step();
+    expect(fast!.begun.get(2)![0]).toBe(own(0) + own(1));
+    gates[0]!.resolve(undefined);
     await fast!.reached(3);
-    expect(fast!.pushed.map(({ result }) => result.staleness)).toEqual([1, 2, 2]);
-    await Promise.all([slow!.run(atOnce), ahead]);
+    expect(lacking()).toEqual([1, 2, 2]);
+    for (const { resolve } of gates) resolve(undefined);
+    await Promise.all([behind, ahead]);
     expect(Array.from(shared([fast!, slow!]))).toEqual(
       given(6, 2).map((sum) => (-LR * sum) / 2 + 0),
     );
@@ -149,6 +155,144 @@ describe('with staleness', () => {
   );
 });
 
+describe('several trainer threads of a rank', () => {
+  const WORLDS = [
+    { world: 1, servers: 1, trainerThreads: 3, staleness: 2 },
+    { world: 2, servers: 1, trainerThreads: 2, staleness: 1 },
+    { world: 4, servers: 3, trainerThreads: 2, staleness: 3 },
+    { world: 4, servers: 1, trainerThreads: 4, staleness: 5 },
+  ];
+
+  it.each(
+    WORLDS.flatMap((shape) =>
+      [undefined, 5].flatMap((drainEvery) =>
+        [1, 2, 3].map((seed) => ({ shape, drainEvery, seed })),
+      ),
+    ),
+  )(
+    'what was added is what was sent and what remains, whoever comes when: $shape, $drainEvery, $seed',
+    async ({ drainEvery, seed, shape }) => {
+      const random = new CounterRandom({ seed });
+      const { staleness, trainerThreads, world } = shape;
+      const end = 30;
+      const serving: Serving = {
+        ...{ ...shape, end },
+        ...(drainEvery === undefined ? {} : { drainEvery }),
+        switches: [planSwitch(1, 17, { method: 'dct', ratio: 0.05, lifeSpan: 4 })],
+      };
+      const ranks = await servingRanks({ method: 'topk', ratio: 0.03 }, serving);
+      let drawn = 0;
+      const runs = ranks.map((rank) =>
+        rank.run(() => turns(Math.floor(40 * random.uniform(drawn++)))),
+      );
+      await Promise.all(runs);
+      const kept = await Promise.all(ranks.map(({ rank }) => rank.engine.save()));
+      const sent = Array.from(shared(ranks), (weight) => (-weight * world) / LR);
+      const remains = sent.map((_, i) =>
+        kept.reduce((sum, { residual }) => sum + residual![i]!, 0),
+      );
+      expect(sent.map((value, i) => value + remains[i]! + 0)).toEqual(
+        given(end, world),
+      );
+      for (const { pushed } of ranks) {
+        expect(pushed.map(({ iteration }) => iteration)).toEqual(
+          Array.from({ length: end }, (_, t) => t),
+        );
+        for (const one of pushed) {
+          expect(one.staleness).toBeGreaterThanOrEqual(0);
+          expect(one.staleness).toBeLessThanOrEqual(staleness);
+        }
+        const threads = new Set(pushed.map(({ thread }) => thread));
+        expect(threads.size).toBe(trainerThreads);
+      }
+      const drains = ranks.flatMap(({ pushed }) =>
+        pushed.filter(({ result }) => result.drained),
+      );
+      if (drainEvery === undefined) expect(drains).toEqual([]);
+      else expect(drains.length).toBeGreaterThan(0);
+      expectBalanced(ranks);
+    },
+  );
+
+  it.each([1, 2, 3])(
+    'no gradient is of weights that lack more than they may: lot %i',
+    async (seed) => {
+      const random = new CounterRandom({ seed });
+      const [world, end, staleness] = [4, 40, 2 + seed];
+      const serving: Serving = {
+        ...{ world, end, staleness, servers: 1 + (seed % 3), trainerThreads: 3 },
+        // Weights say by themselves whose pushes they have.
+        gradient: (rank, iteration, i) => Number(i === rank * end + iteration),
+      };
+      const ranks = await servingRanks({ method: 'none' }, serving);
+      let drawn = 0;
+      const runs = ranks.map((rank, index) =>
+        rank.run(() => turns(Math.floor((20 + 20 * index) * random.uniform(drawn++)))),
+      );
+      await Promise.all(runs);
+      let newest = 0;
+      for (const { begun } of ranks) {
+        for (let iteration = 0; iteration < end; iteration++) {
+          const weights = begun.get(iteration)!;
+          for (let rank = 0; rank < world; rank++) {
+            const own = weights.subarray(rank * end, (rank + 1) * end);
+            // Where it has them all, it lacks nothing.
+            const missing = [...own, 0].indexOf(0);
+            expect(iteration - missing).toBeLessThanOrEqual(staleness);
+            newest = Math.max(newest, iteration - missing);
+          }
+        }
+      }
+      expect(newest).toBe(staleness);
+    },
+  );
+
+  it('a slow one does not hold the others up, as far as the bound allows', async () => {
+    const serving = { world: 1, staleness: 4, end: 12, trainerThreads: 2 };
+    const [rank] = await servingRanks({ method: 'none' }, serving);
+    const gate = Promise.withResolvers<unknown>();
+    const begun: number[] = [];
+    const run = rank!.run((iteration) => {
+      begun.push(iteration);
+      return iteration === 0 ? gate.promise : Promise.resolve();
+    });
+    await turns(100);
+    // Iteration 4 has begun and been pushed while iteration 0 is under way.
+    expect(begun).toEqual([0, 1, 2, 3, 4]);
+    expect(rank!.pushed).toEqual([]);
+    gate.resolve(undefined);
+    await run;
+    expect(rank!.pushed.map(({ staleness }) => staleness).slice(0, 5)).toEqual([
+      ...[0, 1, 2, 3, 4],
+    ]);
+    expect(Array.from(rank!.last)).toEqual(given(12, 1).map((sum) => -LR * sum + 0));
+  });
+
+  it('weights decay once in an iteration, in whatever order they are pushed', async () => {
+    const serving: Serving = {
+      ...{ world: 2, staleness: 5, end: 12, trainerThreads: 3, servers: 2 },
+      ...{ weightDecay: 1 / 16, initial: 1, gradient: () => 0 },
+    };
+    const ranks = await servingRanks({ method: 'none' }, serving);
+    await Promise.all(
+      ranks.map((rank) => rank.run((t) => turns(t % 3 === 0 ? 20 : 1))),
+    );
+    for (const weight of shared(ranks)) expect(weight).toBeCloseTo((31 / 32) ** 12, 6);
+  });
+
+  it('a drain leaves nothing behind', async () => {
+    const serving = { world: 2, staleness: 0, end: 4, drainEvery: 1 };
+    const ranks = await servingRanks({ method: 'topk', ratio: 0.01 }, serving);
+    await Promise.all(ranks.map((rank) => rank.run(atOnce)));
+    for (const { begun } of ranks) {
+      for (let t = 1; t <= 4; t++) {
+        const all = given(t, 2).map((sum) => (-LR * sum) / 2 + 0);
+        expect(Array.from(begun.get(t)!)).toEqual(all);
+      }
+    }
+  });
+});
+
 describe('ranks that have something to agree on', () => {
   it.each([1, 3])('stop at one iteration, by %i servers', async (servers) => {
     const serving = { world: 3, servers, staleness: 3, end: 1000 };
@@ -162,8 +306,8 @@ describe('ranks that have something to agree on', () => {
     await Promise.all(runs);
     shared(ranks);
     for (const { pushed } of ranks) {
-      const { iteration, result } = pushed.at(-1)!;
-      expect(result.stop).toBe(true);
+      const { iteration, stop } = pushed.at(-1)!;
+      expect(stop).toBe(true);
       // Who asked was in iteration 5; nobody was more than three ahead of it then.
       expect(iteration).toBeGreaterThanOrEqual(5);
       expect(iteration).toBeLessThanOrEqual(5 + 2 * 3);
@@ -171,37 +315,82 @@ describe('ranks that have something to agree on', () => {
     expectBalanced(ranks);
   });
 
-  it('switch at one iteration, whenever each of them hears of it', async () => {
-    const serving = { world: 3, servers: 2, staleness: 2, end: 40 };
-    const ranks = await servingRanks({ method: 'topk', ratio: 0.05 }, serving);
-    const later = [3, 9, 6];
-    const now = planSwitch(1, 0, { method: 'qsgd', minElements: 0 });
-    const then = planSwitch(2, 25, { method: 'topk', ratio: 0.1 });
-    const runs = ranks.map((rank, index) =>
-      rank.run((iteration) => {
-        if (iteration === later[index]) rank.rank.engine.learn(now);
-        if (iteration === later[index]) rank.rank.engine.learn(then);
-        return turns(10 * index);
-      }),
-    );
-    await Promise.all(runs);
+  it.each([1, 2, 3])('stop behind what %i threads have begun', async (threads) => {
+    const serving = { world: 2, staleness: 4, end: 1000, trainerThreads: threads };
+    const ranks = await servingRanks({ method: 'none' }, serving);
+    ranks[1]!.rank.engine.requestStop();
+    await Promise.all(ranks.map((rank) => rank.run(atOnce)));
     shared(ranks);
-    const fencesOf = ({ pushed }: ServingRank): readonly (readonly number[])[] =>
-      pushed.flatMap(({ fences, iteration }) =>
-        fences.map(({ planSwitch: { epoch } }) => [epoch, iteration + 1] as const),
-      );
-    const [first, ...others] = ranks.map(fencesOf);
-    expect(first!.map(([epoch]) => epoch)).toEqual([1, 2]);
-    expect(first![0]![1]).toBeGreaterThanOrEqual(9);
-    expect(first![1]![1]).toBe(25);
-    for (const other of others) expect(other).toEqual(first);
     for (const { pushed } of ranks) {
-      const fence = first![0]![1]!;
-      expect(pushed[fence - 1]!.result.method).toBe('topk');
-      expect(pushed[fence]!.result.method).toBe('qsgd');
+      expect(pushed.at(-1)!.stop).toBe(true);
+      expect(pushed.length).toBeGreaterThanOrEqual(threads);
+      expect(pushed.length).toBeLessThanOrEqual(threads + 2 * 4);
     }
     expectBalanced(ranks);
   });
+
+  it.each([1, 2, 3, 4, 5, 6].map((seed) => ({ seed, threads: 2 + (seed % 3) })))(
+    'stop at one iteration with $threads threads a rank: lot $seed',
+    async (lot) => {
+      const random = new CounterRandom({ seed: lot.seed });
+      const trainerThreads = lot.threads;
+      const serving = { world: 3, staleness: 8, end: 1000, trainerThreads };
+      const ranks = await servingRanks({ method: 'none' }, serving);
+      let drawn = 0;
+      const runs = ranks.map((rank, index) =>
+        rank.run(async (iteration) => {
+          await turns(Math.floor(3 * random.uniform(drawn++)));
+          if (index === 1 && iteration === 9) rank.rank.engine.requestStop();
+        }),
+      );
+      await Promise.all(runs);
+      shared(ranks);
+      for (const { pushed } of ranks) {
+        expect(pushed.at(-1)!.stop).toBe(true);
+        expect(pushed.length).toBeLessThanOrEqual(10 + 3 * 8);
+      }
+      expectBalanced(ranks);
+    },
+  );
+
+  it.each([
+    [1, 2],
+    [2, 2],
+    [3, 5],
+  ])(
+    'switch at one iteration, whenever each of them hears of it: %i threads',
+    async (trainerThreads, staleness) => {
+      const serving = { world: 3, servers: 2, staleness, end: 40, trainerThreads };
+      const ranks = await servingRanks({ method: 'topk', ratio: 0.05 }, serving);
+      const later = [3, 9, 6];
+      const now = planSwitch(1, 0, { method: 'qsgd', minElements: 0 });
+      const then = planSwitch(2, 25, { method: 'topk', ratio: 0.1 });
+      const runs = ranks.map((rank, index) =>
+        rank.run((iteration) => {
+          if (iteration === later[index]) rank.rank.engine.learn(now);
+          if (iteration === later[index]) rank.rank.engine.learn(then);
+          return turns(10 * index);
+        }),
+      );
+      await Promise.all(runs);
+      shared(ranks);
+      const fencesOf = ({ pushed }: ServingRank): readonly (readonly number[])[] =>
+        pushed.flatMap(({ fences, iteration }) =>
+          fences.map(({ planSwitch: { epoch } }) => [epoch, iteration + 1] as const),
+        );
+      const [first, ...others] = ranks.map(fencesOf);
+      expect(first!.map(([epoch]) => epoch)).toEqual([1, 2]);
+      expect(first![0]![1]).toBeGreaterThanOrEqual(9);
+      expect(first![1]![1]).toBe(25);
+      for (const other of others) expect(other).toEqual(first);
+      for (const { pushed } of ranks) {
+        const fence = first![0]![1]!;
+        expect(pushed[fence - 1]!.result.method).toBe('topk');
+        expect(pushed[fence]!.result.method).toBe('qsgd');
+      }
+      expectBalanced(ranks);
+    },
+  );
 });
 
 describe('a rank that is lost', () => {
@@ -233,12 +422,13 @@ describe('a rank that is lost', () => {
   it.each([0, 1])('one that closes its connections is, too: rank %i', async (lost) => {
     const serving = { world: 2, servers: 1, staleness: 1, end: 1000 };
     const ranks = await servingRanks({ method: 'none' }, serving);
-    await Promise.all(ranks.map((rank) => rank.step()));
-    const other = ranks[1 - lost]!;
-    const fails = expect(other.run(atOnce)).rejects.toMatchObject({
+    const fails = expect(ranks[1 - lost]!.run(atOnce)).rejects.toMatchObject({
       ...{ code: 'PEER_LOST', rank: lost },
     });
-    await ranks[lost]!.rank.transport.close();
+    const ends = ranks[lost]!.run(async (iteration) => {
+      if (iteration === 1) await ranks[lost]!.rank.transport.close();
+    });
+    await expect(ends).rejects.toThrow();
     await fails;
   });
 });

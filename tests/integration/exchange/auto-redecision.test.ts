@@ -4,7 +4,7 @@
  * message's header names the collective.
  */
 import { afterEach, expect, test } from 'vitest';
-import type { ExchangeResult } from '../../../src/agent/exchange/exchange-engine.ts';
+import type { ExchangeResult } from '../../../src/agent/exchange/exchange-calls.ts';
 import { WINDOW } from '../../../src/agent/auto/exchange-review.ts';
 import { connectRanks, leave } from './engine-ranks.ts';
 

@@ -1,9 +1,14 @@
 /**
- * Ranks of asynchronous training over real sockets, each of which a test drives by itself.
+ * Ranks of asynchronous training over real sockets, whose gradients come when a test lets them.
  * Weights begin as 0, gradients are small integers and η is a power of two: for two and four
  * ranks all sums are exact, in whatever order they are made.
  */
-import type { Fence, PushResult } from '../../../src/agent/exchange/exchange-engine.ts';
+import type { Fence, PushResult } from '../../../src/agent/exchange/exchange-calls.ts';
+import type { Vector } from '../../../src/agent/memory/arena.ts';
+import type { EngineClient } from '../../../src/agent/worker/engine/engine-client.ts';
+import type { EngineCalls } from '../../../src/agent/worker/engine/engine-protocol.ts';
+import { AsynchronousRound } from '../../../src/agent/worker/steps/asynchronous-round.ts';
+import type { TrainerThread } from '../../../src/agent/worker/trainers/trainer-thread.ts';
 import { connectRanks, element, N, type Rank } from './engine-ranks.ts';
 import type { PlanSwitch } from '../../../src/shared/exchange-plan.ts';
 
@@ -14,71 +19,51 @@ export interface Serving {
   readonly staleness: number;
   readonly servers?: number;
   readonly momentum?: number;
+  readonly weightDecay?: number;
+  /** Of all weights; default: 0. */
+  readonly initial?: number;
+  readonly trainerThreads?: number;
+  readonly drainEvery?: number;
   readonly switches?: readonly PlanSwitch[];
   /** All meet before this iteration. */
   readonly end: number;
+  /** Default: `element`. */
+  readonly gradient?: (rank: number, iteration: number, i: number) => number;
 }
 
 export interface Pushed {
   readonly iteration: number;
   readonly result: PushResult;
-  /** As they were pulled behind it. */
-  readonly weights: Float32Array;
+  readonly thread: number;
   /** Of the weights that its gradient was computed with. */
   readonly staleness: number;
+  /** Whether all met behind it. */
+  readonly met: boolean;
+  readonly stop: boolean;
   readonly fences: readonly Fence[];
 }
+
+/** Called as a gradient is computed, which takes as long as this. */
+export type Pause = (iteration: number, thread: number) => Promise<unknown>;
 
 export class ServingRank {
   readonly rank: Rank;
   readonly pushed: Pushed[] = [];
+  /** The weights that each iteration was computed with; behind the last, those of all. */
+  readonly begun = new Map<number, Float32Array>();
   readonly #index: number;
   readonly #serving: Serving;
-  readonly #weights: { readonly offset: number; readonly length: number };
   readonly #watchers: { readonly count: number; readonly tell: () => void }[] = [];
-  #next = 0;
-  #met = true;
-  #staleness = 0;
 
   constructor(rank: Rank, index: number, serving: Serving) {
     this.rank = rank;
     this.#index = index;
     this.#serving = serving;
-    const { offset } = rank.arena.allocateVector(N);
-    this.#weights = { offset, length: N };
-    rank.arena.f32(this.#weights).fill(0);
   }
 
-  /** Begins an iteration where all begin it: the servers on this rank serve from then on. */
-  async open(): Promise<void> {
-    const { momentum = 0, servers = 1, staleness } = this.#serving;
-    if (!this.#met) return;
-    if (this.#next === 0) await this.rank.engine.fence(0);
-    this.#met = false;
-    const settings = { servers, staleness, momentum, nesterov: false, weightDecay: 0 };
-    const opened = { iteration: this.#next, settings, weights: this.#weights };
-    this.rank.engine.serve(opened);
-  }
-
-  /** One iteration. */
-  async step(): Promise<Pushed> {
-    const { arena, engine, gradient } = this.rank;
-    await this.open();
-    const iteration = this.#next++;
-    const values = arena.f32(gradient);
-    for (let i = 0; i < N; i++) values[i] = element(this.#index, iteration, i);
-    const meets = this.#next === this.#serving.end;
-    const result = await engine.push(iteration, { lr: LR, meets });
-    this.#met = result.met;
-    const fences = result.met ? await engine.fence(this.#next) : [];
-    const weights = arena.f32(this.#weights).slice();
-    const step = { iteration, result, weights, staleness: this.#staleness, fences };
-    this.#staleness = result.staleness;
-    this.pushed.push(step);
-    for (const { count, tell } of this.#watchers) {
-      if (this.pushed.length >= count) tell();
-    }
-    return step;
+  /** What all have met with, at last. */
+  get last(): Float32Array {
+    return this.begun.get(this.pushed.length)!;
   }
 
   /** Resolves when it has pushed this often. */
@@ -88,11 +73,90 @@ export class ServingRank {
   }
 
   /** Iterations up to the end, or to a stop. */
-  async run(pause: (iteration: number) => Promise<unknown>): Promise<void> {
-    while (this.#next < this.#serving.end) {
-      await pause(this.#next);
-      const { result } = await this.step();
-      if (result.stop) return;
+  async run(pause: Pause): Promise<void> {
+    const { drainEvery, end, momentum = 0, servers = 1, staleness } = this.#serving;
+    const { initial = 0, trainerThreads = 1, weightDecay = 0 } = this.#serving;
+    const { arena, engine } = this.rank;
+    const threads = Array.from({ length: trainerThreads }, (_, thread) =>
+      this.#thread(thread, pause),
+    );
+    const [{ weights }] = threads as [TrainerThread];
+    arena.f32(weights).fill(initial);
+    const settings = { servers, staleness, momentum, nesterov: false, weightDecay };
+    const served = { ...settings, trainerThreads, drainEvery };
+    await engine.fence(0);
+    let iteration = 0;
+    for (let stop = false; iteration < end && !stop;) {
+      const all = arena.f32(weights);
+      for (const other of threads.slice(1)) arena.f32(other.weights).set(all);
+      const opened = { iteration, settings: served, weights };
+      const until = engine.asynchronous.serve(opened);
+      const round = new AsynchronousRound({
+        ...{ engine: this.#calls, threads, staleness, first: iteration },
+        requireFinite: () => undefined,
+        learningRate: () => LR,
+        inspects: () => false,
+        meetsBefore: (next) => next === end || next === until,
+      });
+      for (let meets = false; !meets; iteration++) {
+        const { met, pushed } = await round.finished(iteration);
+        meets = met !== undefined;
+        stop = met?.result.stop === true;
+        if (meets) this.begun.set(iteration + 1, arena.f32(weights).slice());
+        this.#keep({
+          ...{ iteration, thread: pushed.thread, staleness: pushed.staleness },
+          ...{ result: pushed.push, met: meets, stop, fences: met?.fences ?? [] },
+        });
+      }
+    }
+  }
+
+  #thread(thread: number, pause: Pause): TrainerThread {
+    const { arena } = this.rank;
+    const vector = (): Vector => ({
+      offset: arena.allocateVector(N).offset,
+      length: N,
+    });
+    const weights = vector();
+    const own = this.#serving.trainerThreads === undefined ? undefined : vector();
+    return {
+      ...{ weights, gradient: own },
+      compute: async (iteration) => {
+        this.begun.set(iteration, arena.f32(weights).slice());
+        await pause(iteration, thread);
+        const values = arena.f32(own ?? this.rank.gradient);
+        const { gradient = element } = this.#serving;
+        for (let i = 0; i < N; i++) values[i] = gradient(this.#index, iteration, i);
+        const step = { loss: undefined, metric: undefined };
+        return { ...{ at: 0, step, data: 0, compute: 0, apply: 0 } };
+      },
+    };
+  }
+
+  /** As an engine thread answers them. */
+  get #calls(): Pick<EngineClient, 'call'> {
+    const { engine } = this.rank;
+    const { asynchronous } = engine;
+    const handlers = {
+      push: async ({ iteration, ...request }: EngineCalls['push']['request']) => ({
+        result: await asynchronous.push(iteration, request),
+      }),
+      ask: (request: EngineCalls['ask']['request']) => asynchronous.ask(request),
+      meet: async ({ iteration }: EngineCalls['meet']['request']) => {
+        const result = await asynchronous.meet();
+        return { result, fences: await engine.fence(iteration), notices: [] };
+      },
+    };
+    return {
+      call: ((call: keyof typeof handlers, request: never) =>
+        handlers[call](request)) as EngineClient['call'],
+    };
+  }
+
+  #keep(pushed: Pushed): void {
+    this.pushed.push(pushed);
+    for (const { count, tell } of this.#watchers) {
+      if (this.pushed.length >= count) tell();
     }
   }
 }

@@ -7,7 +7,7 @@ import { methods } from '../../../src/agent/compression/registry.ts';
 import type {
   ExchangeResult,
   Fence,
-} from '../../../src/agent/exchange/exchange-engine.ts';
+} from '../../../src/agent/exchange/exchange-calls.ts';
 import { planBuckets } from '../../../src/agent/plan/buckets.ts';
 import { resolvePlan } from '../../../src/agent/plan/resolve-plan.ts';
 import type { PlanSwitch } from '../../../src/shared/exchange-plan.ts';

@@ -183,6 +183,67 @@ test('a rank that is killed costs the iterations since the last checkpoint', asy
   expect(mostApart(again, whole.iterations)).toBe(0);
 });
 
+describe('several trainer threads', () => {
+  const THREADS = ['world.ranks=2', 'optimizer.lr=0.01'];
+
+  test('share a rank, each with an iteration of its own, and meet with the others', async () => {
+    const staleness = 4;
+    const { done, iterations, records } = await run(
+      [
+        ...[...THREADS, 'iterations=60', 'evaluateEvery=20', 'exchange.method=topk'],
+        parallel(`staleness: ${staleness}, trainerThreads: 3, drainEvery: 8`),
+      ],
+      ['25:method=dct', '41:method=none'],
+    );
+    expect(done).toMatchObject({ consistent: true, iterations: 60 });
+    expect(iterations.map(({ iteration, rank }) => [iteration, rank])).toEqual(
+      Array.from({ length: 120 }, (_, i) => [Math.floor(i / 2), i % 2]),
+    );
+    const evaluations = ofType(records, 'evaluation');
+    expect(evaluations.map(({ iteration }) => iteration)).toEqual([19, 39, 59]);
+    expect(ofType(records, 'switch').map(({ fence }) => fence)).toEqual([25, 41]);
+    const drained = iterations.filter((one) => one.drained === true);
+    expect(drained.length).toBeGreaterThan(0);
+    for (const one of iterations) {
+      expect(one.staleness ?? 0).toBeLessThanOrEqual(staleness);
+      expect(sumPhases(one.phases)).toBeCloseTo(one.wall, 6);
+      // 796,840 bytes of residual, where there is one; this rank hands out no weights.
+      if (one.method !== 'none' && one.rank === 1) {
+        expect(one.bytes.wireSent > 400_000).toBe(one.drained === true);
+      }
+    }
+    expect(new Set(iterations.map((one) => one.trainerThread))).toEqual(
+      new Set([0, 1, 2]),
+    );
+  });
+
+  test('end with a gradient that is no number, naming rank and iteration', async () => {
+    const { code, stderr } = await start([
+      ...[...THREADS, 'iterations=40', 'optimizer.lr=1e20'],
+      parallel('staleness: 2, trainerThreads: 2'),
+    ]).finished;
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/LOSS_NOT_FINITE|GRADIENT_NOT_FINITE/);
+    expect(stderr).toMatch(/in iteration \d+\b.*\(rank [01]\)/);
+  });
+
+  test('stop when they are asked to, and go on after a rank was killed', async () => {
+    const command = start([
+      ...[...THREADS, 'iterations=1000000', 'checkpointEvery=10'],
+      ...['onFailure=restart', parallel('staleness: 3, trainerThreads: 2')],
+    ]);
+    const { processes } = await command.record('started');
+    await command.record('iteration', ({ iteration }) => iteration >= 25);
+    process.kill(processes.find(({ rank }) => rank === 1)!.pid, 'SIGKILL');
+    const { iteration: from } = await command.record('restarted');
+    await command.record('iteration', ({ iteration }) => iteration === from + 20);
+    command.child.kill('SIGINT');
+    await command.finished;
+    const [done] = ofType(command.records, 'done');
+    expect(done).toMatchObject({ reason: 'stopped', consistent: true });
+  });
+});
+
 describe('a rank that is lost is named, and nobody waits for it', () => {
   test.each([
     { what: 'the server', victim: 0, servers: 1 },

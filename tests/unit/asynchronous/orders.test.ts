@@ -16,8 +16,10 @@ const orders: readonly Order[] = [
     ...{ bytes: 2 ** 33, lr: 0.1 },
   })),
   { kind: 'leftover', lr: 1e-9 },
-  { kind: 'pushed', iteration: 7, wantsFence: true, meets: false },
-  { kind: 'pushed', iteration: 0, wantsFence: false, meets: true },
+  { kind: 'pushed', iteration: 7, wantsFence: true, asks: 2 ** 40 },
+  { kind: 'pushed', iteration: 0, wantsFence: false, asks: 0 },
+  { kind: 'pushed', iteration: 3, wantsFence: false },
+  { kind: 'ask', iteration: 2 ** 40 },
   { kind: 'meet' },
 ];
 

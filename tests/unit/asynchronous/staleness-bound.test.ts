@@ -137,11 +137,41 @@ describe('the bound on staleness', () => {
     expect(bound.ask(10)).toBe('begin');
   });
 
-  it('does not take a push twice, or one that is missing before it', () => {
+  it('does not take a push twice, or one that was not allowed to begin', () => {
     const bound = new StalenessBound(2, 1);
     bound.meet(0);
     expect(() => {
       bound.pushed(0, 1);
-    }).toThrow('internal: worker 0 pushed iteration 1, not 0');
+    }).not.toThrow();
+    expect(() => {
+      bound.pushed(0, 1);
+    }).toThrow('internal: worker 0 pushed iteration 1, and has all before 0');
+    bound.pushed(0, 0);
+    expect(() => {
+      bound.pushed(0, 1);
+    }).toThrow('internal: worker 0 pushed iteration 1, and has all before 2');
+    expect(() => {
+      bound.pushed(0, 4);
+    }).toThrow('internal: worker 0 pushed iteration 4, and has all before 2');
+  });
+
+  it('counts what has been pushed without a gap, whatever the order', () => {
+    const bound = new StalenessBound(2, 4);
+    bound.meet(10, 3);
+    bound.pushed(0, 12);
+    expect([bound.version, bound.even]).toEqual([10, false]);
+    for (const iteration of [10, 11, 12]) bound.pushed(1, iteration);
+    expect(bound.version).toBe(10);
+    bound.pushed(0, 10);
+    expect([bound.version, bound.even]).toEqual([11, false]);
+    bound.pushed(0, 11);
+    expect([bound.version, bound.even]).toEqual([13, true]);
+  });
+
+  it('meets behind what workers have begun at once', () => {
+    const bound = new StalenessBound(2, 4);
+    bound.meet(10, 3);
+    bound.wantFence();
+    expect(bound.ask(13)).toBe('fence');
   });
 });

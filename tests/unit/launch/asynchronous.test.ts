@@ -41,6 +41,22 @@ describe('a spec of asynchronous training', () => {
       ...(['PARALLELISM_MISFIT', 'parallelism.staleness'] as const),
     ],
     [{ ...ASYNCHRONOUS, servers: 3 }, {}, 'PARALLELISM_MISFIT', 'parallelism.servers'],
+    [
+      { trainerThreads: 2 },
+      {},
+      ...(['PARALLELISM_MISFIT', 'parallelism.trainerThreads'] as const),
+    ],
+    [{ drainEvery: 9 }, {}, 'PARALLELISM_MISFIT', 'parallelism.drainEvery'],
+    [
+      { ...ASYNCHRONOUS, trainerThreads: 6 },
+      {},
+      ...(['PARALLELISM_MISFIT', 'parallelism.trainerThreads'] as const),
+    ],
+    [
+      { ...ASYNCHRONOUS, trainerThreads: 2 },
+      { backend: 'webgpu' },
+      ...(['PARALLELISM_MISFIT', 'backend'] as const),
+    ],
     ...(
       [
         [{ optimizer: { kind: 'adam' } }, 'optimizer.kind'],
@@ -84,6 +100,16 @@ describe('a spec of asynchronous training', () => {
     expect(() => validateLaunch(spec(parallelism, rest))).toThrow(
       expect.objectContaining({ code, place, next: expect.any(String) as string }),
     );
+  });
+
+  it('takes as many threads as may be apart', () => {
+    const given = {
+      ...ASYNCHRONOUS,
+      trainerThreads: 5,
+      staleness: 4,
+      drainEvery: 1000,
+    };
+    expect(validateLaunch(spec(given)).spec.parallelism).toEqual(given);
   });
 
   it.each([

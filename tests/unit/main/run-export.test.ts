@@ -69,6 +69,7 @@ test('CSV has a row per iteration and rank with every phase and byte count', () 
     expect(cell('method')).toBe('topk');
     expect(cell('activations_payload_bytes')).toBe('');
     expect([cell('staleness'), cell('exchanged')]).toEqual(['0', '1']);
+    expect([cell('trainerThread'), cell('drained')]).toEqual(['', '0']);
   }
 });
 

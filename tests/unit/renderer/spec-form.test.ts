@@ -222,6 +222,7 @@ describe('the form of a spec', () => {
     const served = withValue(draft, 'parallelism.kind', 'asynchronous');
     expect(shown(served)).toEqual([
       ...['parallelism.kind', 'parallelism.staleness', 'parallelism.servers'],
+      ...['parallelism.trainerThreads', 'parallelism.drainEvery'],
     ]);
     // What no longer fits can be taken away.
     const left = withValue(

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { failure } from '../../../src/shared/errors.ts';
-import { rankError } from '../../../src/agent/worker/rank-error.ts';
+import { rankError } from '../../../src/agent/worker/trainers/rank-error.ts';
 
 const thrownBy = (work: () => unknown): unknown => {
   try {

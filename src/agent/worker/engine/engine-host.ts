@@ -173,14 +173,16 @@ export class EngineHost {
       const notices = [...engine.takeNotices(), ...this.#followPlan()];
       return { result, fences, notices };
     },
-    serve: (request) => {
-      this.#connected().serve(request);
-      return Promise.resolve({});
-    },
-    push: async ({ iteration, ...request }) => {
+    serve: (request) =>
+      Promise.resolve({ until: this.#connected().asynchronous.serve(request) }),
+    push: async ({ iteration, ...request }) => ({
+      result: await this.#connected().asynchronous.push(iteration, request),
+    }),
+    ask: (request) => this.#connected().asynchronous.ask(request),
+    meet: async ({ iteration }) => {
       const engine = this.#connected();
-      const result = await engine.push(iteration, request);
-      const fences = result.met ? await engine.fence(iteration + 1) : [];
+      const result = await engine.asynchronous.meet();
+      const fences = await engine.fence(iteration);
       return { result, fences, notices: engine.takeNotices() };
     },
     save: async () => ({

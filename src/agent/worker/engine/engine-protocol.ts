@@ -12,18 +12,21 @@ import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
 import type { PassedBytes, StageSetting } from '../../../shared/stage-setting.ts';
 import type { PortRange } from '../../../shared/port-range.ts';
 import type { RankAddress } from '../../../shared/protocol/supervisor.ts';
+import type { Ask } from '../../asynchronous/server-client.ts';
 import type { SmallOperation } from '../../collectives/small-allreduce.ts';
 import type { FlatTensor } from '../../plan/buckets.ts';
 import type { EngineState } from '../../exchange/engine-state.ts';
 import type {
+  AskResult,
   ExchangeRequest,
   ExchangeResult,
   Fence,
+  MeetResult,
   PushRequest,
   PushResult,
   ServeRequest,
   SummaryScope,
-} from '../../exchange/exchange-engine.ts';
+} from '../../exchange/exchange-calls.ts';
 import type { Vector } from '../../memory/arena.ts';
 import type { PassageCall } from '../../pipeline/boundary.ts';
 import type { SharedCall, StageVectors } from '../../pipeline/stage-exchange.ts';
@@ -86,12 +89,22 @@ export interface EngineCalls {
     };
   };
   /** Asynchronous training begins, or goes on after all have met. */
-  serve: { request: ServeRequest; reply: Record<string, never> };
-  /** Give the gradient to servers and get weights; fences where all have met. */
+  serve: {
+    request: ServeRequest;
+    /** `until`: before which iteration all meet for a switch, if one is agreed on. */
+    reply: { until: number | undefined };
+  };
+  /** Give a gradient to servers, and ask for weights. */
   push: {
     request: { iteration: number } & PushRequest;
+    reply: { result: PushResult };
+  };
+  ask: { request: Ask; reply: AskResult };
+  /** All ranks meet before this iteration; its fences. */
+  meet: {
+    request: { iteration: number };
     reply: {
-      result: PushResult;
+      result: MeetResult;
       fences: readonly Fence[];
       notices: readonly Notice[];
     };

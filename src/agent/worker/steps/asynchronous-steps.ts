@@ -7,24 +7,33 @@
  * A gradient's staleness is t − v: it is of iteration t, and the weights that it was computed
  * with have every rank's pushes of the iterations before v. It is at most s.
  *
- * Cost: 4·n bytes for the weights that were pulled, written to the trainer in each iteration.
+ * Where a rank has several trainer threads, each has an iteration of its own under way
+ * (docs/decisions/053-trainer-threads.md); `take` hands them out in their order.
+ *
+ * Cost: 4·n bytes for the weights that were pulled, written to the trainer in each iteration; of
+ * each thread, where there are several, and 4·n for its gradient, which is copied once.
  */
 import type { StalenessSettings } from '../../../shared/parallelism.ts';
-import type { Arena, Vector } from '../../memory/arena.ts';
+import type { Arena } from '../../memory/arena.ts';
+import { computeFrom, type TrainerThread } from '../trainers/trainer-thread.ts';
 import {
-  computeGradient,
-  isDue,
-  type Steps,
-  type StepsOptions,
-  type TakenStep,
-} from './steps.ts';
+  AsynchronousRound,
+  waited,
+  type Meeting,
+  type PushedIteration,
+} from './asynchronous-round.ts';
+import { isDue, type Steps, type StepsOptions, type TakenStep } from './steps.ts';
 
 export interface AsynchronousStepsOptions extends StepsOptions {
   readonly served: StalenessSettings;
   readonly arena: Arena;
-  /** Where the trainer writes its gradients, and the engine expects them. */
+  /** Where the engine expects gradients. */
   readonly gradient: Float32Array;
+  /** Trainer threads beside this one, which then computes no gradients; default: none. */
+  readonly threads?: readonly TrainerThread[] | undefined;
 }
+
+type Exchanged = NonNullable<TakenStep['exchange']>;
 
 export class AsynchronousSteps implements Steps {
   readonly #options: AsynchronousStepsOptions;
@@ -32,10 +41,9 @@ export class AsynchronousSteps implements Steps {
   readonly state = [];
   /** What is pushed is no average of anything. */
   readonly exchanged = undefined;
-  #weights: Vector | undefined;
-  /** Of the weights that the next gradient is computed with. */
-  #staleness = 0;
-  #met = true;
+  #threads: readonly TrainerThread[] | undefined;
+  /** Undefined where all ranks have met: they have the same weights. */
+  #round: AsynchronousRound | undefined;
 
   constructor(options: AsynchronousStepsOptions) {
     this.#options = options;
@@ -47,48 +55,103 @@ export class AsynchronousSteps implements Steps {
 
   /** Whether all ranks have the same weights after the iteration that was taken last. */
   exchangesIn(): boolean {
-    return this.#met;
+    return this.#round === undefined;
   }
 
   async take(iteration: number): Promise<TakenStep> {
-    const { arena, engine, gradient, rank, requireFinite, spec, trainer } =
-      this.#options;
-    if (this.#met) await this.#open(iteration);
-    const computed = await computeGradient(trainer, iteration, gradient);
-    const staleness = this.#staleness;
-    const exchange = await engine.call('push', {
-      iteration,
-      lr: trainer.learningRate(iteration),
-      meets: this.#meetsBehind(iteration),
-      inspects: rank === 0 && isDue(spec.inspectEvery, { since: iteration, iteration }),
-    });
-    requireFinite(computed.step, iteration);
-    this.#staleness = exchange.result.staleness;
-    this.#met = exchange.result.met;
     const start = performance.now();
-    await trainer.writeWeights(arena.f32(this.#weights!));
-    const apply = performance.now() - start;
-    return { ...computed, apply, exchange, staleness, elsewhere: 0 };
+    this.#round ??= await this.#open(iteration);
+    const { met, pushed } = await this.#round.finished(iteration);
+    const { began, gradient, push, staleness, thread } = pushed;
+    const averages = [...pushed.waits];
+    let { apply } = gradient;
+    let { ended } = pushed;
+    if (met !== undefined) {
+      const now = performance.now();
+      averages.push(met.result.profile);
+      averages.push(waited(Math.max(0, now - ended - met.result.profile.wall)));
+      await this.#takeOver();
+      ended = performance.now();
+      apply += ended - now;
+      this.#round = undefined;
+    }
+    const wall = ended - began;
+    return {
+      ...gradient,
+      ...{ apply, averages, staleness },
+      exchange: exchanged(push, met),
+      ...(this.#threads!.length > 1 ? { thread } : {}),
+      drained: push.drained,
+      elsewhere: wall - (performance.now() - start),
+    };
   }
 
   /** All ranks begin this iteration, with the same weights. */
-  async #open(iteration: number): Promise<void> {
-    const { arena, engine, served, spec, trainer } = this.#options;
-    if (this.#weights === undefined) {
-      const { vector } = await engine.call('allocate', { length: trainer.length });
-      await trainer.readWeights(arena.f32(vector));
-      this.#weights = vector;
+  async #open(iteration: number): Promise<AsynchronousRound> {
+    const { arena, engine, rank, requireFinite, served, spec, trainer } = this.#options;
+    if (this.#threads === undefined) {
+      this.#threads = await this.#openThreads();
+      await trainer.readWeights(arena.f32(this.#threads[0]!.weights));
     }
+    const threads = this.#threads;
+    const [{ weights }, ...others] = threads as [TrainerThread, ...TrainerThread[]];
+    for (const other of others) arena.f32(other.weights).set(arena.f32(weights));
     const { momentum, nesterov = false, weightDecay = 0 } = spec.optimizer;
     const settings = { ...served, momentum, nesterov, weightDecay };
-    await engine.call('serve', { iteration, settings, weights: this.#weights });
+    const { until } = await engine.call('serve', { iteration, settings, weights });
+    return new AsynchronousRound({
+      ...{ engine, requireFinite, threads },
+      first: iteration,
+      staleness: served.staleness,
+      meetsBefore: (next) => next === until || this.#meetsBefore(next),
+      learningRate: (of) => trainer.learningRate(of),
+      inspects: (of) =>
+        rank === 0 && isDue(spec.inspectEvery, { since: of, iteration: of }),
+    });
+  }
+
+  async #openThreads(): Promise<readonly TrainerThread[]> {
+    const { arena, engine, gradient, threads = [], trainer } = this.#options;
+    if (threads.length > 0) return threads;
+    const { vector: weights } = await engine.call('allocate', {
+      length: trainer.length,
+    });
+    return [
+      {
+        ...{ weights, gradient: undefined },
+        compute: (iteration) =>
+          computeFrom(trainer, arena, { weights, gradient }, iteration),
+      },
+    ];
+  }
+
+  /** The weights of all, for whatever is done with them before the next iteration. */
+  async #takeOver(): Promise<void> {
+    const { arena, trainer } = this.#options;
+    await trainer.writeWeights(arena.f32(this.#threads![0]!.weights));
   }
 
   /** The same on all ranks. */
-  #meetsBehind(iteration: number): boolean {
+  #meetsBefore(iteration: number): boolean {
     const { checkpoints, spec } = this.#options;
-    const next = iteration + 1;
-    if (next === spec.iterations || checkpoints?.isDue(next) === true) return true;
-    return isDue(spec.evaluateEvery, { since: iteration, iteration });
+    if (iteration === spec.iterations || checkpoints?.isDue(iteration) === true) {
+      return true;
+    }
+    const before = iteration - 1;
+    return isDue(spec.evaluateEvery, { since: before, iteration: before });
   }
+}
+
+/** What is agreed on at a meeting is of the iteration before it, whichever was pushed last. */
+function exchanged(push: PushedIteration['push'], met: Meeting | undefined): Exchanged {
+  if (met === undefined) return { result: push, fences: [], notices: [] };
+  const { fences, notices, result } = met;
+  const { pause, stop } = result;
+  const bytes = { ...push.bytes };
+  bytes.wireSent += result.bytes.wireSent;
+  bytes.wireReceived += result.bytes.wireReceived;
+  bytes.framingSent += result.bytes.framingSent;
+  bytes.framingReceived += result.bytes.framingReceived;
+  bytes.imbalance += result.bytes.imbalance;
+  return { result: { ...push, bytes, pause, stop }, fences, notices };
 }

@@ -15,13 +15,8 @@
 import type { LocalStepsSettings } from '../../../shared/parallelism.ts';
 import type { GradientMemory } from '../../training/trainer.ts';
 import { OuterOptimizer } from './outer-optimizer.ts';
-import {
-  computeGradient,
-  isDue,
-  type Steps,
-  type StepsOptions,
-  type TakenStep,
-} from './steps.ts';
+import { computeGradient } from '../trainers/compute-gradient.ts';
+import { isDue, type Steps, type StepsOptions, type TakenStep } from './steps.ts';
 
 export interface LocalStepsOptions extends StepsOptions {
   readonly settings: LocalStepsSettings;

@@ -3,6 +3,7 @@ import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
 import { asynchronousOf, localStepsOf } from '../../../shared/parallelism.ts';
 import type { Arena } from '../../memory/arena.ts';
 import type { GpuGradient } from '../../sites/gpu-gradient.ts';
+import type { TrainerThread } from '../trainers/trainer-thread.ts';
 import { AsynchronousSteps } from './asynchronous-steps.ts';
 import { LocalSteps } from './local-steps.ts';
 import type { Steps, StepsOptions } from './steps.ts';
@@ -16,13 +17,15 @@ export interface GradientPlaces {
   readonly onDevice: GpuGradient | undefined;
   /** Where the engine expects what is exchanged; undefined where that is on the GPU. */
   readonly inArena: Float32Array | undefined;
+  /** Threads beside this one that compute gradients; default: none. */
+  readonly threads?: readonly TrainerThread[] | undefined;
 }
 
 type Shared = Pick<ExperimentSpec, 'optimizer' | 'parallelism'>;
 
 export function stepsOf(
   spec: Shared,
-  { arena, inArena, onDevice }: GradientPlaces,
+  { arena, inArena, onDevice, threads }: GradientPlaces,
 ): (options: StepsOptions) => Steps {
   const gradient = onDevice ?? inArena!;
   const settings = localStepsOf(spec);
@@ -30,7 +33,8 @@ export function stepsOf(
   const { fullGradientEvery: every } = spec.optimizer;
   return (options) => {
     if (served !== undefined) {
-      return new AsynchronousSteps({ ...options, served, arena, gradient: inArena! });
+      const places = { arena, gradient: inArena!, threads };
+      return new AsynchronousSteps({ ...options, ...places, served });
     }
     if (settings !== undefined) {
       return new LocalSteps({ ...options, settings, gradient, moved: inArena! });

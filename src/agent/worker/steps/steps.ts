@@ -4,14 +4,10 @@
  */
 import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
 import type { ExchangeProfile } from '../../profile/phase-clock.ts';
-import type {
-  ComputedStep,
-  GradientMemory,
-  StepResult,
-  Trainer,
-} from '../../training/trainer.ts';
+import type { StepResult, Trainer } from '../../training/trainer.ts';
 import type { EngineClient } from '../engine/engine-client.ts';
 import type { EngineCalls } from '../engine/engine-protocol.ts';
+import type { ComputedGradient } from '../trainers/compute-gradient.ts';
 import type { GradientComparison } from './gradient-comparison.ts';
 
 export interface StepsOptions {
@@ -26,15 +22,6 @@ export interface StepsOptions {
   readonly requireFinite: (step: StepResult, iteration: number) => void;
 }
 
-/** A batch's gradient, and what it took, ms. */
-export interface ComputedGradient {
-  /** Wall-clock time at which it was begun, ms since 1970. */
-  readonly at: number;
-  readonly step: ComputedStep;
-  readonly data: number;
-  readonly compute: number;
-}
-
 export interface TakenStep extends ComputedGradient {
   /** Moving weights, ms. */
   readonly apply: number;
@@ -44,9 +31,13 @@ export interface TakenStep extends ComputedGradient {
   readonly averages?: readonly ExchangeProfile[] | undefined;
   /** Iterations by which the gradient is older than the weights that it moves, or its own were. */
   readonly staleness: number;
+  /** Which of the rank's trainer threads has computed it, where it has several. */
+  readonly thread?: number | undefined;
+  /** Whether all that was kept back was sent along; default: not. */
+  readonly drained?: boolean | undefined;
   /**
    * Milliseconds by which the iteration was longer than this call: each is the iteration's of
-   * whose batch it was.
+   * whose batch it was. Negative where it was shorter.
    */
   readonly elsewhere: number;
 }
@@ -75,19 +66,3 @@ export const isDue = (
   every !== undefined &&
   every > 0 &&
   Math.floor((iteration + 1) / every) > Math.floor(since / every);
-
-/** @param ready called with the first element that is there, as the backward pass goes on */
-export async function computeGradient(
-  trainer: Trainer,
-  iteration: number,
-  into: GradientMemory,
-  ready?: (from: number) => void,
-): Promise<ComputedGradient> {
-  const at = Date.now();
-  const start = performance.now();
-  trainer.loadBatch(iteration);
-  const loaded = performance.now();
-  const step = await trainer.computeGradient(into, ready);
-  const end = performance.now();
-  return { at, step, data: loaded - start, compute: end - loaded };
-}

@@ -4,17 +4,14 @@
  * (`overlap`), or beside the next gradient (`doubleBuffer`).
  */
 import { awaitedLater } from '../../exchange/awaited-later.ts';
-import type { Beside } from '../../exchange/exchange-engine.ts';
+import type { Beside } from '../../exchange/exchange-calls.ts';
 import type { GradientMemory } from '../../training/trainer.ts';
 import type { EngineCalls } from '../engine/engine-protocol.ts';
 import {
   computeGradient,
-  isDue,
   type ComputedGradient,
-  type Steps,
-  type StepsOptions,
-  type TakenStep,
-} from './steps.ts';
+} from '../trainers/compute-gradient.ts';
+import { isDue, type Steps, type StepsOptions, type TakenStep } from './steps.ts';
 
 export interface SynchronousStepsOptions extends StepsOptions {
   /** Where the trainer writes the flat gradient, and the engine expects it. */

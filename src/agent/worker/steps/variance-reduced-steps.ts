@@ -12,13 +12,8 @@
  * Variance Reduction", NIPS 2013; QSGD (Alistarh et al., NIPS 2017), appendix B.
  */
 import type { Arena, Vector } from '../../memory/arena.ts';
-import {
-  computeGradient,
-  isDue,
-  type Steps,
-  type StepsOptions,
-  type TakenStep,
-} from './steps.ts';
+import { computeGradient } from '../trainers/compute-gradient.ts';
+import { isDue, type Steps, type StepsOptions, type TakenStep } from './steps.ts';
 
 export interface VarianceReducedStepsOptions extends StepsOptions {
   /** Iterations from one full gradient to the next. */

@@ -1,5 +1,5 @@
 /** What ended a rank, as its failure says it. */
-import { failure, toErrorData, type ErrorData } from '../../shared/errors.ts';
+import { failure, toErrorData, type ErrorData } from '../../../shared/errors.ts';
 
 /** As V8 and jax-js refuse memory, which all do by a RangeError. */
 const NO_MEMORY =

@@ -1,0 +1,196 @@
+/**
+ * What an engine does where ranks do not wait for one another: it pushes gradients to servers,
+ * pulls weights, and brings all ranks together where they have something to agree on.
+ *
+ * Several threads of a rank may push and ask at the same time. What they ask for is done one
+ * after the other: a gradient is compressed whole, with the one residual there is, before the
+ * next is looked at. So the residual loses nothing, whatever the order: the sum of all gradients
+ * is what was pushed and what remains.
+ */
+import type { Reply } from '../asynchronous/orders.ts';
+import {
+  ServedWeights,
+  type ServedWeightsOptions,
+} from '../asynchronous/served-weights.ts';
+import type { Ask } from '../asynchronous/server-client.ts';
+import { parameterServer } from '../collectives/parameter-server.ts';
+import { CounterRandom } from '../kernels/random.ts';
+import type { PlanSchedule } from '../plan/plan-schedule.ts';
+import type { ByteLedger } from '../profile/byte-ledger.ts';
+import type { PhaseClock } from '../profile/phase-clock.ts';
+import type { GradientSite } from '../sites/gradient-site.ts';
+import type { CollectiveGroup } from './collective-group.ts';
+import type {
+  Asked,
+  AskResult,
+  ExchangeResult,
+  MeetResult,
+  PushRequest,
+  PushResult,
+  ServeRequest,
+} from './exchange-calls.ts';
+import type { PlanExecution } from './plan-execution.ts';
+import { CONTROL_STREAM } from './streams.ts';
+import { Turns } from './turns.ts';
+import { GO_ON, wishes } from './wishes.ts';
+
+export interface AsynchronousExchangeOptions extends Omit<
+  ServedWeightsOptions,
+  'settings' | 'weights' | 'plan' | 'epoch' | 'reduce' | 'ledger'
+> {
+  readonly clock: PhaseClock;
+  readonly group: CollectiveGroup;
+  readonly ledger: ByteLedger;
+  readonly schedule: PlanSchedule;
+  readonly site: GradientSite;
+  /** Of the plan in force. */
+  readonly execution: () => PlanExecution;
+  readonly observe: (
+    iteration: number,
+    inspects: boolean,
+  ) => Promise<Pick<ExchangeResult, 'residualNorm' | 'buckets'>>;
+  /** What this rank wants, of `wishes.ts`. */
+  readonly wish: () => number;
+}
+
+/** Of random streams: whether a rank drains its residual in an iteration. */
+const DRAIN_PURPOSE = 0x647261;
+
+export class AsynchronousExchange implements Disposable {
+  readonly #options: AsynchronousExchangeOptions;
+  readonly #turns = new Turns();
+  #served: ServedWeights | undefined;
+  #drainEvery: number | undefined;
+
+  constructor(options: AsynchronousExchangeOptions) {
+    this.#options = options;
+  }
+
+  /** Of this rank's server, between two iterations in which all have met. */
+  get velocities(): readonly Float32Array[] {
+    return this.#served?.velocities ?? [];
+  }
+
+  /**
+   * All ranks begin this iteration, and servers go on serving until every rank has met the
+   * others.
+   * @returns the next iteration before which all meet for a switch that is agreed on
+   */
+  serve({ iteration, settings, weights }: ServeRequest): number | undefined {
+    const { clock, schedule } = this.#options;
+    this.#drainEvery = settings.drainEvery;
+    this.#served ??= new ServedWeights({
+      ...this.#options,
+      ...{ settings, weights, plan: schedule.plan },
+      epoch: () => schedule.epoch,
+      reduce: (work) => clock.measure('reduce', work),
+    });
+    this.#served.open(iteration);
+    return schedule.nextDue(iteration);
+  }
+
+  /**
+   * Give a gradient to the servers, and ask for weights if another iteration is to begin. The
+   * gradient has no meaning afterwards.
+   * @throws GradwireError `GRADIENT_NOT_FINITE`, `PAYLOAD_INVALID`, the transport's errors
+   */
+  push(iteration: number, request: PushRequest): Promise<PushResult> {
+    return this.#turns.take((waited) => this.#push(iteration, request, waited));
+  }
+
+  /**
+   * Ask for weights alone: may this iteration begin?
+   * @throws the transport's errors
+   */
+  ask(ask: Ask): Promise<AskResult> {
+    return this.#turns.take(async (waited) => {
+      const { clock } = this.#options;
+      clock.begin();
+      const asked = askedFor(ask, await this.#open.ask(ask));
+      return { profile: clock.end(), waited, asked };
+    });
+  }
+
+  /**
+   * All ranks meet: all of what they have pushed is in the weights, which all have then.
+   * @throws the transport's errors
+   */
+  meet(): Promise<MeetResult> {
+    return this.#turns.take(async () => {
+      const { clock, group, ledger, schedule, transport, wish } = this.#options;
+      clock.begin();
+      const [epoch, agreed] = await group.summarize(
+        CONTROL_STREAM,
+        [schedule.knownEpoch, wish()],
+        ['min', 'max'],
+      );
+      schedule.agree(epoch!);
+      await this.#open.meet();
+      const profile = clock.end();
+      return { profile, bytes: ledger.close(transport.counters), ...wishes(agreed!) };
+    });
+  }
+
+  /** The plan of what follows, where all have met. */
+  replan(plan: Parameters<ServedWeights['replan']>[0]): void {
+    this.#served?.replan(plan);
+  }
+
+  [Symbol.dispose](): void {
+    this.#served?.[Symbol.dispose]();
+  }
+
+  get #open(): ServedWeights {
+    if (this.#served === undefined) throw new Error('internal: nobody serves');
+    return this.#served;
+  }
+
+  async #push(
+    iteration: number,
+    { asks, gradient, inspects = false, lr }: PushRequest,
+    waited: number,
+  ): Promise<PushResult> {
+    const { clock, execution, ledger, observe, schedule, site, transport, wish } =
+      this.#options;
+    const served = this.#open;
+    clock.begin();
+    if (gradient !== undefined) site.take(gradient);
+    const statistics = await execution().run(iteration, {
+      take: (bucket, payload) => served.push(bucket, payload, { iteration, lr }),
+    });
+    const drained = this.#drains(iteration);
+    if (drained) site.residual.drain();
+    await site.residual.flush((leftover) => served.pushLeftover(leftover, lr));
+    const observed = await observe(iteration, inspects);
+    const wantsFence = wish() !== GO_ON || schedule.hasNews;
+    const reply = await served.pushed({ iteration, wantsFence }, asks);
+    const { epoch, plan } = schedule;
+    return {
+      profile: clock.end(),
+      bytes: {
+        ...ledger.close(transport.counters),
+        payload: execution().payloadBytes,
+      },
+      statistics,
+      ...observed,
+      ...{ epoch, method: plan.method, collective: parameterServer.id },
+      ...wishes(GO_ON),
+      notices: [],
+      waited,
+      drained,
+      asked: asks && reply && askedFor(asks, reply),
+    };
+  }
+
+  /** Each rank draws for itself, so that not all send everything at the same time. */
+  #drains(iteration: number): boolean {
+    if (this.#drainEvery === undefined) return false;
+    const { seed, transport } = this.#options;
+    const { rank } = transport;
+    const random = new CounterRandom({ seed, rank, iteration, purpose: DRAIN_PURPOSE });
+    return random.uniform(0) * this.#drainEvery < 1;
+  }
+}
+
+const askedFor = ({ iteration }: Ask, { fence, version }: Reply): Asked =>
+  fence ? { begins: false } : { begins: true, staleness: iteration - version };

@@ -1,0 +1,196 @@
+/**
+ * What a rank does from one meeting of all ranks to the next: each of its trainer threads
+ * computes a gradient, has it pushed, asks for weights and goes on, without regard to the
+ * others; then the rank meets the others.
+ */
+import { awaitedLater } from '../../exchange/awaited-later.ts';
+import type { Asked, AskResult, PushResult } from '../../exchange/exchange-calls.ts';
+import type { ExchangeProfile } from '../../profile/phase-clock.ts';
+import { zeroPhases } from '../../../shared/phases.ts';
+import type { StepResult } from '../../training/trainer.ts';
+import type { EngineClient } from '../engine/engine-client.ts';
+import type { EngineCalls } from '../engine/engine-protocol.ts';
+import type { ThreadGradient, TrainerThread } from '../trainers/trainer-thread.ts';
+import { IterationOrder, type IterationOrderOptions } from './iteration-order.ts';
+
+export interface RoundOptions extends IterationOrderOptions {
+  readonly engine: Pick<EngineClient, 'call'>;
+  readonly threads: readonly TrainerThread[];
+  /** Throws where a loss is not finite: no more weights must be asked for. */
+  readonly requireFinite: (step: StepResult, iteration: number) => void;
+  readonly learningRate: (iteration: number) => number;
+  readonly inspects: (iteration: number) => boolean;
+}
+
+export interface PushedIteration {
+  readonly gradient: ThreadGradient;
+  readonly push: PushResult;
+  /** Which of the rank's threads has computed it. */
+  readonly thread: number;
+  /** Of the weights that it was computed with. */
+  readonly staleness: number;
+  /** Moments at which its thread began with it and was done with it, ms. */
+  readonly began: number;
+  readonly ended: number;
+  /** Of what the thread waited for beside its push. */
+  readonly waits: readonly ExchangeProfile[];
+}
+
+export type Meeting = EngineCalls['meet']['reply'];
+
+/** An iteration, its weights there. */
+interface Begun {
+  readonly iteration: number;
+  readonly staleness: number;
+}
+
+/** A question, with its answer to come. */
+interface Question {
+  readonly iteration: number;
+  readonly reply: Promise<AskResult>;
+}
+
+export class AsynchronousRound {
+  readonly #options: RoundOptions;
+  readonly #order: IterationOrder;
+  readonly #pushed = new Map<number, PushedIteration>();
+  /** Threads that may not begin anything yet, the oldest first. */
+  readonly #parked: ((iteration: number | undefined) => void)[] = [];
+  /** All before have begun. */
+  #begun: number;
+  #met: Meeting | undefined;
+  #failure: { readonly error: unknown } | undefined;
+  #changed: PromiseWithResolvers<unknown> = Promise.withResolvers();
+
+  constructor(options: RoundOptions) {
+    this.#options = options;
+    this.#order = new IterationOrder(options);
+    this.#begun = options.first;
+    this.#run().catch((error: unknown) => {
+      this.#failure ??= { error };
+      this.#tell();
+    });
+  }
+
+  /**
+   * Resolves when this iteration has been pushed and it is certain what follows: another one, or
+   * a meeting, which is over then.
+   * @throws what has become of any of the threads
+   */
+  async finished(
+    iteration: number,
+  ): Promise<{ readonly pushed: PushedIteration; readonly met: Meeting | undefined }> {
+    for (;;) {
+      if (this.#failure !== undefined) throw this.#failure.error;
+      const pushed = this.#pushed.get(iteration);
+      const met = iteration + 1 === this.#order.meeting ? this.#met : undefined;
+      if (pushed !== undefined && (met !== undefined || this.#begun > iteration + 1)) {
+        this.#pushed.delete(iteration);
+        return { pushed, met };
+      }
+      await this.#changed.promise;
+    }
+  }
+
+  async #run(): Promise<void> {
+    const { engine, first, threads } = this.#options;
+    await Promise.all(
+      threads.map(async (thread, index) => {
+        const iteration = this.#order.next();
+        if (iteration === undefined) return;
+        this.#begins(iteration);
+        let begun: Begun | undefined = { iteration, staleness: iteration - first };
+        while (begun !== undefined) begun = await this.#take(thread, index, begun);
+      }),
+    );
+    this.#met = await engine.call('meet', { iteration: this.#order.meeting! });
+    this.#tell();
+  }
+
+  /** @returns what the thread goes on with; undefined where all meet */
+  async #take(
+    thread: TrainerThread,
+    index: number,
+    { iteration, staleness }: Begun,
+  ): Promise<Begun | undefined> {
+    const { engine, inspects, learningRate, requireFinite } = this.#options;
+    const began = performance.now();
+    const gradient = await thread.compute(iteration);
+    this.#order.pushed(iteration);
+    const next = this.#order.next();
+    const pushing = engine.call('push', {
+      ...{ iteration, lr: learningRate(iteration), gradient: thread.gradient },
+      asks: next === undefined ? undefined : { iteration: next, into: thread.weights },
+      inspects: inspects(iteration),
+    });
+    // What others may ask for now is asked behind that push, on which it depends.
+    const asking = next === undefined ? this.#park(thread) : undefined;
+    this.#wake();
+    const { result: push } = await pushing;
+    requireFinite(gradient.step, iteration);
+    const waits = [waited(push.waited)];
+    let asked = next === undefined ? undefined : answered(next, push.asked!);
+    const since = performance.now();
+    const question = await asking;
+    if (question !== undefined) {
+      const { asked: answer, profile } = await question.reply;
+      const passed = performance.now() - since - profile.wall;
+      waits.push(profile, waited(Math.max(0, passed)));
+      asked = answered(question.iteration, answer);
+    }
+    this.#pushed.set(iteration, {
+      ...{ gradient, push, thread: index, staleness, waits },
+      ...{ began, ended: performance.now() },
+    });
+    if (asked?.begun === undefined && asked !== undefined) {
+      this.#order.fence(asked.iteration);
+      this.#wake();
+    }
+    if (asked?.begun !== undefined) this.#begins(asked.iteration);
+    this.#tell();
+    return asked?.begun;
+  }
+
+  /** For a thread that may not begin anything: what it asks for when it may. */
+  async #park(thread: TrainerThread): Promise<Question | undefined> {
+    const iteration = await new Promise<number | undefined>((resolve) => {
+      this.#parked.push(resolve);
+    });
+    if (iteration === undefined) return undefined;
+    const request = { iteration, into: thread.weights };
+    const reply = this.#options.engine.call('ask', request);
+    reply.catch(awaitedLater);
+    return { iteration, reply };
+  }
+
+  /** Threads that are parked go on, as far as they may. */
+  #wake(): void {
+    while (this.#parked.length > 0) {
+      const iteration = this.#order.next();
+      if (iteration === undefined && this.#order.meeting === undefined) return;
+      this.#parked.shift()!(iteration);
+    }
+  }
+
+  #begins(iteration: number): void {
+    this.#begun = Math.max(this.#begun, iteration + 1);
+  }
+
+  #tell(): void {
+    this.#changed.resolve(undefined);
+    this.#changed = Promise.withResolvers();
+  }
+}
+
+const answered = (
+  iteration: number,
+  asked: Asked,
+): { readonly iteration: number; readonly begun: Begun | undefined } => ({
+  iteration,
+  begun: asked.begins ? { iteration, staleness: asked.staleness } : undefined,
+});
+
+/** As a profile: what passed while nothing could be done. */
+export const waited = (wait: number): ExchangeProfile => ({
+  ...{ phases: { ...zeroPhases(), wait }, waitedFor: {}, overlapped: 0, wall: wait },
+});

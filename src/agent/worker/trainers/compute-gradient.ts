@@ -1,0 +1,27 @@
+/** A batch, and the gradient of it. */
+import type { ComputedStep, GradientMemory, Trainer } from '../../training/trainer.ts';
+
+/** A batch's gradient, and what it took, ms. */
+export interface ComputedGradient {
+  /** Wall-clock time at which it was begun, ms since 1970. */
+  readonly at: number;
+  readonly step: ComputedStep;
+  readonly data: number;
+  readonly compute: number;
+}
+
+/** @param ready called with the first element that is there, as the backward pass goes on */
+export async function computeGradient(
+  trainer: Trainer,
+  iteration: number,
+  into: GradientMemory,
+  ready?: (from: number) => void,
+): Promise<ComputedGradient> {
+  const at = Date.now();
+  const start = performance.now();
+  trainer.loadBatch(iteration);
+  const loaded = performance.now();
+  const step = await trainer.computeGradient(into, ready);
+  const end = performance.now();
+  return { at, step, data: loaded - start, compute: end - loaded };
+}
