@@ -16,14 +16,14 @@ export const activationPlanSchema = z.strictObject({
     .enum(ACTIVATION_METHODS)
     .default('dct-mp')
     .describe(
-      'dct-mp: of each row the largest, and the same units backward; gaussian-sketch: a random projection forward; topk-backward: the largest of the gradient',
+      'dct-mp: the largest of each row, and the same units backward; gaussian-sketch: a random projection forward; topk-backward: the largest of the gradient',
     ),
   sparsity: z
     .number()
     .min(0)
     .lt(1)
     .default(0.9)
-    .describe('Share of the values that is left out'),
+    .describe('Fraction of the values to leave out'),
 });
 export type ActivationPlan = z.infer<typeof activationPlanSchema>;
 

@@ -68,7 +68,7 @@ export function checkPairs({
       const suggestion = nearest(unknown, nodes);
       throw inputError(
         'NETWORK_NODE_UNKNOWN',
-        `"${unknown}" is none of the run’s machines`,
+        `"${unknown}" is not one of the run’s machines`,
         {
           place,
           next:

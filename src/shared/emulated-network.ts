@@ -74,9 +74,9 @@ const latencySchema = quantity({
 /** Links that are all alike. */
 export const linkSpecSchema = z.strictObject({
   bandwidth: bandwidthSchema.describe(
-    'Of each rank’s link, each way, as 1 Gbit/s; empty: the real network',
+    'Bandwidth of each rank’s link in each direction, as 1 Gbit/s; empty: the real network',
   ),
-  latency: latencySchema.prefault(0).describe('Of a message, one way, as 50 µs'),
+  latency: latencySchema.prefault(0).describe('One-way latency of a message, as 50 µs'),
 });
 
 export const networkSpecSchema = linkSpecSchema.extend({
@@ -94,7 +94,7 @@ export const networkSpecSchema = linkSpecSchema.extend({
     .max(1000)
     .optional()
     .describe(
-      'Links between two machines, or within one that is named twice, that differ from the others',
+      'Links that differ: between two machines, or within one machine named twice',
     ),
 });
 export type NetworkSpec = z.infer<typeof networkSpecSchema>;

@@ -96,7 +96,7 @@ export const exchangeSpecSchema = z.looseObject({
     .string()
     .default('auto')
     .describe(
-      'How payloads are combined; auto: the cheapest, adaptive: by its times too',
+      'How payloads are combined; auto: the cheapest predicted; adaptive: also by measured times',
     ),
   bucketBytes: z
     .int()
@@ -111,7 +111,7 @@ export const exchangeSpecSchema = z.looseObject({
           .string()
           .min(1)
           .max(200)
-          .describe('Names of tensors; * stands for any characters'),
+          .describe('Tensor names; * matches any characters'),
         method: z
           .string()
           .optional()
@@ -120,9 +120,7 @@ export const exchangeSpecSchema = z.looseObject({
     )
     .max(100)
     .default([])
-    .describe(
-      'Tensors with a method or parameters of their own, by name: the first that fits',
-    ),
+    .describe('Methods or parameters for tensors by name; the first match applies'),
   quantizeSums: quantizationSchema
     .optional()
     .describe('Bits per value that the collective sends; default: values as they are'),
@@ -131,12 +129,12 @@ export const exchangeSpecSchema = z.looseObject({
     .min(1)
     .optional()
     .describe(
-      'Ranks that are servers too, of collective: parameter-server; default: 1',
+      'Ranks that are also servers, for collective: parameter-server; default: 1',
     ),
   activations: activationPlanSchema
     .optional()
     .describe(
-      'What the stages of a pipeline leave out of what they send one another; default: nothing',
+      'Compression of the activations that pipeline stages exchange; default: none',
     ),
 });
 export type ExchangeSpec = z.infer<typeof exchangeSpecSchema>;

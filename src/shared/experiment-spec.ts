@@ -21,7 +21,7 @@ const columnName = z.string().min(1);
 export const MOST_MODEL_SOURCE = 256_000;
 
 const syntheticSchema = z.strictObject({
-  profile: z.string().optional().describe('The network whose layers it has'),
+  profile: z.string().optional().describe('Network whose layer sizes to use'),
   layers: z
     .array(
       z
@@ -38,39 +38,39 @@ const syntheticSchema = z.strictObject({
     .min(0)
     .max(3_600_000)
     .optional()
-    .describe('Milliseconds that it takes; default: those of a GPU of 10 TFLOP/s'),
+    .describe('Milliseconds that computing takes; default: as on a GPU of 10 TFLOP/s'),
   distribution: z
     .enum(['normal', 'laplace'])
     .default('normal')
-    .describe('Of its values'),
+    .describe('Distribution of its values'),
   overlap: z
     .number()
     .min(0)
     .max(1)
     .default(0.5)
-    .describe('Share of its values that all ranks have alike'),
+    .describe('Fraction of the values that is the same on all ranks'),
 });
 export type SyntheticSpec = z.infer<typeof syntheticSchema>;
 
 export const experimentSpecSchema = z.strictObject({
-  name: z.string().min(1).max(120).default('untitled').describe('Shown in lists'),
-  description: z.string().max(2000).optional().describe('What it is for'),
+  name: z.string().min(1).max(120).default('untitled').describe('Name shown in lists'),
+  description: z.string().max(2000).optional().describe('What the run is for'),
   workload: z.strictObject({
-    model: z
-      .string()
-      .describe('Which network is trained: a name, or a file of your own'),
+    model: z.string().describe('Model to train: a name, or a file of your own'),
     modelSource: z
       .string()
       .max(MOST_MODEL_SOURCE)
       .optional()
-      .describe('The text of that file; it is read when the spec is'),
-    dataset: z.string().describe('What it is trained on'),
+      .describe('Contents of that file; filled in when the spec is read'),
+    dataset: z.string().describe('Data set to train on'),
     features: z
       .int()
       .min(1)
       .max(2 ** 30)
       .optional()
-      .describe('Features of sparse samples: weights of a linear model'),
+      .describe(
+        'Number of features of sparse samples, and of weights of a linear model',
+      ),
     columns: z
       .strictObject({
         label: columnName.optional(),
@@ -78,24 +78,22 @@ export const experimentSpecSchema = z.strictObject({
           .array(columnName)
           .optional()
           .describe(
-            'Columns of numbers, as ["price", "age"]; without lists: all that are',
+            'Numeric columns, as ["price", "age"]; default: all that are numeric',
           ),
         categorical: z
           .array(columnName)
           .optional()
-          .describe('Columns of categories, as ["city"]; without lists: all others'),
+          .describe('Categorical columns, as ["city"]; default: all others'),
       })
       .optional()
-      .describe(
-        'Columns of a CSV file: of the label [label], of numbers, of categories',
-      ),
+      .describe('Columns of a CSV file: label [label], numeric, categorical'),
     synthetic: syntheticSchema
       .optional()
-      .describe('What the model synthetic-gradient makes up'),
+      .describe('Size and timing of the gradients that synthetic-gradient generates'),
     data: z
       .string()
       .optional()
-      .describe('The data set’s file, or the directory of its files'),
+      .describe('File of the data set, or directory of its files'),
     batchPerRank: z.int().min(1).max(65_536).default(32).describe('Samples per rank'),
   }),
   world: z
@@ -106,7 +104,7 @@ export const experimentSpecSchema = z.strictObject({
         .min(1)
         .refine(
           (nodes) => new Set(nodes).size === nodes.length,
-          'a machine comes twice',
+          'a machine is named twice',
         )
         .default([LOCAL_NODE])
         .describe('Machines'),
@@ -114,7 +112,7 @@ export const experimentSpecSchema = z.strictObject({
         .boolean()
         .optional()
         .describe(
-          'Whether ranks of a machine may share its GPU; else each has one alone',
+          'Let ranks of one machine share its GPU; otherwise each needs a GPU of its own',
         ),
       ports: portRangeSchema
         .optional()
@@ -127,34 +125,41 @@ export const experimentSpecSchema = z.strictObject({
     .strictObject({
       kind: z.string().default('sgd'),
       lr: positive.default(0.05).describe('Learning rate'),
-      momentum: z.number().min(0).lt(1).default(0.9).describe('Of sgd and lars'),
-      nesterov: z.boolean().optional().describe('Nesterov’s momentum, of sgd'),
+      momentum: z
+        .number()
+        .min(0)
+        .lt(1)
+        .default(0.9)
+        .describe('Momentum, for sgd and lars'),
+      nesterov: z.boolean().optional().describe('Use Nesterov momentum, for sgd'),
       weightDecay: z
         .number()
         .min(0)
         .max(1)
         .optional()
-        .describe('Default: 0.01 for adamw, else 0'),
+        .describe('Weight decay; default: 0.01 for adamw, else 0'),
       beta1: z
         .number()
         .min(0)
         .lt(1)
         .optional()
-        .describe('Of adam and adamw; default: 0.9'),
+        .describe('Decay of the first moment, for adam and adamw; default: 0.9'),
       beta2: z
         .number()
         .min(0)
         .lt(1)
         .optional()
-        .describe('Of adam and adamw; default: 0.999'),
+        .describe('Decay of the second moment, for adam and adamw; default: 0.999'),
       epsilon: positive
         .optional()
-        .describe('Of adam and adamw, default: 1e-8; of adagrad, default: 1e-10'),
+        .describe(
+          'Added to the denominator; default: 1e-8 for adam and adamw, 1e-10 for adagrad',
+        ),
       trust: positive.optional().describe('Trust coefficient of lars; default: 0.001'),
       clipNorm: positive
         .optional()
         .describe(
-          'Largest norm of the averaged gradient; what is longer is scaled down',
+          'Largest norm of the averaged gradient; longer gradients are scaled down',
         ),
       fullGradientEvery: z
         .int()
@@ -162,7 +167,7 @@ export const experimentSpecSchema = z.strictObject({
         .max(1_000_000_000)
         .optional()
         .describe(
-          'SVRG: iterations from one gradient of all samples to the next, which takes noise out of those of batches; default: never',
+          'SVRG: iterations between gradients of all samples, which reduce the noise of batch gradients; default: never',
         ),
       schedule: z
         .enum(['constant', 'cosine', 'linear', 'polynomial', 'step'])
@@ -173,7 +178,7 @@ export const experimentSpecSchema = z.strictObject({
         .max(1_000_000_000)
         .optional()
         .describe(
-          'Iterations over which the rate grows to its full height; default: 0',
+          'Warm-up: iterations over which the rate rises to its full value; default: 0',
         ),
       scaleWithRanks: z
         .boolean()
@@ -184,16 +189,16 @@ export const experimentSpecSchema = z.strictObject({
         .max(100)
         .optional()
         .describe(
-          'Iterations at which the schedule step lowers the rate, as [1000, 2000]',
+          'Iterations at which the step schedule lowers the rate, as [1000, 2000]',
         ),
       decayFactor: positive
         .lt(1)
         .optional()
-        .describe('What it multiplies the rate by; default: 0.1'),
+        .describe('Factor by which each step multiplies the rate; default: 0.1'),
       power: positive
         .max(10)
         .optional()
-        .describe('Of the schedule polynomial; default: 2'),
+        .describe('Exponent of the polynomial schedule; default: 2'),
     })
     .prefault({}),
   exchange: exchangeSpecSchema.prefault({}),
@@ -207,7 +212,7 @@ export const experimentSpecSchema = z.strictObject({
     .max(1_000_000_000)
     .optional()
     .describe(
-      'Iterations from one comparison of the applied gradient with the uncompressed one to the next',
+      'Iterations between comparisons of the applied gradient with the uncompressed one',
     ),
   inspectEvery: z
     .int()
@@ -215,7 +220,7 @@ export const experimentSpecSchema = z.strictObject({
     .max(1_000_000_000)
     .optional()
     .describe(
-      'Iterations from one record of what each bucket sent and kept back, and of how large activations are, to the next',
+      'Iterations between records of what each bucket sent and kept back, and of the sizes of activations',
     ),
   evaluateEvery: z
     .int()
@@ -228,7 +233,7 @@ export const experimentSpecSchema = z.strictObject({
     .enum(['auto', 'thread', 'inline'])
     .default('auto')
     .describe(
-      'Whether the exchange has a thread of its own; auto: if cores suffice and no GPU computes',
+      'Run the exchange in a thread of its own; auto: where cores suffice and no GPU computes',
     ),
   overlap: z
     .boolean()
@@ -245,7 +250,7 @@ export const experimentSpecSchema = z.strictObject({
   transport: z
     .enum(['auto', 'tcp', 'native'])
     .default('auto')
-    .describe('What carries messages; auto: native, on libc’s sockets, where it loads'),
+    .describe('Transport of messages; auto: native, on libc’s sockets, where it loads'),
   network: networkSpecSchema
     .optional()
     .describe('A network to emulate between the ranks; default: the real one'),
@@ -253,13 +258,13 @@ export const experimentSpecSchema = z.strictObject({
     .boolean()
     .optional()
     .describe(
-      'Encrypt what ranks send one another (AES-256-GCM); default: when they are on several machines',
+      'Encrypt messages between ranks (AES-256-GCM); default: where there are several machines',
     ),
   onFailure: z
     .enum(['stop', 'restart'])
     .default('stop')
     .describe(
-      'When a rank or a machine is lost; restart: the run goes on from its last checkpoint',
+      'What to do when a rank or a machine is lost; restart: continue from the last checkpoint',
     ),
   checkpointEvery: z
     .int()
@@ -275,16 +280,16 @@ export const experimentSpecSchema = z.strictObject({
     .max(1_000_000)
     .optional()
     .describe(
-      'Megabytes of records that a machine keeps until an app has stored them, before it thins the oldest; default: 256',
+      'Megabytes of records a machine keeps for an app to collect before it thins the oldest; default: 256',
     ),
   timeoutSeconds: positive
     .max(3600)
     .default(3)
-    .describe('How long a rank may give no sign of life before the run fails'),
+    .describe('Seconds of silence from a rank before the run fails'),
   patienceSeconds: positive
     .max(86_400)
     .default(600)
-    .describe('How long a rank waits for one that lives but sends nothing'),
+    .describe('Seconds a rank waits for a live rank that sends nothing'),
 });
 
 export type ExperimentSpec = z.infer<typeof experimentSpecSchema>;
@@ -352,7 +357,7 @@ export function explainIssue(
             ? `Did you mean "${[...path, suggestion].join('.')}"?`
             : valid.length > 0
               ? `Valid keys here: ${valid.join(', ')}.`
-              : 'It takes none.',
+              : 'It takes no keys.',
       },
     );
   }

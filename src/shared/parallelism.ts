@@ -29,7 +29,7 @@ export const parallelismSchema = z.strictObject({
     .min(1)
     .max(1_000_000)
     .optional()
-    .describe('Local steps from one exchange to the next; default: 16'),
+    .describe('Local steps between exchanges; default: 16'),
   outer: z
     .strictObject({
       lr: z
@@ -37,37 +37,41 @@ export const parallelismSchema = z.strictObject({
         .positive()
         .max(100)
         .optional()
-        .describe('Rate of the steps that all ranks take together; default: 0.7'),
-      momentum: z.number().min(0).lt(1).optional().describe('Of those; default: 0.9'),
-      nesterov: z
-        .boolean()
+        .describe(
+          'Learning rate of the outer step, which all ranks take together; default: 0.7',
+        ),
+      momentum: z
+        .number()
+        .min(0)
+        .lt(1)
         .optional()
-        .describe('Whether it is Nesterov’s momentum; default: true'),
+        .describe('Momentum of the outer step; default: 0.9'),
+      nesterov: z.boolean().optional().describe('Use Nesterov momentum; default: true'),
     })
     .optional()
-    .describe('The optimizer of what local steps moved, averaged over ranks'),
+    .describe('Optimizer applied to the average change of the local steps'),
   staleness: z
     .int()
     .min(0)
     .max(1_000_000)
     .optional()
     .describe(
-      'Iterations that a rank may be ahead of the slowest, of asynchronous; default: 4',
+      'Iterations a rank may be ahead of the slowest, for asynchronous; default: 4',
     ),
   servers: z
     .int()
     .min(1)
     .max(1024)
     .optional()
-    .describe('Ranks that are servers too, of asynchronous; default: 1'),
+    .describe('Ranks that are also servers, for asynchronous; default: 1'),
   trainerThreads: z
     .int()
     .min(1)
     .max(256)
     .optional()
     .describe(
-      'Threads of a rank that compute gradients at the same time and share its residual, of ' +
-        'asynchronous; default: 1',
+      'Threads of a rank that compute gradients at the same time and share its residual, ' +
+        'for asynchronous; default: 1',
     ),
   drainEvery: z
     .int()
@@ -75,7 +79,7 @@ export const parallelismSchema = z.strictObject({
     .max(1_000_000_000)
     .optional()
     .describe(
-      'Iterations after which a rank, on average, sends all of its residual, of ' +
+      'Average number of iterations after which a rank sends all of its residual, for ' +
         'asynchronous; default: never',
     ),
   pipeline: z
@@ -90,11 +94,11 @@ export const parallelismSchema = z.strictObject({
         .min(1)
         .max(1024)
         .optional()
-        .describe('Parts in which a batch passes the stages; default: 4'),
+        .describe('Micro-batches into which a batch is split; default: 4'),
     })
     .optional()
     .describe(
-      'Splits the model into stages, a rank each: ranks are stages times pipelines',
+      'Split the model into stages, one rank each; the number of ranks is stages × pipelines',
     ),
 });
 export type ParallelismSpec = z.infer<typeof parallelismSchema>;

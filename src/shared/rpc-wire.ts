@@ -60,8 +60,8 @@ function decodeRpcMessage(text: unknown): RpcMessage {
 }
 
 /**
- * Passes on what a channel brings, decoded. A peer that sends anything else is of another
- * version or of bad will: its channel is closed.
+ * Passes on what a channel brings, decoded. A peer that sends anything else has another
+ * version or is malicious: its channel is closed.
  */
 export function onDecodedMessage(
   channel: {

@@ -138,7 +138,7 @@ export class AllreduceRank {
     throw inputError(
       'VECTOR_NOT_FINITE',
       `element ${index} of rank ${this.#rank} is ${elements[index]}`,
-      { rank: this.#rank, next: 'Reduce it without quantisation, or mend the vector.' },
+      { rank: this.#rank, next: 'Reduce it without quantisation, or fix the vector.' },
     );
   }
 

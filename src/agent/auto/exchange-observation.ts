@@ -4,9 +4,9 @@
  * and, of buckets whose collective is ours to choose, the bytes that a rank gave to be summed
  * and how far a sparse result has filled in. Combined over ranks, so that all know the same:
  *
- * - the time of the exchange is the least of any rank: who comes last waits for nobody, and
- *   what the others waited for it is no property of the network;
- * - everything else is the most of any rank.
+ * - the time of an exchange is the minimum over ranks: the last rank to arrive waits for no
+ *   other, and what the others waited for it is no property of the network;
+ * - everything else is the maximum over ranks.
  *
  * Cost: 5 + 2·buckets numbers; O(1) a message, but for a sample of a dense result.
  */

@@ -1,8 +1,8 @@
 /**
  * Whether the collectives of a plan are still the right ones: every `WINDOW` exchanges the
- * medians of what all ranks have agreed on are held against what was assumed. What is off
- * by more than 20 % is assumed from then on: what a bucket sends and how far it fills in, or
- * a constant of the network. Buckets whose choice is `auto` then move to what is cheapest,
+ * medians of what all ranks have agreed on are compared with what was assumed. A median that
+ * is off by more than 20 % replaces the assumption: what a bucket sends, how far it fills in,
+ * or a constant of the network. Buckets whose choice is `auto` then move to what is cheapest,
  * where that is worth it, and wait twice as long before they may move again, so that
  * they come to rest. Times are never the same twice: unless the plan says `adaptive`, they
  * move nothing, so that a run can be repeated to the bit, and are told as advice.

@@ -138,7 +138,11 @@ async function readAll(
 }
 
 function invalid(file: string, reason: string): GradwireError {
-  return failure('CHECKPOINT_INVALID', `${file} is no whole checkpoint: ${reason}`, {
-    next: 'It is left out: the run goes on from the one before, or from its start.',
-  });
+  return failure(
+    'CHECKPOINT_INVALID',
+    `${file} is not a complete checkpoint: ${reason}`,
+    {
+      next: 'It is left out: the run goes on from the one before, or from its start.',
+    },
+  );
 }

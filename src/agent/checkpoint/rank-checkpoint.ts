@@ -104,7 +104,7 @@ export async function loadRank(
     header.world !== owner.world ||
     parts.length !== vectors + header.buckets
   ) {
-    throw failure('CHECKPOINT_INVALID', `${file} is of another run or version`, {
+    throw failure('CHECKPOINT_INVALID', `${file} belongs to another run or version`, {
       next: 'It is left out: the run goes on from the one before, or from its start.',
     });
   }

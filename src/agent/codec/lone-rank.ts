@@ -249,7 +249,7 @@ export class LoneRank implements Disposable {
       throw inputError(
         'VECTOR_LENGTH_INVALID',
         `${values.length} elements, not ${length}`,
-        { next: 'Give vectors of the length that was declared.' },
+        { next: 'Give vectors of the declared length.' },
       );
     }
     arena.f32(this.#gradient).set(values);
@@ -264,7 +264,7 @@ export class LoneRank implements Disposable {
     const { id } = this.#method;
     return inputError(
       'PAYLOAD_NEEDS_GRADIENT',
-      `a payload of ${id} tells nothing of single elements: what else there is of the ` +
+      `a payload of ${id} has no values of single elements: the rest of the ` +
         'gradient stays on its rank',
       { next: 'Give the vector that was compressed as well (--gradient FILE).' },
     );
@@ -274,7 +274,7 @@ export class LoneRank implements Disposable {
 function overflow(cause?: unknown): GradwireError {
   const error = inputError(
     'COMPRESSION_OVERFLOW',
-    'the vector, with what is kept back of earlier ones, leaves the range of f32',
+    'the vector plus the residual of earlier ones is outside the range of f32',
     {
       next: 'Scale the vectors down. A state file stays as it was before this vector.',
     },
@@ -285,6 +285,6 @@ function overflow(cause?: unknown): GradwireError {
 
 function mismatch(what: string): GradwireError {
   return inputError('STATE_MISMATCH', `this state is of something else: ${what}`, {
-    next: 'Go on as it was begun, or give a new file to begin anew.',
+    next: 'Continue as it was begun, or give a new file to start over.',
   });
 }

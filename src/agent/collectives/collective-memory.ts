@@ -1,8 +1,7 @@
 /**
  * What collectives keep from one exchange on a stream to the next: thresholds, boundaries,
- * counters. A few numbers under a key each, the same on all ranks, for they decide who
- * sends what to whom. Who saves them and restores them on every rank goes on with the same
- * bits.
+ * counters. A few numbers under a key each, the same on all ranks, for they decide which
+ * rank sends what to which. Saved and restored on every rank, they reproduce the same bits.
  */
 import { z } from 'zod';
 import { failure } from '../../shared/errors.ts';
@@ -39,9 +38,13 @@ export class CollectiveMemory {
   restore(state: unknown): void {
     const parsed = saved.safeParse(state);
     if (!parsed.success) {
-      throw failure('COLLECTIVE_STATE_INVALID', 'this is no saved state of a stream', {
-        next: 'Restore what `save` of a stream gave, on the rank that it is from.',
-      });
+      throw failure(
+        'COLLECTIVE_STATE_INVALID',
+        'this is not the saved state of a stream',
+        {
+          next: 'Restore what `save` of a stream gave, on the rank that it is from.',
+        },
+      );
     }
     this.clear();
     for (const [key, numbers] of Object.entries(parsed.data)) {

@@ -67,7 +67,7 @@ export class TransportCommunicator implements Communicator, Disposable {
   readonly #ledger: MessageLedger | undefined;
   /** Of the collective that ran last, or runs. */
   readonly #scratch = new Map<string, Region>();
-  /** Of what else is done between two of its exchanges. */
+  /** Of gathers and broadcasts on the same stream. */
   readonly #otherScratch = new Map<string, Region>();
   #collective = 0;
   #quantization: Quantization | undefined;

@@ -16,7 +16,7 @@ import { allgather } from './allgather.ts';
 import type { Communicator } from './collective.ts';
 import { invalidStream } from './sparse-stream.ts';
 
-/** So many times its share a rank may have without that entries are moved. */
+/** How many times its fair share a rank may hold before entries are moved. */
 const UNEVEN = 2;
 
 /** Places [first, end) among all entries. */

@@ -21,7 +21,7 @@ export const entriesPerRank = (shape: ExchangeShape): number =>
   shape.nnz ?? shape.payloadBytes / sparseBytes(1, shape.valueBytes);
 
 /**
- * Entries of the union of so many of the ranks. Where the reduced result has been
+ * Entries of the union over this many of the ranks. Where the reduced result has been
  * observed, the expectation is stretched to end there.
  */
 export function unionOf(shape: ExchangeShape, ranks: number): number {
@@ -33,7 +33,7 @@ export function unionOf(shape: ExchangeShape, ranks: number): number {
   return growth <= 0 ? nnz : nnz + ((nnzReduced - nnz) * (expected - nnz)) / growth;
 }
 
-/** Bytes on the wire of a part of so many equal parts of the union of so many ranks. */
+/** Bytes on the wire of one of several equal parts of the union over this many ranks. */
 export function unionBytes(shape: ExchangeShape, ranks: number, parts = 1): number {
   const { length, valueBytes } = shape;
   return streamBytes(unionOf(shape, ranks) / parts, length / parts, valueBytes);
@@ -52,8 +52,8 @@ export function unitedPerRound({ ranks }: ExchangeShape): readonly number[] {
 }
 
 /**
- * Seconds in which two contributions of so many entries to a range become one, dense
- * where they reach δ: as `merged` of `sparse-stream.ts` does it.
+ * Seconds in which two contributions to a range, with these numbers of entries, become one,
+ * dense where they reach δ: as `merged` of `sparse-stream.ts` does it.
  */
 export function mergedSeconds(
   a: number,
@@ -69,7 +69,7 @@ export function mergedSeconds(
 }
 
 /**
- * Seconds in which one of so many equal parts of the range is merged from all ranks'
+ * Seconds in which one of several equal parts of the range is merged from all ranks'
  * contributions, as a tree: neighbours, then their results.
  */
 export function mergedTreeSeconds(

@@ -48,7 +48,7 @@ export async function gatherPayloads(
         .then((region) => asPayload(communicator, peer, payload, region)),
     );
   }
-  // Each rank begins with another peer, so that nobody is everybody's first.
+  // Each rank begins with another peer, so that none is contacted by all at once.
   const sends = Array.from({ length: size - 1 }, (_, step) =>
     communicator.send((rank + step + 1) % size, own),
   );

@@ -201,7 +201,7 @@ class HierarchicalAllreduce {
     const { local, place } = this.#seat;
     const most = Math.max(...this.#lanes.map(({ length }) => length));
     for (let index = 0; index < most; index++) {
-      // Each rank begins with another peer, so that nobody is everybody's first.
+      // Each rank begins with another peer, so that none is contacted by all at once.
       for (let step = 1; step <= local.length; step++) {
         const lane = (place + step) % local.length;
         const chunk = this.#lanes[lane]?.[index];

@@ -26,7 +26,7 @@ const CONTRIBUTION_PURPOSE = 1;
 /** s, the positive levels of a sign and b − 1 bits. */
 const levelsOf = ({ bits }: Quantization): number => 2 ** (bits - 1) - 1;
 
-/** Bytes of a part of so many elements. */
+/** Bytes of a part of this many elements. */
 export function quantizedBytes(length: number, quantization: Quantization): number {
   const codes = packedBytes(length, codeBits(levelsOf(quantization)));
   return 4 * runsOf(length, quantization.bucket) + codes;

@@ -61,7 +61,7 @@ async function exchange(
     region.bytes === 0 ? Promise.resolve() : communicator.receive(peer, region),
   );
   const sends: Promise<void>[] = [];
-  // Each rank begins with another peer, so that nobody is everybody's first.
+  // Each rank begins with another peer, so that none is contacted by all at once.
   for (let step = 1; step < size; step++) {
     const peer = (rank + step) % size;
     const theirs = part(vector, size, peer, valueBytes);

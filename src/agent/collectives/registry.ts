@@ -156,9 +156,13 @@ export function assertQuantizes(collective: CollectiveDefinition): void {
   const able = collectivesInOrder()
     .filter(({ quantizes }) => quantizes === true)
     .map(({ id }) => id);
-  throw inputError('QUANTIZE_MISFIT', `${collective.id} sends values as they are`, {
-    next: `What can quantise: ${able.join(', ')}.`,
-  });
+  throw inputError(
+    'QUANTIZE_MISFIT',
+    `${collective.id} does not quantise what it sends`,
+    {
+      next: `What can quantise: ${able.join(', ')}.`,
+    },
+  );
 }
 
 /**
@@ -180,7 +184,7 @@ export function assertServes(
     .map(({ id }) => id);
   const message = `servers: ${servers}, but the collective is ${collective}`;
   throw inputError('SERVERS_MISFIT', message, {
-    next: `Leave servers away, or use collective=${able.join(' or collective=')}.`,
+    next: `Leave servers out, or use collective=${able.join(' or collective=')}.`,
   });
 }
 

@@ -45,7 +45,7 @@ export async function exchangeShards(
   const others = [...servers.keys()].filter(
     (shard) => shard !== own && shards.travels(shard),
   );
-  // Each rank begins with another server, so that nobody is everybody's first.
+  // Each rank begins with another server, so that none is contacted by all at once.
   const sends = others.map((_, step) => {
     const shard = others[(rank + step) % others.length]!;
     return communicator.send(servers[shard]!, shards.contribution(shard));

@@ -43,7 +43,7 @@ export const reachesDelta = (
   valueBytes: ValueBytes = 4,
 ): boolean => length > 0 && sparseBytes(entries, valueBytes) >= valueBytes * length;
 
-/** Bytes of a stream of so many entries on the wire, its header included. */
+/** Bytes on the wire of a stream of this many entries, its header included. */
 export const streamBytes = (
   entries: number,
   length: number,

@@ -19,7 +19,7 @@ export class StreamSlots {
     );
   }
 
-  /** A place where none of these lies; they lie anywhere, in two slots at most. */
+  /** A region that overlaps none of these streams, which occupy at most two slots. */
   free(...streams: readonly Stream[]): Region {
     const free = this.#slots.find(
       ({ offset, bytes }) =>

@@ -36,7 +36,7 @@ const parameters = z.strictObject({
     .min(1)
     .max(2 ** 30)
     .default(100)
-    .describe('Coordinates that each rank contributes of each bucket'),
+    .describe('Coordinates that each rank contributes to each bucket'),
   ...smallTensorParameters,
 });
 type Parameters = z.infer<typeof parameters>;
@@ -45,7 +45,7 @@ export const blockcd: MethodDefinition<typeof parameters> = {
   id: 'blockcd',
   title: 'Block coordinate descent',
   summary:
-    'The gradient at k coordinates of a slice that no other rank has, drawn by lot; the rest is not moved.',
+    'The gradient at k coordinates of a slice that no other rank has, drawn at random; the other coordinates do not move.',
   source: 'SparCML (Renggli et al., SC 2019), section 8.2',
   parameters,
   payload: 'sparse',

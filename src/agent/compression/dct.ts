@@ -32,7 +32,7 @@ const parameters = z.strictObject({
     .gt(0)
     .lte(1)
     .default(0.01)
-    .describe('Share of each tensor’s entries that is sent after a refresh, 1 − η'),
+    .describe('Fraction of each tensor’s entries to send after a refresh, 1 − η'),
   lifeSpan: z
     .int()
     .min(1)
@@ -45,7 +45,7 @@ const parameters = z.strictObject({
     .max(1000)
     .default(4)
     .describe(
-      'A threshold is refreshed early when it sends so many times too much, or too little',
+      'Refresh a threshold early when it sends this many times too much or too little',
     ),
   ...smallTensorParameters,
   ...warmUpParameters,

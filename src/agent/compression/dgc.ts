@@ -47,7 +47,9 @@ const parameters = z.strictObject({
   factorMasking: z
     .boolean()
     .default(true)
-    .describe('What is sent loses its velocity, so that stale momentum does not go on'),
+    .describe(
+      'Reset the velocity of entries that are sent, so that no stale momentum builds up',
+    ),
   clip: z
     .number()
     .min(0)

@@ -35,7 +35,7 @@ export function refuseIdle(
   const { parameter, beside, instead } = pair;
   throw inputError(
     'METHOD_PARAMETER_IDLE',
-    `"${parameter}" is ${shown(parameters[parameter])}, which does nothing while ` +
+    `"${parameter}" is ${shown(parameters[parameter])}, which has no effect while ` +
       `"${beside}" is ${shown(parameters[beside])}`,
     {
       place: `method ${method.id}`,

@@ -7,7 +7,7 @@ import type { SparseStream } from '../memory/entries.ts';
 import { closeStream } from '../kernels/sparsification.ts';
 import type { Combined } from '../memory/payload.ts';
 
-/** The entries of `sent` at indices that are not in the sum; it uses up `sent`. */
+/** The entries of `sent` at indices that are not in the sum; overwrites `sent`. */
 export function leftOut(
   arena: Arena,
   sent: SparseStream,

@@ -77,7 +77,7 @@ export class LivingThresholds {
     return this.#thresholds[layer]!;
   }
 
-  /** Whether so many entries are in the band, or no lower threshold could send more. */
+  /** Whether this count is in the band, or no lower threshold could send more. */
   holds(layer: number, count: number): boolean {
     const { k, most } = this.layers[layer]!;
     const enough = count * this.#parameters.band >= k;

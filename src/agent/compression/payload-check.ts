@@ -20,7 +20,7 @@ export function sentBy(rank: number, error: unknown): unknown {
   return new GradwireError(
     {
       ...data,
-      next: 'See that all ranks run the same version, and what that one sends.',
+      next: 'Check that all ranks run the same version, and what that rank sends.',
     },
     { cause: error },
   );

@@ -37,7 +37,7 @@ const parameters = z.strictObject({
     .min(0)
     .max(MAXIMUM_LEVELS)
     .default(0)
-    .describe('Positive levels s; 0: as many as the bits allow'),
+    .describe('Number of positive levels, s; 0: as many as the bits allow'),
   bucket: z
     .int()
     .min(0)
@@ -51,11 +51,15 @@ const parameters = z.strictObject({
   coding: z
     .enum(['packed', 'elias'])
     .default('packed')
-    .describe('Codes of equal length, or Elias codes, shorter for small levels'),
+    .describe(
+      'Codes of equal length, or Elias codes, which are shorter for small levels',
+    ),
   form: z
     .enum(['auto', 'sparse', 'dense'])
     .default('auto')
-    .describe('Elias codes of non-zeros and gaps, of all elements, or the shorter'),
+    .describe(
+      'Elias codes for non-zeros and gaps, for all elements, or whichever is shorter',
+    ),
   minElements,
   ...warmUpParameters,
 });

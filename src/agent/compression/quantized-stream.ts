@@ -32,7 +32,7 @@ export function quantizedBytes(count: number, { levels, bucket }: Quantizer): nu
   return 4 + 4 * count + scales + packedBytes(count, codeBits(levels));
 }
 
-/** Where the parts of a payload of so many entries lie. */
+/** Where the parts of a payload of this many entries lie. */
 export function quantizedParts(
   offset: number,
   count: number,

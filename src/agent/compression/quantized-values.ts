@@ -21,7 +21,7 @@ export const valueParameters = {
         .max(8)
         .refine((bits) => bits !== 1, 'One bit leaves no level: 0 or 2 to 8')
         .default(0)
-        .describe('Bits of a sent value, randomly rounded as by QSGD; 0: exact values'),
+        .describe('Bits per sent value, rounded at random as in QSGD; 0: exact values'),
       bucket: z
         .int()
         .min(1)

@@ -33,7 +33,7 @@ export function unpackState(
   if (!fits) {
     throw failure(
       'METHOD_STATE_INVALID',
-      `${state.length} bytes are no state of ${method}, which has ${expected} here`,
+      `${state.length} bytes are not a saved state of ${method}, which takes ${expected} bytes here`,
       {
         next: 'The saved state belongs to another method or model: start the run anew.',
       },

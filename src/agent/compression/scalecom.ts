@@ -55,19 +55,21 @@ const parameters = z.strictObject({
   selection: z
     .enum(['exact', 'chunk'])
     .default('exact')
-    .describe('The leader’s largest entries of the bucket, or of each chunk'),
+    .describe('Select the leader’s largest entries of the bucket, or of each chunk'),
   chunk: z
     .int()
     .min(0)
     .max(2 ** 30)
     .default(0)
-    .describe('Entries of a chunk; 0: follows from the ratio, about one sent of each'),
+    .describe(
+      'Entries per chunk; 0: from the ratio, so that about one of each is sent',
+    ),
   diagnosticsEvery: z
     .int()
     .min(0)
     .max(1_000_000_000)
     .default(0)
-    .describe('Iterations between two records of how alike the ranks are; 0: none'),
+    .describe('Iterations between records of how similar the ranks are; 0: none'),
   ...smallTensorParameters,
   ...rampParameters,
   ...warmUpParameters,

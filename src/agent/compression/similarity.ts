@@ -8,8 +8,8 @@
  *     rank correlation    Spearman's of this rank's |p| and |y|
  *     contraction         ‖y − y at I‖²/‖y‖²: what is not sent of what should be
  *
- * Cost: two dense reductions of the bucket and a selection, whenever it is asked for. The
- * rank correlation is of every so-manieth element, at most 65,536 of them.
+ * Cost: two dense reductions of the bucket and a selection, each time that it is computed.
+ * The rank correlation is that of a strided sample of at most 65,536 elements.
  *
  * Source: ScaleCom (Chen et al., NeurIPS 2020), sections 3 and 4, lemma 1, appendix A.
  */

@@ -23,7 +23,7 @@ import type { CompressorContext } from './method.ts';
 import { payloadInvalid } from './payload-check.ts';
 import type { SectionCodec } from './sectioned-compressor.ts';
 
-/** Purposes of random streams below this are other people's. */
+/** Stream purposes below this are reserved for other users. */
 export const NOISE_PURPOSE = 1 << 16;
 
 export interface StochasticOptions {
@@ -31,7 +31,7 @@ export interface StochasticOptions {
   readonly levels: number;
   /** d */
   readonly bucket: number;
-  /** A kind of scale, or the largest |v| after clipping at so many deviations. */
+  /** A kind of scale, or the largest |v| after clipping at this many deviations. */
   readonly scale: ScaleKind | { readonly clip: number };
   readonly coding: 'packed' | EliasForm;
 }
@@ -120,7 +120,7 @@ export class StochasticCodec implements SectionCodec {
             this.#packed,
           );
     if (bytes < 0) {
-      throw payloadInvalid(this.#method, 'its codes are no codes, or cut off');
+      throw payloadInvalid(this.#method, 'its codes are malformed or truncated');
     }
     return this.#scaleBytes(n) + bytes;
   }

@@ -25,7 +25,7 @@ const parameters = z.strictObject({
     .min(0)
     .max(1000)
     .default(2.5)
-    .describe('Clip at so many standard deviations of the tensor; 0: do not clip'),
+    .describe('Clip at this many standard deviations of the tensor; 0: do not clip'),
   minElements,
   ...warmUpParameters,
 });

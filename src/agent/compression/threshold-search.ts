@@ -18,7 +18,7 @@ import { normalQuantile } from './normal-quantile.ts';
 /** How many entries have a magnitude of at least `threshold`, as f32? */
 export interface CountQuestion {
   readonly threshold: number;
-  /** More than so many need not be told apart. */
+  /** Counts above this need not be told apart. */
   readonly limit: number;
   /** `all`: of p; `candidates`: of those that reached the last threshold for `all`. */
   readonly among: 'all' | 'candidates';

@@ -62,7 +62,7 @@ export const threshold: MethodDefinition<typeof parameters> = {
 
 /**
  * The share of the entries that is sent in an iteration, once the residual has settled, of
- * Gaussian gradients with a threshold of so many deviations. An entry of the residual walks
+ * Gaussian gradients with a threshold of this many deviations. An entry of the residual walks
  * from 0 until it reaches ±τ, which takes about 1 + 2ρ·a + a² steps (ρ = 0.583, the mean
  * overshoot of a Gaussian walk), and is sent then.
  *

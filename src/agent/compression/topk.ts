@@ -35,7 +35,9 @@ const parameters = z.strictObject({
     .min(0)
     .max(2 ** 30)
     .default(0)
-    .describe('Select from each run of so many entries; 0: from the bucket as a whole'),
+    .describe(
+      'Select within each run of this many entries; 0: within the whole bucket',
+    ),
   ...valueParameters,
   ...smallTensorParameters,
   ...rampParameters,

@@ -26,7 +26,7 @@ export const warmUpParameters = {
     .min(0)
     .max(1_000_000_000)
     .default(0)
-    .describe('Iterations that travel uncompressed before the method begins'),
+    .describe('Iterations without compression before the method starts'),
   warmupEpochs: epochsParameter('warmupIterations'),
   warmupStart: startParameter('warm-up'),
 };

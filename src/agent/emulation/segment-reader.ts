@@ -14,7 +14,7 @@ export interface Arrived {
   /** When its last byte left the sender, ms, by this machine's clock. */
   readonly leftAt: number;
   readonly block: Buffer;
-  /** The first so many bytes of the block. */
+  /** The first bytes of the block, this many. */
   readonly bytes: number;
 }
 

@@ -49,9 +49,9 @@ export function decodeSegmentHeader(bytes: Buffer, most: number): SegmentHeader 
   if (valid) return { length, leftAt, putAt };
   throw failure(
     'LINK_NOT_EMULATED',
-    'a peer sent bytes that no emulated link carries',
+    'a peer sent bytes that are not from an emulated link',
     {
-      next: 'Give all ranks the same network, and deploy the same version on every node.',
+      next: 'Give all ranks the same network spec, and deploy the same version on every node.',
     },
   );
 }

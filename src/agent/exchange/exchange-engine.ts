@@ -167,7 +167,7 @@ export class ExchangeEngine implements Disposable {
 
   /**
    * The switches that take effect before this iteration. The engine has moved to the new
-   * plan when it returns; weights that must be averaged are the caller's to bring.
+   * plan when it returns; where weights must be averaged, the caller does it.
    */
   async fence(iteration: number): Promise<readonly Fence[]> {
     let from = this.#schedule.plan;

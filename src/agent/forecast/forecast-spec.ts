@@ -28,7 +28,7 @@ import {
 export interface SpecForecastOptions {
   readonly spec: ExperimentSpec;
   readonly ranks: readonly number[];
-  /** The constants of a world of so many ranks. */
+  /** The constants of a world of this many ranks. */
   readonly networkOf: (ranks: number) => NetworkCost;
   /** The node of each rank in a world of this size; default: all are on one. */
   readonly placesOf?: ((ranks: number) => readonly number[] | undefined) | undefined;

@@ -22,7 +22,7 @@ export function requireCapacity(region: Region, bytes: number): void {
   }
 }
 
-/** A vector has so many elements, or more. */
+/** A vector has at least this many elements. */
 export function requireElements(vector: Vector, length: number): void {
   if (vector.length < length) {
     throw new Error(`internal: ${length} elements in a vector of ${vector.length}`);

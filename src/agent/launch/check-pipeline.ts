@@ -27,7 +27,7 @@ export function checkPipeline(spec: ExperimentSpec): void {
   const { microBatches, splitAfter, stages } = pipeline;
   const twice = splitAfter.find((name, i) => splitAfter.indexOf(name) !== i);
   if (twice !== undefined) {
-    throw misfit(SPLIT, `"${twice}" comes twice`, 'Name each layer once.');
+    throw misfit(SPLIT, `"${twice}" is named twice`, 'Name each layer once.');
   }
   if (world.ranks % stages !== 0) {
     throw misfit(

@@ -31,7 +31,7 @@ export function vectorOf(region: Region, length = region.bytes >>> 2): Vector {
   return { offset: region.offset, length };
 }
 
-/** Whether one vector begins inside the other, and not just where it begins. */
+/** Whether two vectors overlap without starting at the same offset. */
 export function overlap(a: Vector, b: Vector): boolean {
   return (
     a.offset !== b.offset &&

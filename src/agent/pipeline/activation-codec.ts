@@ -13,7 +13,7 @@ export interface CodecOptions {
   readonly kernels: Kernels;
   readonly shape: MatrixShape;
   readonly microBatches: number;
-  /** Share of the values that is left out, 0 … 1. */
+  /** Fraction of the values to leave out, 0 … 1. */
   readonly sparsity: number;
   /** The same on both ranks. */
   readonly seed: number;

@@ -29,7 +29,7 @@ export function refuseCollective({
   if (quantizeSums !== undefined && quantizeSums !== null) {
     throw inputError(
       'COLLECTIVE_MISFIT',
-      `quantizeSums is of a collective, but ${none}`,
+      `quantizeSums quantises what a collective sends, but ${none}`,
       {
         place: 'exchange.quantizeSums',
         next: 'Leave it out, or use a method that quantises, as qsgd.',
@@ -39,7 +39,7 @@ export function refuseCollective({
   if (servers === undefined || servers === null) return;
   throw inputError('COLLECTIVE_MISFIT', `servers is of a collective, but ${none}`, {
     place: 'exchange.servers',
-    next: 'Say it as parallelism.servers, which holds for the whole run.',
+    next: 'Set parallelism.servers instead; it holds for the whole run.',
   });
 }
 

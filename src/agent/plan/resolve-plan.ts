@@ -237,7 +237,7 @@ function withQuantization(
     'QUANTIZE_MISFIT',
     `what ${method.id} sends cannot be quantised on its way`,
     {
-      next: 'Leave quantizeSums away, or use a method whose payload is dense or sparse.',
+      next: 'Leave quantizeSums out, or use a method whose payload is dense or sparse.',
     },
   );
 }
@@ -276,7 +276,7 @@ function withActivations(
   if (change.activations !== undefined && !isPipeline) {
     throw inputError(
       'ACTIVATIONS_MISFIT',
-      'no activations are sent: every rank has the whole model',
+      'no activations are sent, because every rank has the whole model',
       { next: 'Leave activations out, or set parallelism.pipeline.' },
     );
   }

@@ -42,8 +42,8 @@ const DENSE_BYTES = [2 ** 10, 2 ** 14, 2 ** 18, 2 ** 20, 2 ** 22, 2 ** 24, 2 ** 
 const SPARSE_BYTES = [2 ** 15, 2 ** 19, 2 ** 23, 2 ** 25];
 const DENSITIES = [0.0005, 0.005, 0.05];
 /**
- * Exchanges in a row that a repetition is the mean of, of vectors up to so many bytes; turns
- * of each collective.
+ * For vectors of at most this many bytes: exchanges in a row whose mean is one repetition, and
+ * repetitions of each collective.
  */
 const EFFORTS = [
   { bytes: 2 ** 16, batch: 16, turns: 24 },
@@ -205,7 +205,7 @@ class TimedRanks {
     });
   }
 
-  /** Whether so many seconds have passed since then, to one of the ranks: all agree. */
+  /** Whether this many seconds have passed on any of the ranks: all agree. */
   async #passed(begun: number, seconds: number): Promise<boolean> {
     return (await this.largest((performance.now() - begun) / 1000)) >= seconds;
   }
@@ -236,7 +236,7 @@ class Payloads implements Disposable {
     this.#indices = randomIndices(length, nnz ?? 0, world.transport.rank);
   }
 
-  /** Zeros, which sums leave as they are: so many exchanges in a row stay in f32's range. */
+  /** Zeros, which sums leave as they are: any number of exchanges stays in f32's range. */
   write(copies: number): readonly Payload[] {
     const { arena } = this.#world;
     const { length, nnz } = this.#shape;

@@ -101,14 +101,14 @@ export async function timeLinks(
     await communicator.send(peer, { ...out, bytes });
   };
 
-  /** A barrier of the first so many ranks, by dissemination. */
+  /** A barrier of the first `ranks` ranks, by dissemination. */
   const meetNeighbours = async (ranks: number): Promise<void> => {
     for (let distance = 1; distance < ranks; distance *= 2) {
       await swap((rank + distance) % ranks, (rank + ranks - distance) % ranks, 8);
     }
   };
 
-  /** A message to each of the first so many ranks, and one from each. */
+  /** A message to each of the first `ranks` ranks, and one from each. */
   const swapAll = async (ranks: number, bytes: number): Promise<void> => {
     const others = Array.from({ length: ranks - 1 }, (_, step) => step + 1);
     const arrivals = others.map((step) =>

@@ -68,6 +68,6 @@ export interface GradientSite extends Disposable {
    * that of whoever works here next; undefined where nothing is under way.
    */
   settled(): Promise<void> | undefined;
-  /** What of a plan is done elsewhere than here, for people; told once. */
+  /** Notices of what the plan does elsewhere than here; each is returned once. */
   takeNotices(): Notice[];
 }

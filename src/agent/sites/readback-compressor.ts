@@ -4,7 +4,7 @@
  * The residual is at home on the GPU: it is read once and written back with every average,
  * so that a method that follows finds it there.
  *
- * Cost beside the method's own: a journey of the bucket each way, of the residual one way.
+ * Cost beside the method's own: the bucket is transferred both ways, the residual one way.
  */
 import type { JsonObject } from '../../shared/json.ts';
 import type { DeviceCompressor } from '../compression/device/device-method.ts';

@@ -72,7 +72,7 @@ export async function submitJob(
   }
   throw inputError('SLURM_REFUSED', `Slurm takes no such job: ${wordsOf(stderr)}`, {
     next:
-      'Correct what the machine was added with (gradwire nodes remove, then nodes add), ' +
+      'Correct the machine’s entry (gradwire nodes remove, then nodes add), ' +
       'or ask those who run the cluster.',
   });
 }

@@ -34,9 +34,13 @@ export class LinkEnds {
     ports,
   }: Requests['openLinkEnd']['request']): Promise<Requests['openLinkEnd']['reply']> {
     if (current !== undefined && (current.link !== link || current.owner !== this)) {
-      throw failure('LINK_CHECK_BUSY', 'another link of this machine is measured now', {
-        next: 'Try again in a few seconds.',
-      });
+      throw failure(
+        'LINK_CHECK_BUSY',
+        'another link of this machine is being measured',
+        {
+          next: 'Try again in a few seconds.',
+        },
+      );
     }
     if (current === undefined) {
       current = { link, owner: this };

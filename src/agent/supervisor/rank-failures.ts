@@ -30,7 +30,7 @@ export function silenceOf(ranks: readonly number[], node: string): GradwireError
   return failure('RANK_SILENT', `${who} did not answer until the others gave up`, {
     place: node,
     rank: ranks[0],
-    next: 'Is that machine overloaded, or the process stopped? If it is only slow, raise patienceSeconds.',
+    next: 'Is that machine overloaded, or its process stopped? If it is only slow, raise patienceSeconds.',
   });
 }
 

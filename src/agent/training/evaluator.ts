@@ -18,7 +18,7 @@ import type { EvaluationSums } from './trainer.ts';
 /** Test samples per call of the compiled scores; the last block is padded. */
 const BLOCK = 250;
 /**
- * At least so many training samples make the statistics. 10³ to 10⁴ are enough (Wu and Johnson,
+ * The least number of training samples behind the statistics. 10³ to 10⁴ are enough (Wu and Johnson,
  * "Rethinking 'Batch' in BatchNorm", 2021, section 3).
  */
 const STATISTICS_SAMPLES = 1024;

@@ -17,7 +17,7 @@ export interface Libc {
   writev(descriptor: number, vectors: number, count: number): number;
   /** A second descriptor of the same socket, not inherited by child processes. */
   duplicate(descriptor: number): number;
-  /** Ask for room for so many bytes unsent on a Unix socket; the system may give less. */
+  /** Asks for room for this many unsent bytes on a Unix socket; the system may give less. */
   setUnsentBytes(descriptor: number, bytes: number): void;
   /** Let whoever waits for this core have it first. */
   yield(): void;

@@ -215,7 +215,7 @@ function connected(
           ` (${cause.code ?? cause.message})`,
         {
           rank: peer,
-          next: `Check that the process of rank ${peer} lives and that no firewall is between.`,
+          next: `Check that the process of rank ${peer} is running and that no firewall blocks it.`,
         },
       ),
     );

@@ -282,7 +282,7 @@ export class MeshTransport implements Transport {
       this.#fail(
         failure(
           'FRAME_BACKLOG',
-          `rank ${peer.rank} sent ${keptBytes} bytes unasked, in messages that take ${keptMemory}`,
+          `rank ${peer.rank} sent ${keptBytes} bytes that nothing asked for, in messages that take ${keptMemory}`,
           {
             rank: peer.rank,
             next: 'The ranks have drifted apart: report it with the log of the run.',
@@ -323,7 +323,7 @@ export class MeshTransport implements Transport {
         {
           rank: late.rank,
           place: `stream ${late.header.stream}, exchange ${late.header.sequence}`,
-          next: 'See what that rank does, or raise patienceSeconds if it is only slow.',
+          next: 'Check what that rank does, or raise patienceSeconds if it is only slow.',
         },
       ),
       true,

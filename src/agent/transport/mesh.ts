@@ -126,7 +126,7 @@ async function watchAll(pulse: Pulse, options: MeshOptions): Promise<void> {
         ...{ port, pulse: undefined, local: undefined, tunnel: entrance },
       };
     }
-    throw failure('PEER_UNREACHABLE', `rank ${peer} gives no signs of life`, {
+    throw failure('PEER_UNREACHABLE', `rank ${peer} gives no sign of life`, {
       rank: peer,
       next: 'Deploy the same version of the agent on every node.',
     });

@@ -381,7 +381,7 @@ export class NativeConnection implements PeerConnection, Progressing {
     return [0, asked];
   }
 
-  /** The next bytes: so many in the room already, then these. */
+  /** The next bytes: `filled` of them are in the room already, these follow. */
   #take(filled: number, more: Buffer): void {
     if (this.#deaf) return;
     try {

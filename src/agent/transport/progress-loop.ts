@@ -10,7 +10,7 @@
  *                              ▼
  *                         Node's event loop sleeps on the sockets
  *
- * Between two looks whoever waits for the core has it (`spin-pause.ts`).
+ * Between two looks the thread yields its core (`spin-pause.ts`).
  */
 import type { SpinPause } from './spin-pause.ts';
 
@@ -86,7 +86,7 @@ export class ProgressLoop {
     else queueMicrotask(this.#tick);
   }
 
-  /** Of two ticks the second runs before the promises of the first: of microtasks not. */
+  /** A tick queued from a tick would run before promise continuations: hence the microtask. */
   readonly #tick = (): void => {
     process.nextTick(this.#turnSoon);
   };

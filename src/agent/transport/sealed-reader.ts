@@ -90,7 +90,7 @@ export class SealedReader implements ByteReader {
       `what came from rank ${this.#peer} is not what it sent`,
       {
         rank: this.#peer,
-        next: 'Something between the two machines changes what passes: do not trust that network.',
+        next: 'Something between the two machines changes their messages: do not trust that network.',
       },
     );
   }

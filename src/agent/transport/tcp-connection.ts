@@ -1,4 +1,4 @@
-/** A connection on `node:net`: what is everywhere to be had. */
+/** A connection on `node:net`, which every platform has. */
 import type { Socket } from 'node:net';
 import type { ErrorData } from '../../shared/errors.ts';
 import type { Lane } from '../emulation/lane.ts';

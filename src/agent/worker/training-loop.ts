@@ -388,13 +388,13 @@ export class TrainingLoop {
     });
   }
 
-  /** What concerns this rank. */
+  /** A notice of this rank alone. */
   #notice(notice: Notice): void {
     const { rank, report } = this.#options;
     report({ type: 'notice', at: Date.now(), rank, ...notice });
   }
 
-  /** What all ranks have noticed alike: told once. */
+  /** A notice that is the same on all ranks: rank 0 reports it. */
   #noticeOfAll(notice: Notice): void {
     const { rank, report } = this.#options;
     if (rank === 0) report({ type: 'notice', at: Date.now(), ...notice });

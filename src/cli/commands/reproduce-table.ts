@@ -16,7 +16,7 @@ export function addReproduceTableCommand(reproduce: Command): void {
       if (found.length === 0) {
         throw inputError('RESULTS_MISSING', 'there is no result', {
           place: directory,
-          next: 'Make some: gradwire reproduce --all.',
+          next: 'Make results first: gradwire reproduce --all.',
         });
       }
       const order = figures.map(({ id }) => id);

@@ -23,7 +23,7 @@ export function addRunsListCommand(runs: Command): void {
       '--search <text>',
       'only those whose name, id, model or method has the text',
     )
-    .option('--limit <count>', 'at most so many', parseLimit, 50)
+    .option('--limit <count>', 'how many at most', parseLimit, 50)
     .option('--deleted', 'the deleted ones', false)
     .option('--json', 'one line of JSON per run', false)
     .action(list);

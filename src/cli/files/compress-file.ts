@@ -29,7 +29,7 @@ export interface CompressTask {
   readonly out: string;
   /** Carries residual and method state from call to call. */
   readonly state?: string | undefined;
-  /** One tensor of so many elements unless given. */
+  /** Default: one dimension, of all elements. */
   readonly shape?: readonly number[] | undefined;
   /** Those of the state unless given; without one seed 1, rank 0, iteration 0. */
   readonly seed?: number | undefined;

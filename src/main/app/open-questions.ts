@@ -49,12 +49,12 @@ export class OpenQuestions implements SshQuestions {
   answer(id: number, answer: QuestionAnswer): void {
     const waiting = this.#waiting.get(id);
     if (waiting === undefined) {
-      throw inputError('QUESTION_GONE', 'nobody waits for that answer any more', {
-        next: 'It was answered elsewhere, or the connection was given up.',
+      throw inputError('QUESTION_GONE', 'nothing is waiting for that answer any more', {
+        next: 'It was answered elsewhere, or the connection was closed.',
       });
     }
     if (!fits(waiting.question, answer)) {
-      throw inputError('ANSWER_INVALID', 'that does not answer the question', {
+      throw inputError('ANSWER_INVALID', 'the answer does not fit the question', {
         next: 'Answer every prompt of it.',
       });
     }

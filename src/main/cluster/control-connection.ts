@@ -107,7 +107,7 @@ export class ControlConnection {
         fail(
           failure('SUPERVISOR_TIMEOUT', `no hello within ${HELLO_DEADLINE_MS} ms`, {
             ...(place === undefined ? {} : { place }),
-            next: 'Try again; if it stays so, end the "gradwire supervisor" process.',
+            next: 'Try again; if that does not help, end the "gradwire supervisor" process.',
           }),
         );
       }, HELLO_DEADLINE_MS);
@@ -201,7 +201,7 @@ export class ControlConnection {
         if (this.#end === undefined) this.#push(message as unknown as PushMessage);
         return;
       case 'hello':
-        throw failure('PROTOCOL_MISMATCH', 'a second hello on one connection');
+        throw failure('PROTOCOL_MISMATCH', 'a second hello arrived on one connection');
       default:
         message satisfies never;
     }
@@ -245,7 +245,7 @@ function parseMessage(raw: unknown): z.infer<typeof envelope> {
   const issue = parsed.error.issues[0]!;
   throw failure(
     'PROTOCOL_MISMATCH',
-    `a message that this Gradwire does not know: ${issue.path.join('.')} ${issue.message}`,
+    `a message that this version of Gradwire does not know: ${issue.path.join('.')} ${issue.message}`,
     { next: 'Use the same version of Gradwire on both sides.' },
   );
 }
@@ -294,7 +294,7 @@ export function otherVersion(
   return failure(
     'SUPERVISOR_OTHER_VERSION',
     `the supervisor of ${host} (process ${pid}) is of version ${version}, and ${why}: ` +
-      'its runs can be watched and stopped, no more',
+      'its runs can only be watched and stopped',
     {
       place: host,
       next: `Wait until its runs have ended, or use Gradwire ${version}.`,

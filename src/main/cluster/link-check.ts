@@ -208,7 +208,7 @@ async function at<T>(node: NodeLink, work: Promise<T>): Promise<T> {
 }
 
 const agentTooOld = (name: string): Error =>
-  failure('AGENT_TOO_OLD', 'its agent cannot measure links', {
+  failure('AGENT_TOO_OLD', 'its agent is too old to measure links', {
     place: name,
     next: 'It is of an older version: let its runs end, and try again.',
   });
@@ -266,7 +266,7 @@ async function late(a: NodeLink, b: NodeLink, over: AbortSignal): Promise<never>
   }
   throw failure(
     'LINK_CHECK_TIMEOUT',
-    `${a.name} and ${b.name} were not through after ${PAIR_MS / 1000} s`,
+    `${a.name} and ${b.name} did not finish within ${PAIR_MS / 1000} s`,
     { next: 'Is one of them overloaded, or the link very slow? Try again.' },
   );
 }

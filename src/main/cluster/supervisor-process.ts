@@ -68,7 +68,7 @@ export async function ensureSupervisor(
       throw failure(
         'SUPERVISOR_START_FAILED',
         `the supervisor did not start: ${how}${tail === '' ? '' : `: ${tail}`}`,
-        { place: home.socket, next: `Its log is ${home.supervisorLog}.` },
+        { place: home.socket, next: `Its log: ${home.supervisorLog}.` },
       );
     }
     await Promise.race([

@@ -89,7 +89,7 @@ async function fetchLocked(
   const lock = lockOf(file);
   if (lock === undefined) {
     throw failure('FETCH_UNDER_WAY', `${set.id} is being fetched to ${directory}`, {
-      ...{ place: directory, next: 'Wait for that, or end it.' },
+      ...{ place: directory, next: 'Wait for it to end, or end it.' },
     });
   }
   try {
@@ -231,7 +231,7 @@ async function requireSpace(
   throw failure(
     'DISK_FULL',
     `${directory} has ${formatBytes(free)} free, the set needs ${formatBytes(bytes)}`,
-    { place: directory, next: 'Make room for it.' },
+    { place: directory, next: 'Free some space there.' },
   );
 }
 

@@ -295,7 +295,7 @@ function deployFailed(
     place: placeOf(connection.target),
     next: /no space|quota/i.test(said)
       ? 'Free some space there, then try again.'
-      : 'Look at that machine; then try again.',
+      : 'Check that machine, then try again.',
   });
 }
 

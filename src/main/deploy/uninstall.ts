@@ -53,10 +53,14 @@ export async function uninstall(
     );
   }
   if (code === 3) {
-    throw failure('NODE_BUSY', 'another app is connected to the supervisor there', {
-      place: placeOf(connection.target),
-      next: 'Close that app, or wait until it needs the machine no more; then try again.',
-    });
+    throw failure(
+      'NODE_BUSY',
+      'another app is already connected to the supervisor there',
+      {
+        place: placeOf(connection.target),
+        next: 'Close that app, or wait until it is done with the machine; then try again.',
+      },
+    );
   }
   if (code === 0) return stdout.split('\n').filter((line) => line !== '');
   throw failure('UNINSTALL_FAILED', stderr.trim() || `it ended with code ${code}`, {

@@ -115,10 +115,14 @@ function explainListen(error: NodeJS.ErrnoException, port: number): GradwireErro
     });
   }
   if (error.code === 'EACCES') {
-    return inputError('PORT_REFUSED', `port ${port} is reserved to the system`, {
-      place,
-      next: 'Choose a port above 1023, or leave it out to get a free one.',
-    });
+    return inputError(
+      'PORT_REFUSED',
+      `port ${port} is reserved for privileged processes`,
+      {
+        place,
+        next: 'Choose a port above 1023, or leave it out to get a free one.',
+      },
+    );
   }
   return failure('PORT_REFUSED', `cannot listen: ${error.message}`, {
     place,

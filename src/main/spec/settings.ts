@@ -34,7 +34,7 @@ export function applySettings(raw: unknown, settings: readonly string[]): unknow
       const next = Object.hasOwn(target, key) ? target[key] : undefined;
       if (next !== undefined && !isRecord(next)) {
         const section = path.slice(0, depth + 1).join('.');
-        throw inputError('SETTING_INVALID', `"${section}" has no keys of its own`, {
+        throw inputError('SETTING_INVALID', `"${section}" has no keys inside it`, {
           place: `--set ${settings[index]!}`,
           next: `Set "${section}" itself.`,
         });

@@ -124,7 +124,7 @@ export class Authentication {
         place,
         next: this.#offered.includes('publickey')
           ? 'Check the user name, and that the public key is in ~/.ssh/authorized_keys there.'
-          : 'Check the user name and how that machine lets users in.',
+          : 'Check the user name and which logins that machine allows.',
       },
     );
   }

@@ -60,7 +60,7 @@ export class SshConnection implements RemoteConnection {
     if (route.length > MOST_HOPS) {
       throw inputError(
         'SSH_TARGET_INVALID',
-        `${route.length} hosts on the way; ${MOST_HOPS} are the most`,
+        `${route.length} jump hosts; at most ${MOST_HOPS} are allowed`,
       );
     }
     route.forEach(checkTarget);

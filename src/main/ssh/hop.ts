@@ -247,7 +247,7 @@ function explain(
     return stage === 'authenticating'
       ? failure('SSH_AUTH_FAILED', `the server ended the attempt: ${text}`, {
           place,
-          next: 'Where an agent holds many keys, name the right one and set IdentitiesOnly.',
+          next: 'If an agent holds many keys, name the right one and set IdentitiesOnly.',
         })
       : unreachable(target, `the server refuses: ${text}`);
   }

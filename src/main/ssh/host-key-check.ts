@@ -71,7 +71,7 @@ export class HostKeyCheck {
   ): Promise<void> {
     const key = parseHostKey(blob);
     if (key === undefined) {
-      throw failure('SSH_PROTOCOL', 'the server shows a host key of no known form', {
+      throw failure('SSH_PROTOCOL', 'the server shows a host key of an unknown type', {
         place: placeOf(this.#target),
       });
     }

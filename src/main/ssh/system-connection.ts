@@ -286,7 +286,7 @@ export class SystemSshConnection implements RemoteConnection {
         `ssh shares nothing: ${messageOf(cause)}`,
         {
           place: this.target.system?.name,
-          next: 'It takes OpenSSH 7.4 or newer on this computer.',
+          next: 'OpenSSH 7.4 or newer is needed on this computer.',
         },
       );
     }

@@ -51,7 +51,7 @@ export function explainFailure(target: SshTarget, words: SystemWords): GradwireE
   if (/Too many authentication failures/.test(log)) {
     return failure('SSH_AUTH_FAILED', `the server ended the attempt: ${said}`, {
       place,
-      next: 'Where an agent holds many keys, name the right one and set IdentitiesOnly.',
+      next: 'If an agent holds many keys, name the right one and set IdentitiesOnly.',
     });
   }
   if (/no matching .* found/i.test(log)) {

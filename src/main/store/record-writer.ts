@@ -150,7 +150,7 @@ function refusalOf(error: unknown, sequence: number): ErrorData {
   const twice =
     error instanceof Database.SqliteError && error.code.startsWith('SQLITE_CONSTRAINT');
   const reason = twice
-    ? failure('RECORD_INVALID', 'its iteration is stored already')
+    ? failure('RECORD_INVALID', 'its iteration has already been stored')
     : error;
   const data = toErrorData(reason);
   if (data.code !== 'RECORD_INVALID') throw error;

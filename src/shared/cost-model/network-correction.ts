@@ -57,8 +57,8 @@ export const correctedTerms = (
 });
 
 /**
- * The correction after an exchange that took so many seconds; the one before where that
- * is within `TOLERANCE` of what it predicted.
+ * The correction after an exchange of this duration, in seconds; unchanged where its
+ * prediction was within `TOLERANCE`.
  * @param terms predicted without a correction
  */
 export function correctionAfter(

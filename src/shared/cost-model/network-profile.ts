@@ -41,11 +41,11 @@ export const networkProfileSchema = z.strictObject({
       beta: seconds,
     }),
   ),
-  /** The first so many ranks sending to their neighbours all at once, the slowest. */
+  /** The slowest link while the first n ranks all send to their neighbours, for several n. */
   loaded: z.array(
     z.strictObject({
       ranks: z.int().min(2),
-      /** Fitted to all sizes: for people, and where nothing below is known. */
+      /** Fitted to all sizes: to be shown, and used where nothing below is known. */
       alpha: seconds,
       beta: seconds,
       /** One message each, by size, ascending: at least the smallest and one more. */
@@ -94,8 +94,8 @@ export function parseNetworkProfile(raw: unknown, place: string): NetworkProfile
 }
 
 /**
- * The constants of a world of so many ranks: of the load that is nearest to it, and where
- * none was measured of the slowest pair, for a collective ends when the last rank does.
+ * The constants for a world of this size: those of the nearest load, and where none was
+ * measured those of the slowest pair, for a collective ends when the last rank does.
  * Kernels were timed while all measured ranks shared the cores; fewer share less.
  */
 export function networkCostOf(profile: NetworkProfile, ranks: number): NetworkCost {
@@ -115,7 +115,7 @@ export function networkCostOf(profile: NetworkProfile, ranks: number): NetworkCo
     : { ...network, timed: { network, collectives } };
 }
 
-/** How many ranks a core has where so many of those that were measured compute. */
+/** Ranks per core while the first `ranks` of those that were measured compute. */
 function sharing({ nodes, cores = Infinity }: NetworkProfile, ranks: number): number {
   const crowds = [...Map.groupBy(nodes.slice(0, ranks), (node) => node).values()];
   return Math.max(1, ...crowds.map(({ length }) => length / cores));

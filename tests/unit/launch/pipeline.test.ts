@@ -41,7 +41,7 @@ describe('refused is a split', () => {
       ['world.ranks=4', split('layer1', 'layer2', 'layer3')],
       /fnn3 has 3 layers, too few for 4 stages/,
     ],
-    ['twice', ['world.ranks=3', split('layer1', 'layer1')], /"layer1" comes twice/],
+    ['twice', ['world.ranks=3', split('layer1', 'layer1')], /"layer1" is named twice/],
     [
       'the wrong way round',
       ['world.ranks=3', split('layer2', 'layer1')],

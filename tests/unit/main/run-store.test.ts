@@ -130,7 +130,11 @@ describe('a record that cannot be stored', () => {
       { ...good, rank: 7 },
       'rank is 7, of 2 ranks',
     ],
-    ['an iteration for the second time', iterationRecord(0, 0), 'is stored already'],
+    [
+      'an iteration for the second time',
+      iterationRecord(0, 0),
+      'has already been stored',
+    ],
     ['nothing', null, 'a record of no type'],
     ['a number that no double holds', { ...good, at: 2n ** 70n }, 'at is not valid'],
   ];

@@ -53,7 +53,7 @@ describe('--set', () => {
     ['world..ranks=4', /is not key=value/],
     ['__proto__.x=4', /is not key=value/],
     ['name=[a', /value of "name" is not YAML/],
-    ['name.first=a', /"name" has no keys of its own/],
+    ['name.first=a', /"name" has no keys inside it/],
   ])('%s is refused', (setting, message) => {
     expect(() => applySettings(spec, [setting])).toThrow(
       coded('SETTING_INVALID', message),

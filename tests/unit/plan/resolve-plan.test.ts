@@ -41,7 +41,7 @@ describe('a parameter that does nothing beside another', () => {
     const { code, kind, message, ...more } = errorOf({ method, ...given }, setting);
     expect({ code, kind }).toEqual({ code: 'METHOD_PARAMETER_IDLE', kind: 'input' });
     expect(message).toContain(`"${parameter}" is `);
-    expect(message).toContain(`does nothing while "${beside}" is `);
+    expect(message).toContain(`has no effect while "${beside}" is `);
     expect(more.next).toContain(next);
     expect(more.place).toBe(`method ${method}`);
     // In a layer, too.

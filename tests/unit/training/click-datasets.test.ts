@@ -346,8 +346,8 @@ describe('a CSV file', () => {
     [{ numeric: ['c0', 'd0'] }, 'COLUMN_UNKNOWN', 'Did you mean'],
     [{ numeric: ['c0'], categorical: ['c0'] }, 'COLUMN_REPEATED', 'once'],
     [{ categorical: ['label'] }, 'COLUMN_REPEATED', 'once'],
-    [{}, 'COLUMNS_TOO_MANY', 'Name those to use'],
-    [{ categorical: many(27) }, 'COLUMNS_TOO_MANY', 'Name those to use'],
+    [{}, 'COLUMNS_TOO_MANY', 'Name the columns to use'],
+    [{ categorical: many(27) }, 'COLUMNS_TOO_MANY', 'Name the columns to use'],
   ])('has no use for %j', (columns, code, next) => {
     const names = many(27);
     const lines = [0, 1].map((label) => [label, ...names.map(() => 1)].join(','));

@@ -221,9 +221,9 @@ describe('options that would do nothing are refused', () => {
     [
       'sgd',
       { decayAt: [3], schedule: 'cosine' as const },
-      'decayAt is of the schedule',
+      'decayAt belongs to the schedule',
     ],
-    ['sgd', { power: 3, schedule: 'linear' as const }, 'power is of the schedule'],
+    ['sgd', { power: 3, schedule: 'linear' as const }, 'power belongs to the schedule'],
   ])('%s with %o', (kind, given, message) => {
     expect(() => {
       checkOptimizer(optimizers.get(kind)!, given);

@@ -13,7 +13,7 @@ import { noState, requireNoState } from '../stateless.ts';
 import { isBindable } from './binding-limit.ts';
 import type { DeviceCompressor, DeviceContext } from './device-method.ts';
 
-/** Bytes that are worth a journey of their own. */
+/** Least bytes that a read-back of their own pays for. */
 const READ_BYTES = 2 ** 20;
 
 /** One section's elements on the device, and where its bytes go. */

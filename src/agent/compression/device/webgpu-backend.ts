@@ -43,7 +43,7 @@ export class WebGpuBackend implements Disposable {
     this.kernels = new DeviceKernels(gpu);
   }
 
-  /** What computes, for people. */
+  /** Display name of what computes. */
   get name(): string {
     return this.gpu.name;
   }

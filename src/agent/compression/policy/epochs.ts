@@ -1,6 +1,6 @@
 /**
  * Lengths in passes over the data, for what is also given in iterations. A method counts
- * iterations only: where a plan is resolved, which knows the run, epochs become so many. A
+ * iterations only: epochs are converted where a plan is resolved, which knows the run. A
  * parameter `…Epochs` beside one `…Iterations` is such a length, in any method.
  */
 import { z } from 'zod';

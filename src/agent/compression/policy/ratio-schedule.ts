@@ -15,7 +15,7 @@ export const ratioParameters = {
     .gt(0)
     .lte(1)
     .default(0.01)
-    .describe('Share of the entries that is sent, k/N; at least one of each bucket'),
+    .describe('Fraction of the entries to send, k/N; at least one per bucket'),
 };
 
 export const rampParameters = {
@@ -25,7 +25,7 @@ export const rampParameters = {
     .max(1_000_000_000)
     .default(0)
     .describe(
-      'Iterations in which the ratio falls exponentially to its value; 0: none',
+      'Iterations over which the ratio falls exponentially to its value; 0: none',
     ),
   rampEpochs: epochsParameter('rampIterations'),
   rampStart: startParameter('ramp'),

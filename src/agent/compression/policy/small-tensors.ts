@@ -18,13 +18,15 @@ const elements = z
 /** Of a quantiser. */
 export const minElements = elements
   .default(10_000)
-  .describe('Tensors of fewer elements travel as they are');
+  .describe('Send tensors with fewer elements uncompressed');
 
 /** Of a method that knows nothing of it. */
 export const smallTensorParameters = {
   minElements: elements
     .default(0)
-    .describe('Tensors of fewer elements travel dense, apart from the others; 0: none'),
+    .describe(
+      'Send tensors with fewer elements uncompressed, in buckets of their own; 0: none',
+    ),
 };
 
 /** Whether the exchange has to carry a tensor of this length dense, for the method will not. */

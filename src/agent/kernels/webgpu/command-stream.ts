@@ -34,7 +34,7 @@ export class CommandStream {
     });
   }
 
-  /** Runs a kernel in so many workgroups; in none, it does nothing. */
+  /** Runs a kernel in this many workgroups; with 0 it does nothing. */
   dispatch<P extends string, B extends string>(
     kernel: KernelSource<P, B>,
     workgroups: number,

@@ -49,7 +49,7 @@ export async function findAdapter(
   return { gpu, adapter, name: description || device || vendor || 'GPU', software };
 }
 
-/** What `backend: webgpu` cannot be had for. */
+/** The error where `backend: webgpu` is not available. */
 export function gpuUnavailable(why: string): GradwireError {
   return inputError('BACKEND_UNAVAILABLE', why, {
     place: 'backend: webgpu',

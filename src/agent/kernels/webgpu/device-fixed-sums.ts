@@ -54,7 +54,7 @@ export class DeviceFixedSums implements Disposable {
     this.#answers = gpu.allocate(4);
   }
 
-  /** The sums of each of some vectors, in one journey to the device and back. */
+  /** The sums of each of some vectors, in one round trip to the device. */
   async of(vectors: readonly GpuVector[]): Promise<VectorSums[]> {
     const { commands, ring } = this.#gpu;
     this.#answers = this.#reserve(this.#answers, VECTOR_WORDS * vectors.length);
@@ -194,7 +194,7 @@ export class DeviceFixedSums implements Disposable {
 }
 
 /**
- * Whole runs of x, so many that their words are few; `run` is a piece's first. Where an
+ * Whole runs of x, as many as keep their words few; `run` is a piece's first. Where an
  * invocation has but one element, a piece has no more than a dispatch can take.
  */
 function* piecesOf(

@@ -1,6 +1,6 @@
 /**
  * The kernels on a GPU: what `kernels.ts` promises, for vectors that stay there. Work is
- * enqueued and done in the order of the calls; only what answers with numbers waits.
+ * enqueued and done in the order of the calls; only calls that return numbers wait.
  */
 import { DeviceElementwise } from './device-elementwise.ts';
 import { DeviceElias } from './device-elias.ts';

@@ -2,7 +2,7 @@
  * Selection on the GPU, for vectors of up to some length: the k of largest magnitude,
  * exactly, or all that reach a threshold. What is selected is written to a stream on the
  * GPU, ascending; several selections can share one, each in a place of its own. No step
- * waits for the host; only who wants to know how many reached a threshold does.
+ * waits for the host, except to learn how many entries reached a threshold.
  */
 import {
   BINS,
@@ -161,7 +161,7 @@ export class DeviceSelection implements Disposable {
     return states.map((state) => floatOf(state[STATE.prefix]!));
   }
 
-  /** The first so many pairs of what has been written. */
+  /** The first pairs of what has been written, this many. */
   stream(count: number): GpuStream {
     return { indices: this.#indices, values: this.#values, count };
   }

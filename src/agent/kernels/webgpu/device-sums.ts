@@ -36,7 +36,7 @@ export class DeviceSums implements Disposable {
     this.#sums = gpu.allocate(4 * SUM_WORDS);
   }
 
-  /** The two means of each of some vectors, in one journey to the device and back. */
+  /** The two means of each of some vectors, in one round trip to the device. */
   async twoMeans(vectors: readonly GpuVector[]): Promise<TwoMeans[]> {
     const sums = await this.#read(this.enqueueSums(vectors));
     return sums.map(({ plus, minus }) => ({

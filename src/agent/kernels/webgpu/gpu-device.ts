@@ -31,7 +31,7 @@ export interface GpuOptions {
 
 export class GpuDevice implements Disposable {
   readonly device: GPUDevice;
-  /** What computes, for people. */
+  /** Display name of what computes. */
   readonly name: string;
   readonly subgroups: boolean;
   /** Bytes that a kernel can reach in one buffer. */
@@ -40,7 +40,7 @@ export class GpuDevice implements Disposable {
   readonly partElements: number;
   readonly commands: CommandStream;
   readonly ring: StagingRing;
-  /** Dawn itself, where it was started here. Its devices break once it is collected. */
+  /** Keeps Dawn alive where it was started here: its devices fail once it is collected. */
   readonly #dawn: GPU | undefined;
   #closed = false;
   /** The first thing that went wrong on the device, to be thrown by the next read. */
@@ -87,9 +87,13 @@ export class GpuDevice implements Disposable {
   allocate(bytes: number): GPUBuffer {
     const size = Math.max(4, Math.ceil(bytes / 4) * 4);
     if (size > this.device.limits.maxBufferSize) {
-      throw failure('GPU_MEMORY', `a buffer of ${size} bytes is beyond ${this.name}`, {
-        next: 'Use "backend: wasm", or smaller buckets.',
-      });
+      throw failure(
+        'GPU_MEMORY',
+        `${this.name} cannot allocate a buffer of ${size} bytes`,
+        {
+          next: 'Use "backend: wasm", or smaller buckets.',
+        },
+      );
     }
     return this.device.createBuffer({
       size,

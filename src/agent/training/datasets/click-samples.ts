@@ -37,7 +37,7 @@ export class ClickSamples implements Samples {
   readonly #labels: Int32Array;
   #count = 0;
 
-  /** @param room for so many samples */
+  /** @param room samples that there is room for */
   constructor(room: number) {
     this.#dense = new Float32Array(room * DENSE_COLUMNS);
     this.#categories = new Int32Array(room * CATEGORY_COLUMNS);

@@ -234,10 +234,10 @@ function requireCount(names: readonly string[], most: number, what: string): voi
   if (names.length <= most) return;
   throw inputError(
     'COLUMNS_TOO_MANY',
-    `${names.length} columns of ${what}, and a sample has room for ${most}`,
+    `${names.length} columns of ${what}; a sample has room for ${most}`,
     {
       place: 'workload.columns',
-      next: 'Name those to use, as numeric and categorical in workload.columns.',
+      next: 'Name the columns to use, as numeric and categorical in workload.columns.',
     },
   );
 }

@@ -23,7 +23,7 @@ export class SplitCollector<S extends Samples> {
   readonly #trainShard: Shard;
   readonly #testShard: Shard;
 
-  /** @param allocate room for so many samples */
+  /** @param allocate room for this many samples */
   constructor(
     {
       rank,

@@ -135,7 +135,7 @@ function readText(file: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw inputError('DATA_MISMATCH', `${file} is no text in UTF-8`, {
+    throw inputError('DATA_MISMATCH', `${file} is not UTF-8 text`, {
       ...{ place: file, next: 'Convert it, or use the dataset "text", byte by byte.' },
     });
   }
@@ -153,6 +153,6 @@ const overflow = (
       `${different + 1}, and the model knows ${most}`,
     {
       place,
-      next: 'Use a model that knows more, or the dataset "text", byte by byte.',
+      next: 'Use a model with a larger vocabulary, or the dataset "text", byte by byte.',
     },
   );

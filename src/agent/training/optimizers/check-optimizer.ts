@@ -25,11 +25,17 @@ export function checkOptimizer({ id, options }: Optimizer, given: Given): void {
   }
   for (const option of ['decayAt', 'decayFactor'] as const) {
     if (given[option] !== undefined && schedule !== 'step') {
-      throw idle(option, `${option} is of the schedule "step", not of "${schedule}"`);
+      throw idle(
+        option,
+        `${option} belongs to the schedule "step", not to "${schedule}"`,
+      );
     }
   }
   if (given.power !== undefined && schedule !== 'polynomial') {
-    throw idle('power', `power is of the schedule "polynomial", not of "${schedule}"`);
+    throw idle(
+      'power',
+      `power belongs to the schedule "polynomial", not to "${schedule}"`,
+    );
   }
 }
 

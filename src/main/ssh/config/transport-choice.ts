@@ -51,7 +51,7 @@ export function chooseTransport({
     };
   }
   if (asked === 'system') {
-    throw failure('SSH_CLIENT_MISSING', 'this computer has no ssh that can be used', {
+    throw failure('SSH_CLIENT_MISSING', 'this computer has no usable ssh', {
       place: hops.at(-1)?.name,
       next: 'Install OpenSSH’s client, or add the machine with --transport builtin.',
     });
@@ -64,8 +64,8 @@ export function chooseTransport({
       {
         place: command.name,
         next: client
-          ? 'The built-in client has none: add the machine with --transport system.'
-          : 'That takes OpenSSH’s client on this computer; where it is "ssh -W", use ProxyJump instead.',
+          ? 'The built-in client cannot do that: add the machine with --transport system.'
+          : 'That needs OpenSSH’s client on this computer; if the command is "ssh -W", use ProxyJump instead.',
       },
     );
   }
