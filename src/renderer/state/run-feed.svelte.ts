@@ -14,7 +14,12 @@ import type {
   SwitchRecord,
 } from '../../shared/records.ts';
 import { ACCURACY, type MetricKind } from '../../shared/metric.ts';
-import { localStepsOf, pipelineOf, seatIn } from '../../shared/parallelism.ts';
+import {
+  asynchronousOf,
+  localStepsOf,
+  pipelineOf,
+  seatIn,
+} from '../../shared/parallelism.ts';
 import { phasesOf, type Phase } from '../../shared/phases.ts';
 import type { AppApi, RunDetail, RunSummary } from '../../shared/rpc.ts';
 import type { Connection } from './connection.ts';
@@ -309,6 +314,11 @@ export class RunFeed {
   /** Iterations from one exchange to the next. */
   get exchangeEvery(): number {
     return localStepsOf(this.#detail?.spec ?? {})?.every ?? 1;
+  }
+
+  /** Of each rank: as many of its iterations overlap. */
+  get trainerThreads(): number {
+    return asynchronousOf(this.#detail?.spec ?? {})?.trainerThreads ?? 1;
   }
 
   /** Phases that an iteration of this run has. */
