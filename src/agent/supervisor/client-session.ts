@@ -148,11 +148,11 @@ export class ClientSession {
         return {};
       },
       stop: async ({ run: id }) => {
-        await runs.find(id).stop();
+        await runs.stop(id);
         return {};
       },
       abort: ({ run, error }) => {
-        runs.find(run).abort(error);
+        runs.abort(run, error);
         return {};
       },
       subscribe: ({ run: id, after }) => {
@@ -180,7 +180,8 @@ export class ClientSession {
   }
 
   async #create(request: PrepareRequest): Promise<SupervisedRun> {
-    const known = await inspectSpec(parseExperimentSpec(request.spec));
+    const reading = inspectSpec(parseExperimentSpec(request.spec));
+    const known = await this.#runs.reading(request.run, reading);
     if (this.#socket.destroyed) {
       throw inputError('RUN_ABANDONED', 'the app ended before the run began');
     }

@@ -25,6 +25,7 @@ import {
 import type { RankSeats } from '../world/rank-seats.ts';
 import { PrintedLog } from './printed-log.ts';
 import { deathOf, neverBegun, notStarted, silenceOf } from './rank-failures.ts';
+import { stoppedEarly } from './run-words.ts';
 import { admitError } from './record-admission.ts';
 
 type WorkerEvent = FromWorker | ProcessExit | ProcessBroken;
@@ -155,9 +156,7 @@ export class RankTeam {
   /** To end after the iteration under way. */
   stop(): void {
     if (!this.#begun) {
-      this.abort(
-        failure('RUN_STOPPED', 'the run was stopped before it began').toData(),
-      );
+      this.abort(stoppedEarly());
       return;
     }
     this.tell({ type: 'stop' });

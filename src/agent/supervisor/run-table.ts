@@ -15,7 +15,12 @@ import {
 import { randomBytes } from 'node:crypto';
 import { availableParallelism, hostname } from 'node:os';
 import path from 'node:path';
-import { failure, inputError } from '../../shared/errors.ts';
+import {
+  failure,
+  GradwireError,
+  inputError,
+  type ErrorData,
+} from '../../shared/errors.ts';
 import type { PlanSwitch } from '../../shared/exchange-plan.ts';
 import {
   journalBytes,
@@ -32,6 +37,7 @@ import { Journal } from './journal.ts';
 import { lossOf, RestoredRun } from './restored-run.ts';
 import { SeenProgress } from './seen-progress.ts';
 import type { RestoredProgress } from './run-options.ts';
+import { stoppedEarly } from './run-words.ts';
 import { SupervisedRun } from './supervised-run.ts';
 import { validateLaunch } from '../launch/validate-launch.ts';
 import type { DataFacts, ModelFacts, SpecFacts } from '../training/workload.ts';
@@ -67,6 +73,8 @@ type Run = SupervisedRun | RestoredRun;
 export class RunTable {
   readonly #directory: string;
   readonly #runs = new Map<string, Run>();
+  /** Runs that are made once their data have been read: what ends that. */
+  readonly #coming = new Map<string, (error: GradwireError) => void>();
   readonly #onEnd: () => void;
   readonly #warn: (message: string) => void;
 
@@ -141,6 +149,35 @@ export class RunTable {
       });
     }
     return run;
+  }
+
+  /**
+   * What has to be read before a run can be made. The reading itself goes on where the run is
+   * stopped: others may wait for it too.
+   * @throws GradwireError `RUN_STOPPED`, or what the run was aborted with
+   */
+  async reading<T>(id: string, work: Promise<T>): Promise<T> {
+    const ended = Promise.withResolvers<never>();
+    this.#coming.set(id, ended.reject);
+    try {
+      return await Promise.race([work, ended.promise]);
+    } finally {
+      this.#coming.delete(id);
+    }
+  }
+
+  /** Resolves when the run has ended. @throws GradwireError `RUN_UNKNOWN` */
+  async stop(id: string): Promise<void> {
+    const end = this.#coming.get(id);
+    if (end === undefined) await this.find(id).stop();
+    else end(new GradwireError(stoppedEarly()));
+  }
+
+  /** @throws GradwireError `RUN_UNKNOWN` */
+  abort(id: string, error: ErrorData): void {
+    const end = this.#coming.get(id);
+    if (end === undefined) this.find(id).abort(error);
+    else end(new GradwireError(error));
   }
 
   /** @param known what has been looked at before */

@@ -11,7 +11,7 @@ export function runEnded(): GradwireError {
   return failure('RUN_ENDED', 'the run ended');
 }
 
-export function stoppedQueued(): ErrorData {
+export function stoppedEarly(): ErrorData {
   return failure('RUN_STOPPED', 'the run was stopped before it began').toData();
 }
 

@@ -46,8 +46,8 @@ import {
   dataNotice,
   inVain,
   runEnded,
+  stoppedEarly,
   stoppedInterrupted,
-  stoppedQueued,
 } from './run-words.ts';
 
 export class SupervisedRun {
@@ -196,7 +196,7 @@ export class SupervisedRun {
   async stop(): Promise<void> {
     this.#stopping = true;
     if (this.#phase === 'interrupted') this.abort(stoppedInterrupted());
-    else if (this.#waitsForNodes) this.abort(stoppedQueued());
+    else if (this.#waitsForNodes) this.abort(stoppedEarly());
     else this.#team?.stop();
     await this.ended;
   }

@@ -45,6 +45,21 @@ it('keeps nobody waiting', async () => {
   expect(spec.workload.features).toBe(41);
 });
 
+it('may be stopped: the run never begins', async () => {
+  const { connection } = node;
+  const spec = specOf(samples(some));
+  const secret = new Uint8Array(32);
+  const prepared = connection.request('prepare', {
+    ...{ run: 'hasty', spec, switches: [], ranks: [0], secret },
+  });
+  await connection.request('stop', { run: 'hasty' });
+  await expect(prepared).rejects.toMatchObject({
+    ...{ code: 'RUN_STOPPED', message: 'the run was stopped before it began' },
+  });
+  const { runs } = await connection.request('runs', {});
+  expect(runs.map(({ run }) => run)).not.toContain('hasty');
+});
+
 it('is not read again by a run that is under way', async () => {
   const file = samples(some);
   const { begin, entries } = await node.prepare('gone', specOf(file));
