@@ -81,7 +81,8 @@ export class ExchangeWatch {
       knowledge,
       compresses: compresses(plan),
       heedsTimes: heedsTimes(plan.collective),
-      label: describePlan(plan),
+      // It looks at the exchange of gradients alone.
+      label: describePlan({ ...plan, activations: undefined }),
     });
     this.#recorder = new ExchangeRecorder(this.#review.watched.length);
     this.#foreseen = carriers.map(() => []);

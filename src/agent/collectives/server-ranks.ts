@@ -31,8 +31,8 @@ export function serverRanks(
 /** @throws GradwireError `SERVERS_INVALID` unless `servers` is from 1 to `ranks` */
 export function assertServers(servers: number, ranks: number): void {
   if (Number.isInteger(servers) && servers >= 1 && servers <= ranks) return;
-  const world = ranks === 1 ? '1 rank' : `${ranks} ranks`;
-  throw inputError('SERVERS_INVALID', `servers: ${servers}, in a world of ${world}`, {
+  const among = ranks === 1 ? '1 rank that exchanges' : `${ranks} ranks that exchange`;
+  throw inputError('SERVERS_INVALID', `servers: ${servers}, among ${among}`, {
     next: `Servers are ranks: give a number of them from 1 to ${ranks}.`,
   });
 }

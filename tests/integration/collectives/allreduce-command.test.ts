@@ -342,7 +342,7 @@ describe('wrong input is one line, exit code 2, and nothing is written', () => {
     [
       allreduce(2, '--servers', '3', '--algorithm', 'parameter-server'),
       'SERVERS_INVALID',
-      /servers: 3, in a world of 2 ranks\..*from 1 to 2/,
+      /servers: 3, among 2 ranks that exchange\..*from 1 to 2/,
     ],
     [allreduce(2, '--servers', 'two'), 'USAGE', /'two' is invalid/],
     [

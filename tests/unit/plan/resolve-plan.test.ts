@@ -190,7 +190,7 @@ describe('resolving an exchange plan', () => {
     expect(resolvePlan(exchange, undefined, { ranks: 4 }).servers).toBe(4);
     const refused = expect.objectContaining({
       ...{ code: 'SERVERS_INVALID', kind: 'input', place: 'exchange.servers' },
-      message: 'servers: 4, in a world of 3 ranks',
+      message: 'servers: 4, among 3 ranks that exchange',
       next: 'Servers are ranks: give a number of them from 1 to 3.',
     }) as Error;
     expect(() => resolvePlan(exchange, undefined, { ranks: 3 })).toThrow(refused);
