@@ -1,5 +1,5 @@
 /**
- * What a worker says to a server, and the server's answer, beside the numbers themselves: eight
+ * What a worker says to a server, and the server's answer, beside the numbers themselves: a few
  * f64 each. Orders of one worker are carried out one after the other.
  */
 

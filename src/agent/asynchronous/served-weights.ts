@@ -97,8 +97,12 @@ export class ServedWeights implements Disposable {
     return this.#client.pushLeftover(leftover, lr);
   }
 
-  pushed(end: PushEnd, ask?: Ask): Promise<Reply | undefined> {
-    return this.#client.pushed(end, ask);
+  pushed(end: PushEnd): Promise<void> {
+    return this.#client.pushed(end);
+  }
+
+  pushedAndAsk(end: PushEnd, ask: Ask): Promise<Reply> {
+    return this.#client.pushedAndAsk(end, ask);
   }
 
   ask(ask: Ask): Promise<Reply> {

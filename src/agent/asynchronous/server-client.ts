@@ -65,8 +65,6 @@ export class ServerClient {
   readonly #options: ServerClientOptions;
   /** By bucket, then by server. */
   #shares: readonly (readonly BucketShare[])[];
-  /** All meet before this iteration, as the first server has said. */
-  #fence: number | undefined;
 
   constructor(options: ServerClientOptions) {
     this.#options = options;
@@ -124,14 +122,18 @@ export class ServerClient {
 
   /**
    * All shares of an iteration have been pushed.
-   * @param ask whether another may begin, asked in the same message
-   * @returns the answer, as `ask`'s; undefined where nothing was asked
    * @throws the transport's errors
    */
-  async pushed(end: PushEnd, ask?: Ask): Promise<Reply | undefined> {
-    if (ask !== undefined) return await this.#askAll(ask, end);
+  async pushed(end: PushEnd): Promise<void> {
     await Promise.all(this.#options.seats.map((seat) => this.#end(seat, end)));
-    return undefined;
+  }
+
+  /**
+   * As `pushed`, then `ask`, in one message. What is sent after this call comes behind it; the
+   * answer may still be on its way.
+   */
+  pushedAndAsk(end: PushEnd, ask: Ask): Promise<Reply> {
+    return this.#askAll(ask, end);
   }
 
   /**
@@ -139,8 +141,8 @@ export class ServerClient {
    * before it.
    * @throws the transport's errors
    */
-  async ask(ask: Ask): Promise<Reply> {
-    return await this.#askAll(ask);
+  ask(ask: Ask): Promise<Reply> {
+    return this.#askAll(ask);
   }
 
   /**
@@ -150,7 +152,6 @@ export class ServerClient {
    */
   async meet(weights: Vector): Promise<void> {
     const { arena, lines, own, seats } = this.#options;
-    this.#fence = undefined;
     await Promise.all(
       seats.map(({ line }) => line && this.#order(line, { kind: 'meet' })),
     );
@@ -171,18 +172,11 @@ export class ServerClient {
   /** @param end what was pushed before, if the servers do not know */
   async #askAll(ask: Ask, end?: PushEnd): Promise<Reply> {
     const { seats } = this.#options;
-    const { iteration } = ask;
-    if (this.#fence !== undefined) {
-      // Servers would let this iteration begin, which is behind the fence.
-      if (end !== undefined) await this.pushed(end);
-      return { fence: true, version: this.#fence };
-    }
     const replies = await Promise.all(
       seats.map((seat) => this.#askOne(seat, ask, end)),
     );
-    // The first server alone knows of fences that nobody has foreseen.
+    // The first server alone knows of fences that were not foreseen.
     const { fence } = replies[0]!;
-    if (fence) this.#fence = iteration;
     return { fence, version: Math.min(...replies.map(({ version }) => version)) };
   }
 

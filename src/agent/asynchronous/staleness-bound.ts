@@ -88,7 +88,8 @@ export class StalenessBound {
 
   /** Whether a worker that has begun all iterations before may begin this one. */
   ask(iteration: number): Answer {
-    if (iteration === this.#fence) return 'fence';
+    // Behind it asks who asked for the one before in the same breath.
+    if (iteration >= (this.#fence ?? Infinity)) return 'fence';
     if (iteration - this.version > this.#staleness) return 'wait';
     this.#newest = Math.max(this.#newest, iteration);
     return 'begin';

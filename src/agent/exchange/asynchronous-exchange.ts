@@ -2,10 +2,10 @@
  * What an engine does where ranks do not wait for one another: it pushes gradients to servers,
  * pulls weights, and brings all ranks together where they have something to agree on.
  *
- * Several threads of a rank may push and ask at the same time. What they ask for is done one
- * after the other: a gradient is compressed whole, with the one residual there is, before the
- * next is looked at. So the residual loses nothing, whatever the order: the sum of all gradients
- * is what was pushed and what remains.
+ * Several threads of a rank may push and ask at the same time. Pushes are made one after the
+ * other: a gradient is compressed whole, with the one residual there is, before the next is
+ * looked at. So the residual loses nothing, whatever the order: the sum of all gradients is what
+ * was pushed and what remains. Weights for one thread may be on their way while another pushes.
  */
 import type { Reply } from '../asynchronous/orders.ts';
 import {
@@ -19,10 +19,10 @@ import type { PlanSchedule } from '../plan/plan-schedule.ts';
 import type { ByteLedger } from '../profile/byte-ledger.ts';
 import type { PhaseClock } from '../profile/phase-clock.ts';
 import type { GradientSite } from '../sites/gradient-site.ts';
+import { awaitedLater } from './awaited-later.ts';
 import type { CollectiveGroup } from './collective-group.ts';
 import type {
   Asked,
-  AskResult,
   ExchangeResult,
   MeetResult,
   PushRequest,
@@ -53,6 +53,12 @@ export interface AsynchronousExchangeOptions extends Omit<
   readonly wish: () => number;
 }
 
+/** A push, with the answer to what was asked at its end still to come. */
+interface Pushing {
+  readonly result: Omit<PushResult, 'asked'>;
+  readonly answer: Promise<Asked> | undefined;
+}
+
 /** Of random streams: whether a rank drains its residual in an iteration. */
 const DRAIN_PURPOSE = 0x647261;
 
@@ -61,6 +67,8 @@ export class AsynchronousExchange implements Disposable {
   readonly #turns = new Turns();
   #served: ServedWeights | undefined;
   #drainEvery: number | undefined;
+  /** Whether the rank has several trainer threads. */
+  #several = false;
 
   constructor(options: AsynchronousExchangeOptions) {
     this.#options = options;
@@ -79,6 +87,7 @@ export class AsynchronousExchange implements Disposable {
   serve({ iteration, settings, weights }: ServeRequest): number | undefined {
     const { clock, schedule } = this.#options;
     this.#drainEvery = settings.drainEvery;
+    this.#several = settings.trainerThreads > 1;
     this.#served ??= new ServedWeights({
       ...this.#options,
       ...{ settings, weights, plan: schedule.plan },
@@ -94,21 +103,23 @@ export class AsynchronousExchange implements Disposable {
    * gradient has no meaning afterwards.
    * @throws GradwireError `GRADIENT_NOT_FINITE`, `PAYLOAD_INVALID`, the transport's errors
    */
-  push(iteration: number, request: PushRequest): Promise<PushResult> {
-    return this.#turns.take((waited) => this.#push(iteration, request, waited));
+  async push(iteration: number, request: PushRequest): Promise<PushResult> {
+    const { answer, result } = await this.#turns.take(() =>
+      this.#push(iteration, request),
+    );
+    return { ...result, asked: answer && (await answer) };
   }
 
   /**
    * Ask for weights alone: may this iteration begin?
    * @throws the transport's errors
    */
-  ask(ask: Ask): Promise<AskResult> {
-    return this.#turns.take(async (waited) => {
-      const { clock } = this.#options;
-      clock.begin();
-      const asked = askedFor(ask, await this.#open.ask(ask));
-      return { profile: clock.end(), waited, asked };
-    });
+  async ask(ask: Ask): Promise<Asked> {
+    // Behind the pushes that it was asked behind.
+    const { answer } = await this.#turns.take(() =>
+      Promise.resolve({ answer: this.#open.ask(ask) }),
+    );
+    return askedFor(ask, await answer);
   }
 
   /**
@@ -148,8 +159,7 @@ export class AsynchronousExchange implements Disposable {
   async #push(
     iteration: number,
     { asks, gradient, inspects = false, lr }: PushRequest,
-    waited: number,
-  ): Promise<PushResult> {
+  ): Promise<Pushing> {
     const { clock, execution, ledger, observe, schedule, site, transport, wish } =
       this.#options;
     const served = this.#open;
@@ -158,28 +168,32 @@ export class AsynchronousExchange implements Disposable {
     const statistics = await execution().run(iteration, {
       take: (bucket, payload) => served.push(bucket, payload, { iteration, lr }),
     });
-    const drained = this.#drains(iteration);
-    if (drained) site.residual.drain();
+    const drained = this.#drains(iteration) ? site.residual.drain() : 0;
     await site.residual.flush((leftover) => served.pushLeftover(leftover, lr));
     const observed = await observe(iteration, inspects);
     const wantsFence = wish() !== GO_ON || schedule.hasNews;
-    const reply = await served.pushed({ iteration, wantsFence }, asks);
+    const end = { iteration, wantsFence };
+    const answer =
+      asks && served.pushedAndAsk(end, asks).then((reply) => askedFor(asks, reply));
+    answer?.catch(awaitedLater);
+    if (asks === undefined) await served.pushed(end);
+    // With several threads the turn is another one's: its gradient need not wait for weights.
+    else if (!this.#several) await answer;
     const { epoch, plan } = schedule;
-    return {
+    const result = {
       profile: clock.end(),
       bytes: {
         ...ledger.close(transport.counters),
-        payload: execution().payloadBytes,
+        payload: execution().payloadBytes + 4 * drained,
       },
       statistics,
       ...observed,
       ...{ epoch, method: plan.method, collective: parameterServer.id },
       ...wishes(GO_ON),
       notices: [],
-      waited,
-      drained,
-      asked: asks && reply && askedFor(asks, reply),
+      drained: drained > 0,
     };
+    return { result, answer };
   }
 
   /** Each rank draws for itself, so that not all send everything at the same time. */

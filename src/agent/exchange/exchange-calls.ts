@@ -64,15 +64,9 @@ export type Asked =
   /** Iterations by which its weights lack pushes of the slowest rank. */
   | { readonly begins: true; readonly staleness: number };
 
-export interface AskResult {
-  readonly profile: ExchangeProfile;
-  /** For others of this rank, ms. */
-  readonly waited: number;
-  readonly asked: Asked;
-}
-
-export interface PushResult extends ExchangeResult, Pick<AskResult, 'waited'> {
-  /** Whether all that the rank's methods had kept back was sent along. */
+/** Of several trainer threads: its profile ends where the question is asked. */
+export interface PushResult extends ExchangeResult {
+  /** Whether all that the rank's methods had kept back was sent along; `payload` has it. */
   readonly drained: boolean;
   /** Undefined where nothing was asked for. */
   readonly asked: Asked | undefined;

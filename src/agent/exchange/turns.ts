@@ -2,10 +2,9 @@
 export class Turns {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** @param work told how long it has waited for its turn, ms; what it throws is its caller's */
-  take<T>(work: (waited: number) => Promise<T>): Promise<T> {
-    const asked = performance.now();
-    const turn = this.#last.then(() => work(performance.now() - asked));
+  /** @param work what it throws is its caller's */
+  take<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(work);
     this.#last = turn.catch(told);
     return turn;
   }

@@ -9,8 +9,8 @@ import {
   type ExchangePlan,
 } from '../../shared/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
-import { inputError } from '../../shared/errors.ts';
-import { asynchronousOf, localStepsOf } from '../../shared/parallelism.ts';
+import { assertForecastable } from '../../shared/forecastable.ts';
+import { localStepsOf } from '../../shared/parallelism.ts';
 import { methods } from '../compression/registry.ts';
 import { planBuckets, type FlatTensor } from '../plan/buckets.ts';
 import { resolvePlan } from '../plan/resolve-plan.ts';
@@ -58,7 +58,7 @@ export async function forecastSpec({
 }: SpecForecastOptions): Promise<readonly Candidate[]> {
   const known = await inspectSpec(raw);
   const { plan, spec } = validateLaunch(raw, [], known);
-  if (asynchronousOf(spec) !== undefined) throw foreseesWaiting();
+  assertForecastable(spec);
   const tensors = tensorsOf(spec, known.model);
   const rehearsed: RehearsedPlan[] = [];
   const local = localStepsOf(spec);
@@ -121,14 +121,3 @@ function tensorsOf(
     return flat;
   });
 }
-
-const foreseesWaiting = () =>
-  inputError(
-    'PARALLELISM_MISFIT',
-    'a forecast is of steps in which all ranks wait for one another: asynchronous ones ' +
-      'do not, and how busy servers are depends on when each rank comes',
-    {
-      place: 'parallelism.kind',
-      next: 'Forecast it as parallelism.kind: synchronous, or run it and look.',
-    },
-  );

@@ -84,9 +84,9 @@ function checkAsynchronous(spec: ExperimentSpec): void {
   if (trainerThreads > staleness + 1) {
     throw misfit(
       'parallelism.trainerThreads',
-      `${trainerThreads} threads compute ${trainerThreads} gradients at once, the newest ` +
-        `${trainerThreads - 1} iterations ahead of the oldest, and staleness allows ${staleness}`,
-      `Give at most ${staleness + 1} threads, or a staleness of ${trainerThreads - 1} or more.`,
+      `of ${trainerThreads} gradients that are computed at once the newest is ` +
+        `${trainerThreads - 1} ahead of the oldest, and staleness is ${staleness}`,
+      `Lower it to ${staleness + 1}, or raise staleness to ${trainerThreads - 1}.`,
     );
   }
   if (trainerThreads > 1 && backend === 'webgpu') {

@@ -92,11 +92,16 @@ export class ResidualMemory<V> implements Disposable {
     }
   }
 
-  /** All of the residual there is waits to be flushed; it begins anew, at 0. */
-  drain(): void {
-    if (this.#vector === undefined) return;
+  /**
+   * All of the residual there is waits to be flushed; it begins anew, at 0.
+   * @returns its elements; 0 where no method keeps one
+   */
+  drain(): number {
+    if (this.#vector === undefined) return 0;
+    const { whole } = this.#memory;
     this.#leftover ??= this.#memory.allocate();
-    this.#memory.move(this.#leftover, this.#vector, this.#memory.whole);
+    this.#memory.move(this.#leftover, this.#vector, whole);
+    return whole.reduce((sum, { length }) => sum + length, 0);
   }
 
   /** Add to the gradient what `average` makes of what is left over, if anything is. */

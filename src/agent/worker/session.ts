@@ -243,6 +243,13 @@ export class WorkerSession {
     );
   }
 
+  #whyBackend(trainer: Trainer): string | undefined {
+    const unasked = this.#configuration!.spec.backend === 'auto';
+    return this.#beside !== undefined && unasked
+      ? 'several trainer threads compute on the CPU'
+      : trainer.whyBackend;
+  }
+
   async #joinPipeline(
     trainer: Trainer,
     arena: Arena,
@@ -318,7 +325,7 @@ export class WorkerSession {
       type: 'ready',
       backend: trainer.backend,
       device: trainer.device,
-      why: trainer.whyBackend,
+      why: this.#whyBackend(trainer),
       parameters: trainer.parameters,
       ...statedKind(trainer.metric),
     });

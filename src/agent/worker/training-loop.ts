@@ -9,7 +9,6 @@ import { statedKind } from '../../shared/metric.ts';
 import { seatIn } from '../../shared/parallelism.ts';
 import type { Notice, RunRecord } from '../../shared/records.ts';
 import type { ExchangeResult, Fence } from '../exchange/exchange-calls.ts';
-import { planBuckets } from '../plan/buckets.ts';
 import {
   driftOf,
   STILL,
@@ -22,6 +21,7 @@ import type { ExchangeProfile } from '../profile/phase-clock.ts';
 import type { StepResult, Trainer } from '../training/trainer.ts';
 import type { CheckpointKeeper } from './checkpoint-keeper.ts';
 import type { EngineClient } from './engine/engine-client.ts';
+import { idleUnder } from './idle-settings.ts';
 import { FiniteMeasures, requireFiniteStep } from './finite-measures.ts';
 import { makeIterationRecord, type PlanInForce } from './iteration-record.ts';
 import { Replicas, type Evaluation } from './replicas.ts';
@@ -95,7 +95,7 @@ export class TrainingLoop {
     this.#inForce = { epoch: resume?.engine.schedule.epoch ?? 0, plan };
     this.#replaceMomentum(plan);
     if (resume !== undefined) await this.#restore(resume);
-    this.#noticeIdleOverlap(plan);
+    this.#noticeIdle(plan);
     if (resume === undefined) this.#noticeStaleness();
     let { fences, notices } = this.#options;
     for (let iteration = resume?.iteration ?? 0; ; iteration++) {
@@ -253,7 +253,7 @@ export class TrainingLoop {
       const { epoch, plan } = planSwitch;
       this.#inForce = { epoch, plan };
       this.#replaceMomentum(plan);
-      this.#noticeIdleOverlap(plan);
+      this.#noticeIdle(plan);
       for (const name of this.#replaced) plain.add(name);
       this.#drift = driftOf(plan, this.#options.trainer.tensors);
       if (this.#options.rank === 0) {
@@ -293,16 +293,11 @@ export class TrainingLoop {
     });
   }
 
-  #noticeIdleOverlap(plan: ExchangePlan): void {
+  #noticeIdle(plan: ExchangePlan): void {
     const { spec, trainer } = this.#options;
-    if (spec.overlap !== true || planBuckets(trainer.tensors, plan).length > 1) return;
-    this.#noticeOfAll({
-      level: 'warning',
-      code: 'OVERLAP_IDLE',
-      message:
-        'nothing overlaps: all tensors are in one bucket, which is ready when the backward ' +
-        `pass ends; lower exchange.bucketBytes (${plan.bucketBytes})`,
-    });
+    for (const notice of idleUnder(plan, spec, trainer.tensors)) {
+      this.#noticeOfAll(notice);
+    }
   }
 
   #noticeStaleness(): void {

@@ -19,13 +19,14 @@ import {
 import type { NetworkProfile } from '../../shared/cost-model/network-profile.ts';
 import { describeEmulated, emulatedNetwork } from '../../shared/emulated-network.ts';
 import { inputError } from '../../shared/errors.ts';
+import { assertForecastable } from '../../shared/forecastable.ts';
 import { serversText } from '../../shared/exchange-plan.ts';
 import {
   nodesOf,
   parseExperimentSpec,
   type ExperimentSpec,
 } from '../../shared/experiment-spec.ts';
-import { localStepsOf, pipelineOf } from '../../shared/parallelism.ts';
+import { localStepsOf } from '../../shared/parallelism.ts';
 import { formatBitRate, formatDuration } from '../../shared/units.ts';
 import { measureComputeTime } from '../session/compute-time.ts';
 import { withWorkspace } from '../session/workspace.ts';
@@ -80,16 +81,7 @@ async function plan(name: string, options: PlanOptions): Promise<void> {
   const { raw, place } = await loadSpecSource(name);
   const parsed = parseExperimentSpec(applySettings(raw, options.set), place);
   const spec = await withOwnFiles(parsed, process.cwd());
-  if (pipelineOf(spec) !== undefined) {
-    throw inputError(
-      'PLAN_PIPELINE',
-      'each stage of a pipeline exchanges its own gradient: plan predicts that of a whole model',
-      {
-        place: 'parallelism.pipeline',
-        next: 'Take the pipeline out of the spec, or run it: its phases say what stages take.',
-      },
-    );
-  }
+  assertForecastable(spec);
   const ranks = options.ranks ?? [spec.world.ranks];
   const { networkOf, origin } = await findNetwork(options.network, spec);
   const computeOrigin =

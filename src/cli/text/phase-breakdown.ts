@@ -25,6 +25,7 @@ export class PhaseMeans {
   readonly #phases = zeroPhases();
   readonly #bytes = { dense: 0, payload: 0, wireSent: 0 };
   readonly #activations = { dense: 0, payload: 0 };
+  #threads = 1;
 
   constructor(label: string) {
     this.label = label;
@@ -40,6 +41,7 @@ export class PhaseMeans {
     this.#bytes.wireSent += record.bytes.wireSent;
     this.#activations.dense += record.activations?.dense ?? 0;
     this.#activations.payload += record.activations?.payload ?? 0;
+    this.#threads = Math.max(this.#threads, (record.trainerThread ?? 0) + 1);
   }
 
   merge(other: PhaseMeans): void {
@@ -53,6 +55,12 @@ export class PhaseMeans {
     for (const key of ['dense', 'payload'] as const) {
       this.#activations[key] += other.#activations[key];
     }
+    this.#threads = Math.max(this.#threads, other.#threads);
+  }
+
+  /** Trainer threads of a rank, that were seen: its iterations overlap where there are several. */
+  get threads(): number {
+    return this.#threads;
   }
 
   /** Whether ranks were stages that sent one another activations. */
@@ -70,7 +78,8 @@ export class PhaseMeans {
     const sum = (phases: readonly Phase[]): number =>
       phases.reduce((total, phase) => total + this.#phases[phase], 0);
     return (
-      `${milliseconds(this.#wall / this.#count)}/iteration ` +
+      `${milliseconds(this.#wall / this.#count)}/iteration` +
+      `${this.#threads === 1 ? '' : `, ${this.#threads} at once in each rank`} ` +
       `(computing ${percent(sum(COMPUTE_PHASES) / this.#wall)}, ` +
       `communicating ${percent(sum(COMMUNICATION_PHASES) / this.#wall)}), ` +
       `sent ${this.#per(this.#bytes.wireSent)} for ${this.#per(this.#bytes.dense)} dense`
@@ -120,8 +129,9 @@ export class PhaseBreakdown {
     if (plans.length === 0) return undefined;
     const isPipeline = plans.some((means) => means.isPipeline);
     const phases = phasesOf(isPipeline);
+    const threads = Math.max(...plans.map((means) => means.threads));
     const names = [
-      'mean per iteration',
+      threads === 1 ? 'mean per iteration' : `mean per iteration, ${threads} at once`,
       ...phases.map((phase) => `  ${phase}`),
       'wall',
       'hidden under compute',

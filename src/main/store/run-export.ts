@@ -83,7 +83,7 @@ function columns(
     ['method', (record) => record.method],
     ['collective', (record) => record.collective],
     ['staleness', (record) => record.staleness ?? 0],
-    ['trainerThread', (record) => record.trainerThread],
+    ['trainer_thread', (record) => record.trainerThread],
     ['drained', (record) => Number(record.drained ?? false)],
     ['exchanged', (record) => Number(record.exchanged ?? true)],
   ];

@@ -32,7 +32,7 @@ test('servers are some of the ranks, at launch and in a switch', () => {
   const refused = (place: string): unknown =>
     expect.objectContaining({
       ...{ code: 'SERVERS_INVALID', kind: 'input', place },
-      message: 'servers: 3, in a world of 2 ranks',
+      message: 'servers: 3, among 2 ranks that exchange',
     });
   expect(() => validateLaunch(world(2))).toThrow(refused('exchange.servers') as Error);
   expect(() => validateLaunch(world(2, {}), [{ at: 3, change: served }])).toThrow(

@@ -69,7 +69,7 @@ test('CSV has a row per iteration and rank with every phase and byte count', () 
     expect(cell('method')).toBe('topk');
     expect(cell('activations_payload_bytes')).toBe('');
     expect([cell('staleness'), cell('exchanged')]).toEqual(['0', '1']);
-    expect([cell('trainerThread'), cell('drained')]).toEqual(['', '0']);
+    expect([cell('trainer_thread'), cell('drained')]).toEqual(['', '0']);
   }
 });
 

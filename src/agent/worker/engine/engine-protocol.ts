@@ -17,7 +17,7 @@ import type { SmallOperation } from '../../collectives/small-allreduce.ts';
 import type { FlatTensor } from '../../plan/buckets.ts';
 import type { EngineState } from '../../exchange/engine-state.ts';
 import type {
-  AskResult,
+  Asked,
   ExchangeRequest,
   ExchangeResult,
   Fence,
@@ -99,7 +99,7 @@ export interface EngineCalls {
     request: { iteration: number } & PushRequest;
     reply: { result: PushResult };
   };
-  ask: { request: Ask; reply: AskResult };
+  ask: { request: Ask; reply: Asked };
   /** All ranks meet before this iteration; its fences. */
   meet: {
     request: { iteration: number };

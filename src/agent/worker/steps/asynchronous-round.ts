@@ -4,7 +4,7 @@
  * others; then the rank meets the others.
  */
 import { awaitedLater } from '../../exchange/awaited-later.ts';
-import type { Asked, AskResult, PushResult } from '../../exchange/exchange-calls.ts';
+import type { Asked, PushResult } from '../../exchange/exchange-calls.ts';
 import type { ExchangeProfile } from '../../profile/phase-clock.ts';
 import { zeroPhases } from '../../../shared/phases.ts';
 import type { StepResult } from '../../training/trainer.ts';
@@ -16,7 +16,7 @@ import { IterationOrder, type IterationOrderOptions } from './iteration-order.ts
 export interface RoundOptions extends IterationOrderOptions {
   readonly engine: Pick<EngineClient, 'call'>;
   readonly threads: readonly TrainerThread[];
-  /** Throws where a loss is not finite: no more weights must be asked for. */
+  /** Throws where a loss is not finite: its thread computes nothing more. */
   readonly requireFinite: (step: StepResult, iteration: number) => void;
   readonly learningRate: (iteration: number) => number;
   readonly inspects: (iteration: number) => boolean;
@@ -47,7 +47,7 @@ interface Begun {
 /** A question, with its answer to come. */
 interface Question {
   readonly iteration: number;
-  readonly reply: Promise<AskResult>;
+  readonly reply: Promise<Asked>;
 }
 
 export class AsynchronousRound {
@@ -81,13 +81,14 @@ export class AsynchronousRound {
     iteration: number,
   ): Promise<{ readonly pushed: PushedIteration; readonly met: Meeting | undefined }> {
     for (;;) {
-      if (this.#failure !== undefined) throw this.#failure.error;
       const pushed = this.#pushed.get(iteration);
       const met = iteration + 1 === this.#order.meeting ? this.#met : undefined;
       if (pushed !== undefined && (met !== undefined || this.#begun > iteration + 1)) {
         this.#pushed.delete(iteration);
         return { pushed, met };
       }
+      // What had been pushed before it went wrong is handed out first.
+      if (this.#failure !== undefined) throw this.#failure.error;
       await this.#changed.promise;
     }
   }
@@ -113,9 +114,10 @@ export class AsynchronousRound {
     index: number,
     { iteration, staleness }: Begun,
   ): Promise<Begun | undefined> {
-    const { engine, inspects, learningRate, requireFinite } = this.#options;
+    const { engine, inspects, learningRate, requireFinite, threads } = this.#options;
     const began = performance.now();
     const gradient = await thread.compute(iteration);
+    const asks = performance.now();
     this.#order.pushed(iteration);
     const next = this.#order.next();
     const pushing = engine.call('push', {
@@ -128,19 +130,17 @@ export class AsynchronousRound {
     this.#wake();
     const { result: push } = await pushing;
     requireFinite(gradient.step, iteration);
-    const waits = [waited(push.waited)];
     let asked = next === undefined ? undefined : answered(next, push.asked!);
-    const since = performance.now();
     const question = await asking;
     if (question !== undefined) {
-      const { asked: answer, profile } = await question.reply;
-      const passed = performance.now() - since - profile.wall;
-      waits.push(profile, waited(Math.max(0, passed)));
-      asked = answered(question.iteration, answer);
+      asked = answered(question.iteration, await question.reply);
     }
+    const ended = performance.now();
+    // For the engine, which may be at another thread's gradient, for weights, and to begin.
+    const idle = ended - asks - push.profile.wall;
+    const waits = threads.length > 1 ? [waited(Math.max(0, idle))] : [];
     this.#pushed.set(iteration, {
-      ...{ gradient, push, thread: index, staleness, waits },
-      ...{ began, ended: performance.now() },
+      ...{ gradient, push, thread: index, staleness, waits, began, ended },
     });
     if (asked?.begun === undefined && asked !== undefined) {
       this.#order.fence(asked.iteration);

@@ -7,9 +7,7 @@ const NO_MEMORY =
 
 /** `MEMORY_EXHAUSTED` where that is what it was. */
 export function rankError(thrown: unknown): ErrorData {
-  if (!(thrown instanceof RangeError) || !NO_MEMORY.test(thrown.message)) {
-    return toErrorData(thrown);
-  }
+  if (!(thrown instanceof Error) || !isMemory(thrown)) return toErrorData(thrown);
   return failure(
     'MEMORY_EXHAUSTED',
     `the model, its batch and what is computed between need more memory than there is: ${thrown.message}`,
@@ -20,3 +18,9 @@ export function rankError(thrown: unknown): ErrorData {
     },
   ).toData();
 }
+
+/** Of the rank's memory, or of the heap of one of its threads. */
+const isMemory = (error: Error & { readonly code?: string }): boolean =>
+  error instanceof RangeError
+    ? NO_MEMORY.test(error.message)
+    : error.code === 'ERR_WORKER_OUT_OF_MEMORY';

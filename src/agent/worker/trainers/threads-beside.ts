@@ -21,8 +21,11 @@ class ThreadBeside {
   #lost: Error | undefined;
   #closed = false;
 
-  /** @param file of the thread's script: a bundle, or the TypeScript source */
-  constructor(file: string, options: TrainerOptions) {
+  /**
+   * @param file of the thread's script: a bundle, or the TypeScript source
+   * @param index among the rank's trainer threads
+   */
+  constructor(file: string, options: TrainerOptions, index: number) {
     const ready = Promise.withResolvers<unknown>();
     this.ready = ready.promise;
     const fail = (error: Error): void => {
@@ -48,8 +51,11 @@ class ThreadBeside {
       }
     });
     this.#thread.on('error', fail);
-    this.#thread.on('exit', () => {
-      fail(failure('TRAINER_LOST', 'a trainer thread ended'));
+    this.#thread.on('exit', (code) => {
+      const message = `trainer thread ${index} ended with code ${code}`;
+      const next =
+        'Look at the log of the rank: a model of your own may have ended its thread.';
+      fail(failure('TRAINER_LOST', message, { next }));
     });
   }
 
@@ -87,7 +93,7 @@ export class ThreadsBeside {
   ) {
     this.#threads = Array.from(
       { length: count },
-      () => new ThreadBeside(file, options),
+      (_, index) => new ThreadBeside(file, options, index),
     );
     // Reported by whoever waits; this keeps an early failure from being unhandled.
     for (const { ready } of this.#threads) ready.catch(awaitedLater);

@@ -1,0 +1,34 @@
+/** What a spec asks for that does nothing under a plan. */
+import type { ExchangePlan } from '../../shared/exchange-plan.ts';
+import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import { asynchronousOf } from '../../shared/parallelism.ts';
+import type { Notice } from '../../shared/records.ts';
+import { planBuckets, type FlatTensor } from '../plan/buckets.ts';
+
+/** Notices that are the same on all ranks with these tensors. */
+export function idleUnder(
+  plan: ExchangePlan,
+  spec: ExperimentSpec,
+  tensors: readonly FlatTensor[],
+): readonly Notice[] {
+  const buckets = planBuckets(tensors, plan);
+  const notices: Notice[] = [];
+  if (spec.overlap === true && buckets.length === 1) {
+    notices.push({
+      level: 'warning',
+      code: 'OVERLAP_IDLE',
+      message:
+        'nothing overlaps: all tensors are in one bucket, which is ready when the backward ' +
+        `pass ends; lower exchange.bucketBytes (${plan.bucketBytes})`,
+    });
+  }
+  const keepsNone = buckets.every(({ policy }) => policy.method.residual === 'none');
+  if (asynchronousOf(spec)?.drainEvery !== undefined && keepsNone) {
+    notices.push({
+      level: 'warning',
+      code: 'DRAIN_IDLE',
+      message: `nothing is drained: ${plan.method} keeps no residual (parallelism.drainEvery)`,
+    });
+  }
+  return notices;
+}
