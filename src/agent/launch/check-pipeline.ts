@@ -1,9 +1,11 @@
 /** Whether a model can be split as a spec asks for. */
 import { inputError, type GradwireError } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import { modelName } from '../../shared/model-name.ts';
 import { nearest } from '../../shared/nearest.ts';
 import { asynchronousOf, pipelineOf } from '../../shared/parallelism.ts';
 import { splittableModels } from '../training/create-trainer.ts';
+import type { LayerFacts } from '../training/workload.ts';
 import { isSynthetic } from '../training/synthetic/synthetic-workload.ts';
 
 const PLACE = 'parallelism.pipeline';
@@ -81,47 +83,84 @@ export function checkPipeline(spec: ExperimentSpec): void {
  */
 export function checkSplit(
   spec: ExperimentSpec,
-  layers: readonly string[] | undefined,
+  layers: readonly LayerFacts[] | undefined,
 ): void {
   const pipeline = pipelineOf(spec);
   if (pipeline === undefined) return;
-  const { model } = spec.workload;
+  const { model: id, modelSource } = spec.workload;
+  const model = modelName(id);
   const { splitAfter, stages } = pipeline;
   if (layers === undefined) {
     throw misfit(
       'workload.model',
       `${model} cannot be split: its layers have no names`,
-      `Use ${splittableModels().join(', ')}.`,
+      modelSource === undefined
+        ? `Use ${splittableModels().join(', ')}, or a model of layers of your own (docs/models.md).`
+        : 'Write it as layers: docs/models.md says how.',
     );
   }
-  const unknown = splitAfter.find((name) => !layers.includes(name));
+  const names = layers.map(({ name }) => name);
+  const last = names.at(-1)!;
+  const unknown = splitAfter.find((name) => !names.includes(name));
   if (unknown !== undefined) {
-    const meant = nearest(unknown, layers);
+    const meant = nearest(unknown, names);
     throw inputError('SPLIT_UNKNOWN', `${model} has no layer "${unknown}"`, {
       place: SPLIT,
       next:
         meant === undefined
-          ? `There are: ${layers.join(', ')}.`
-          : `Did you mean "${meant}"? There are: ${layers.join(', ')}.`,
+          ? `There are: ${names.join(', ')}.`
+          : `Did you mean "${meant}"? There are: ${names.join(', ')}.`,
     });
   }
-  if (splitAfter.includes(layers.at(-1)!)) {
+  if (names.length === 1) {
     throw misfit(
       SPLIT,
-      stages > layers.length
-        ? `${model} has ${layers.length} layers, too few for ${stages} stages`
-        : `there is nothing behind "${layers.at(-1)!}"`,
-      `Split after one of: ${layers.slice(0, -1).join(', ')}.`,
+      `${model} has one layer, and nothing behind it`,
+      'Leave the pipeline out, or give the model several layers.',
     );
   }
-  const places = splitAfter.map((name) => layers.indexOf(name));
+  if (splitAfter.includes(last)) {
+    throw misfit(
+      SPLIT,
+      stages > names.length
+        ? `${model} has ${names.length} layers, too few for ${stages} stages`
+        : `there is nothing behind "${last}"`,
+      `Split after one of: ${names.slice(0, -1).join(', ')}.`,
+    );
+  }
+  const places = splitAfter.map((name) => names.indexOf(name));
   if (places.some((place, i) => i > 0 && place < places[i - 1]!)) {
-    const inOrder = layers.filter((name) => splitAfter.includes(name));
+    const inOrder = names.filter((name) => splitAfter.includes(name));
     throw misfit(
       SPLIT,
       'the layers are not in the order of the model',
       `Write ${JSON.stringify(inOrder)}.`,
     );
+  }
+  requireOwnTensors(layers, places);
+}
+
+/**
+ * A stage trains the tensors that no stage before it uses.
+ * @param ends places of the layers behind which the model is split
+ */
+function requireOwnTensors(
+  layers: readonly LayerFacts[],
+  ends: readonly number[],
+): void {
+  const before = new Set<string>();
+  for (const [stage, first] of [0, ...ends.map((end) => end + 1)].entries()) {
+    const ofStage = layers.slice(first, (ends[stage] ?? layers.length - 1) + 1);
+    const used = ofStage.flatMap(({ tensors }) => tensors);
+    if (used.every((name) => before.has(name))) {
+      throw misfit(
+        SPLIT,
+        `nothing is left to train for the stage that begins with "${ofStage[0]!.name}": ` +
+          `all of its tensors are of stages before it`,
+        `Do not split after "${layers[first - 1]!.name}".`,
+      );
+    }
+    for (const name of used) before.add(name);
   }
 }
 

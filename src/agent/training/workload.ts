@@ -23,7 +23,7 @@ import {
   type ModelTensor,
   type SizedModel,
 } from './models/model.ts';
-import { isLayered } from './models/layered.ts';
+import { isLayered, type ModelLayer } from './models/layered.ts';
 import { models } from './models/registry.ts';
 import { checkOptimizer } from './optimizers/check-optimizer.ts';
 import type { Optimizer } from './optimizers/optimizer.ts';
@@ -74,7 +74,15 @@ export interface WorkloadNames {
 /** What there is to know of a model before it is trained. */
 export type ModelFacts = Pick<Model, 'id' | 'inputs'> & {
   readonly tensors: readonly Pick<ModelTensor, 'name' | 'shape' | 'rowsOf'>[];
+  /** Where they have names: it can be split behind them. */
+  readonly layers?: readonly LayerFacts[] | undefined;
 };
+export type LayerFacts = Pick<ModelLayer, 'name' | 'tensors'>;
+
+/** What there is to know of a model's layers, if they have names. */
+export function layerFacts({ layers }: ModelFacts): readonly LayerFacts[] | undefined {
+  return layers?.map(({ name, tensors }) => ({ name, tensors }));
+}
 
 export interface WorkloadParts<M extends ModelFacts = Model> {
   readonly model: M | Model;
@@ -308,8 +316,8 @@ export interface CheckedWorkload extends DataFacts {
   readonly tensors: readonly string[];
   /** The optimiser, where it cannot leave momentum to a method. */
   readonly ownMomentum?: { readonly name: string; readonly next: string } | undefined;
-  /** Names of its layers, in order, where it can be split behind them. */
-  readonly layers?: readonly string[] | undefined;
+  /** Its layers, in order, where it can be split behind them. */
+  readonly layers?: readonly LayerFacts[] | undefined;
   /** λ; default: 0. */
   readonly weightDecay?: number | undefined;
   /** In which every rank sees all of its shard once; no whole number, in general. */
@@ -346,7 +354,7 @@ export function checkWorkload(
   return {
     ...facts,
     tensors: model.tensors.map(({ name }) => name),
-    ...(isLayered(model) ? { layers: model.layers.map(({ name }) => name) } : {}),
+    layers: layerFacts(model),
     iterationsPerEpoch: count / workload.batchPerRank,
     weightDecay: optimizer.weightDecay ?? rule.defaultWeightDecay,
     ...(leavesMomentum ? {} : { ownMomentum: { name: id, next: LEAVE_MOMENTUM } }),

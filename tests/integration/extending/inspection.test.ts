@@ -5,6 +5,8 @@ import { documented } from '../../harness/documented.ts';
 
 const twoLayer = documented('models.md', 'ts', '// two-layer.ts');
 const autoencoder = documented('models.md', 'ts', '// autoencoder.ts');
+const threeLayer = documented('models.md', 'ts', '// three-layer.ts');
+const nextToken = documented('models.md', 'ts', '// next-token.ts');
 const normalized = documented('models.md', 'ts', '// normalized.ts');
 
 const inspect = (modelSource: string) =>
@@ -30,6 +32,22 @@ test('the examples of the documentation are what they say', async () => {
   expect(await inspect(normalized)).toMatchObject({ id: 'normalized' });
 });
 
+test('layers and their tensors are known before a run', async () => {
+  expect((await inspect(threeLayer))?.layers).toEqual(
+    [1, 2, 3].map((number) => ({
+      name: `layer${number}`,
+      tensors: [`layer${number}.weight`, `layer${number}.bias`],
+    })),
+  );
+  const tied = await inspect(nextToken);
+  expect(tied?.tensors.map(({ name }) => name)).toEqual(['embedding', 'mixed', 'bias']);
+  expect(tied?.layers?.at(-1)).toEqual({
+    name: 'scores',
+    tensors: ['embedding', 'bias'],
+  });
+  expect((await inspect(twoLayer))?.layers).toBeUndefined();
+});
+
 test('what is a table is known before a run', async () => {
   const found = await inspect(documented('models.md', 'ts', '// bag-of-features.ts'));
   expect(found?.tensors.map(({ rowsOf }) => rowsOf)).toEqual(['features', undefined]);
@@ -45,8 +63,8 @@ const changed = (from: string, to: string, source = twoLayer): string => {
   return source.replace(from, to);
 };
 
-const lineOf = (text: string): number =>
-  twoLayer.slice(0, twoLayer.indexOf(text)).split('\n').length;
+const lineOf = (text: string, source = twoLayer): number =>
+  source.slice(0, source.indexOf(text)).split('\n').length;
 
 const NO_TALLY = "() => { throw new Error('no tally'); }";
 const withTally = (of: string, sums = 1): string =>
@@ -74,6 +92,16 @@ describe('what cannot be trained is refused, with its reason', () => {
       'MODEL_FILE_INVALID',
       new RegExp(`own.ts: line ${lineOf('const units =')}: no idea`),
       changed('const units =', "throw new Error('no idea'); const units ="),
+    ],
+    [
+      'MODEL_FILE_INVALID',
+      new RegExp(`own.ts: line ${lineOf('return values!.add', nextToken)}: no idea$`),
+      changed('return values!', "throw new Error('no idea'); values!", nextToken),
+    ],
+    [
+      'MODEL_FILE_INVALID',
+      /own.ts: its outputs of layer "layer2" are of shape \[2, 32\], expected \[2, 33\]$/,
+      changed('output: [width]', 'output: [number === 2 ? 33 : width]', threeLayer),
     ],
     [
       'MODEL_FILE_INVALID',

@@ -21,6 +21,10 @@ const autoencoder = write(
   'autoencoder.ts',
   documented('models.md', 'ts', '// autoencoder.ts'),
 );
+const nextToken = write(
+  'next-token.ts',
+  documented('models.md', 'ts', '// next-token.ts'),
+);
 
 let home: GradwireHome;
 beforeAll(() => {
@@ -104,6 +108,46 @@ describe('a model with an objective of its own', () => {
     expect(code).toBe(2);
     expect(stderr).toContain(
       'MODEL_DATASET_MISMATCH: autoencoder takes "inputs", and a sample of sentences has only: tokens',
+    );
+  });
+});
+
+describe('a model of layers', () => {
+  const tied = ['workload.dataset=sentences', 'workload.batchPerRank=8'];
+
+  test('is trained by a rank for each of its stages as by one', async () => {
+    const lossesOf = async (
+      settings: readonly string[],
+    ): Promise<readonly number[]> => {
+      const run = train(nextToken, [...tied, 'exchange.method=none', ...settings]);
+      succeeded(await run.finished);
+      expect(ofType(run.records, 'done')[0]).toMatchObject({ consistent: true });
+      // 128 · 32, 96 · 32 and 128; the tensor that both stages use counts once.
+      expect(ofType(run.records, 'started')[0]!.parameters).toBe(7296);
+      return ofType(run.records, 'iteration').flatMap(({ loss }) => loss ?? []);
+    };
+    const alone = await lossesOf(['world.ranks=1']);
+    const staged = await lossesOf(['parallelism.pipeline.splitAfter=[mixed]']);
+    expect(staged).toHaveLength(12);
+    for (const [i, loss] of alone.entries()) {
+      expect(Math.abs(staged[i]! - loss), `iteration ${i}`).toBeLessThan(1e-4);
+    }
+    expect(alone.at(-1)).toBeLessThan(alone[0]!);
+  });
+
+  test('says after which it can be split', async () => {
+    const { code, stderr } = await train(nextToken, [
+      ...[...tied, 'parallelism.pipeline.splitAfter=[mix]'],
+    ]).finished;
+    expect(code).toBe(2);
+    expect(stderr).toMatch(
+      /^gradwire: SPLIT_UNKNOWN: next-token\.ts has no layer "mix" .*There are: embedding, mixed, scores\.\n$/,
+    );
+    const { stderr: whole } = await train(twoLayer, [
+      'parallelism.pipeline.splitAfter=[hidden]',
+    ]).finished;
+    expect(whole).toMatch(
+      /^gradwire: PIPELINE_MISFIT: two-layer\.ts cannot be split: .*docs\/models\.md.*\n$/,
     );
   });
 });

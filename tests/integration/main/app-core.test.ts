@@ -9,6 +9,7 @@ import { RunStore } from '../../../src/main/store/run-store.ts';
 import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
 import type { JournalEntry } from '../../../src/shared/records.ts';
 import type { RunSummary } from '../../../src/shared/rpc.ts';
+import { documented } from '../../harness/documented.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
 import { ScriptedSupervisor, type Script } from './scripted-supervisor.ts';
 
@@ -58,6 +59,26 @@ test('launches, watches, switches, stops, and lets another in only when closed',
   const check = await api.checkSpec('workload: { model: fnn3, dataset: digits }');
   expect(check).toMatchObject({ ok: true, spec: { iterations: 400 } });
   if (check.ok) expect(await api.checkSpec(check.yaml)).toEqual(check);
+  // What the form shows at its field, of a model from a file as of ours.
+  const modelSource = documented('models.md', 'ts', '// three-layer.ts');
+  for (const workload of [{ model: 'fnn3' }, { model: './own.ts', modelSource }]) {
+    const parallelism = { pipeline: { splitAfter: ['layer3'] } };
+    expect(
+      await api.checkSpec(
+        JSON.stringify({
+          workload: { dataset: 'digits', ...workload },
+          world: { ranks: 2 },
+          parallelism,
+        }),
+      ),
+    ).toMatchObject({
+      ok: false,
+      error: {
+        ...{ code: 'PIPELINE_MISFIT', place: 'parallelism.pipeline.splitAfter' },
+        next: 'Split after one of: layer1, layer2.',
+      },
+    });
+  }
 
   const { id } = await api.launch(spec(1_000_000));
   const watched: JournalEntry[] = [];

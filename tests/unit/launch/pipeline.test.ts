@@ -1,6 +1,7 @@
 /** Which splits of models a launch takes. */
 import { describe, expect, test } from 'vitest';
 import { validateLaunch } from '../../../src/agent/launch/validate-launch.ts';
+import type { ModelFacts } from '../../../src/agent/training/workload.ts';
 import { applySettings } from '../../../src/main/spec/settings.ts';
 import { GradwireError } from '../../../src/shared/errors.ts';
 
@@ -12,14 +13,15 @@ const split = (...layers: readonly string[]): string =>
   `parallelism.pipeline.splitAfter=${JSON.stringify(layers)}`;
 const MICRO = 'parallelism.pipeline.microBatches';
 
-/** As the command prints it. */
+/** As the command prints it. @param own the model, where it comes from a file */
 function refusalOf(
   settings: readonly string[],
   changes: readonly object[] = [],
+  own?: ModelFacts,
 ): string {
   try {
     const requests = changes.map((change) => ({ at: 3, change: { ...change } }));
-    validateLaunch(applySettings(SPEC, settings), requests);
+    validateLaunch(applySettings(SPEC, settings), requests, { model: own });
     return 'taken';
   } catch (error) {
     if (!(error instanceof GradwireError)) throw error;
@@ -116,4 +118,80 @@ test('no activations are switched on or off where none are sent', () => {
 
 test.each(['layer1', 'layer2'])('taken is a split after %s', (layer) => {
   expect(refusalOf([split(layer), `${MICRO}=16`])).toBe('taken');
+});
+
+describe('a model of the user', () => {
+  const OWN = ['workload.model=./own.ts', 'workload.modelSource=export default 5'];
+  /** As the inspector tells. */
+  const factsOf = (layers: Readonly<Record<string, readonly string[]>>): ModelFacts => {
+    const names = [...new Set(Object.values(layers).flat())];
+    return {
+      id: 'own',
+      inputs: { inputs: { type: 'f32', shape: [784] } },
+      tensors: names.map((name) => ({ name, shape: [4] })),
+      layers: Object.entries(layers).map(([name, tensors]) => ({ name, tensors })),
+    };
+  };
+  const tied = factsOf({
+    embedding: ['embedding'],
+    mixed: ['mixed'],
+    scores: ['embedding'],
+    biases: ['bias', 'embedding'],
+  });
+  const refusal = (facts: ModelFacts, ...layers: readonly string[]): string =>
+    refusalOf(
+      [...OWN, `world.ranks=${layers.length + 1}`, split(...layers)],
+      [],
+      facts,
+    );
+
+  test.each([
+    { layers: ['embedding'] },
+    { layers: ['mixed'] },
+    { layers: ['scores'] },
+    { layers: ['embedding', 'mixed'] },
+  ])('is split after $layers', ({ layers }) => {
+    expect(refusal(tied, ...layers)).toBe('taken');
+  });
+
+  test.each<readonly [string, ModelFacts, readonly string[], RegExp]>([
+    [
+      'after a layer that it does not have',
+      tied,
+      ['mixt'],
+      /^SPLIT_UNKNOWN: own\.ts has no layer "mixt" .*Did you mean "mixed"\? There are: embedding, mixed, scores, biases\.$/,
+    ],
+    [
+      'after the last',
+      tied,
+      ['biases'],
+      /nothing behind "biases".*: embedding, mixed, scores\.$/,
+    ],
+    [
+      'into more stages than layers',
+      factsOf({ one: ['a'], two: ['b'] }),
+      ['one', 'two'],
+      /own\.ts has 2 layers, too few for 3 stages/,
+    ],
+    [
+      'with a stage that owns nothing',
+      tied,
+      ['mixed', 'scores'],
+      /^PIPELINE_MISFIT: nothing is left to train for the stage that begins with "scores": .*\. Do not split after "mixed"\.$/,
+    ],
+    [
+      'with one layer',
+      factsOf({ one: ['a'] }),
+      ['one'],
+      /^PIPELINE_MISFIT: own\.ts has one layer, and nothing behind it/,
+    ],
+    [
+      'as one function',
+      { ...tied, layers: undefined },
+      ['one'],
+      /^PIPELINE_MISFIT: own\.ts cannot be split: its layers have no names .*Write it as layers: docs\/models\.md says how\.$/,
+    ],
+  ])('is not split %s', (_, facts, layers, message) => {
+    expect(refusal(facts, ...layers)).toMatch(message);
+  });
 });

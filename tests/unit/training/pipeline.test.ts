@@ -2,7 +2,9 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createTrainer } from '../../../src/agent/training/create-trainer.ts';
 import type { Trainer, TrainerOptions } from '../../../src/agent/training/trainer.ts';
+import { documented } from '../../harness/documented.ts';
 import { joinedStages } from './joined-stages.ts';
+import { clickLayers } from './own-models.ts';
 import { trainerOptions } from './train-together.ts';
 
 let open: Trainer[] = [];
@@ -16,6 +18,7 @@ const BATCH = 8;
 
 interface Case {
   readonly model: string;
+  readonly modelSource?: string;
   readonly dataset: string;
   readonly splitAfter: readonly string[];
   readonly microBatches: number;
@@ -28,6 +31,18 @@ const CLICKS = {
   optimizer: { ...SGD, kind: 'adagrad', momentum: 0 },
 };
 const BYTES = { model: 'transformer-small', dataset: 'sentences' };
+
+/** Models from files. */
+const own = (name: string, modelSource: string) => ({
+  model: `./${name}.ts`,
+  modelSource,
+});
+const THREE_LAYERS = own(
+  'three-layer',
+  documented('models.md', 'ts', '// three-layer'),
+);
+const NEXT_TOKEN = own('next-token', documented('models.md', 'ts', '// next-token'));
+const OWN_CLICKS = { ...CLICKS, ...own('clicks', clickLayers) };
 
 const cases: readonly Case[] = [
   { model: 'fnn3', dataset: 'digits', splitAfter: ['layer1'], microBatches: 1 },
@@ -44,16 +59,28 @@ const cases: readonly Case[] = [
   // Of the table, behind the split, a micro-batch uses a few rows.
   { ...CLICKS, splitAfter: ['bottom1'], microBatches: 4 },
   { ...CLICKS, splitAfter: ['bottom1', 'embedding'], microBatches: 2 },
+  {
+    ...{ ...THREE_LAYERS, dataset: 'digits' },
+    ...{ splitAfter: ['layer1', 'layer2'], microBatches: 4 },
+  },
+  // The embeddings of the first stage are the output weights of the last.
+  {
+    ...{ ...NEXT_TOKEN, dataset: 'sentences' },
+    ...{ splitAfter: ['embedding', 'mixed'], microBatches: 2 },
+  },
+  // The stage in the middle has a table, and nothing but its rows is taken of a batch.
+  { ...OWN_CLICKS, splitAfter: ['bottom', 'table'], microBatches: 4 },
 ];
 
 describe.each(cases)('$model split after $splitAfter', (given) => {
-  const { dataset, features, microBatches, model, optimizer = SGD, splitAfter } = given;
+  const { dataset, features, microBatches, optimizer = SGD, splitAfter } = given;
+  const { model, modelSource } = given;
   const options: TrainerOptions = {
     ...trainerOptions(
       { dataset, world: 3, batchPerRank: BATCH, lr: 0.1, iterations: 9 },
       1,
     ),
-    ...{ model, optimizer, features },
+    ...{ model, modelSource, optimizer, features },
   };
 
   test(`has the whole model's gradients, losses and weights`, async () => {

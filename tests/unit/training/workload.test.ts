@@ -59,7 +59,10 @@ test('a sound workload passes and tells its sizes', () => {
     train: 8000,
     test: 2000,
     tensors: [1, 2, 3].flatMap((n) => [`layer${n}.weight`, `layer${n}.bias`]),
-    layers: ['layer1', 'layer2', 'layer3'],
+    layers: [1, 2, 3].map((n) => ({
+      name: `layer${n}`,
+      tensors: [`layer${n}.weight`, `layer${n}.bias`],
+    })),
     iterationsPerEpoch: 62.5,
   });
 });

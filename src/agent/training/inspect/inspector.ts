@@ -6,7 +6,7 @@
 import { Worker } from 'node:worker_threads';
 import { toErrorData } from '../../../shared/errors.ts';
 import { loadModelFile, type ModelSource } from '../models/model-file.ts';
-import { factsOfData, type ModelFacts } from '../workload.ts';
+import { factsOfData, layerFacts, type ModelFacts } from '../workload.ts';
 import type { InspectorReply, InspectorRequest } from './ask-inspector.ts';
 import { rehearseModel } from './rehearse-model.ts';
 
@@ -29,6 +29,7 @@ async function factsOfModel(source: ModelSource): Promise<ModelFacts> {
   return {
     ...{ id, inputs },
     tensors: tensors.map(({ name, shape, rowsOf }) => ({ name, shape, rowsOf })),
+    layers: layerFacts(model),
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * Models as people bring them: whole, or as a softmax classifier. They may come from files
- * that nobody has type-checked, so all of it is looked at.
+ * Models as people bring them: whole, or as a softmax classifier, as one function or as layers.
+ * They may come from files that nobody has type-checked, so all of it is looked at.
  */
 import { z } from 'zod';
 import { metricKindSchema } from '../../../shared/metric.ts';
@@ -8,10 +8,31 @@ import { nearest } from '../../../shared/nearest.ts';
 import { plainIssue } from '../../../shared/plain-issue.ts';
 import { metrics } from '../metrics/registry.ts';
 import type { Metric, Tally } from '../metrics/metric.ts';
-import type { JaxArray } from '../runtime/jax-runtime.ts';
+import { withCheckedObjective } from './checked-objective.ts';
 import { classifier, type ClassifierDefinition } from './classifier.ts';
-import { modelFailed, requireShape } from './model-failed.ts';
-import { parameterCount, type Model, type Objective } from './model.ts';
+import {
+  aFunction,
+  aName,
+  aShape,
+  inputsSchema,
+  nameOfTwo,
+  size,
+  tableFault,
+  tensorSchema,
+} from './definition-schemas.ts';
+import type {
+  LayeredClassifierDefinition,
+  LayeredModelDefinition,
+} from './layers-definition.ts';
+import {
+  classifierLayerSchema,
+  fieldLayerSchema,
+  headSchema,
+  layersFault,
+} from './layers-fault.ts';
+import { requireShape } from './model-failed.ts';
+import { parameterCount, type Model } from './model.ts';
+import { layeredClassifier, layeredModel } from './own-layers.ts';
 
 /** A metric may be named where it is one of ours. */
 export type WholeModelDefinition = Omit<Model, 'metric' | 'predictions'> & {
@@ -19,51 +40,19 @@ export type WholeModelDefinition = Omit<Model, 'metric' | 'predictions'> & {
   /** Default: 1. */
   readonly predictions?: number;
 };
-export type ModelDefinition = WholeModelDefinition | ClassifierDefinition;
-
-const size = z
-  .int()
-  .min(1)
-  .max(2 ** 31 - 1);
-const aFunction = z.custom<never>(
-  (value) => typeof value === 'function',
-  'not a function',
-);
-
-const tensorSchema = z.strictObject({
-  name: z.string().min(1).max(200),
-  shape: z.array(size).max(8),
-  initialize: z.union(
-    [
-      z.enum(['zeros', 'ones']),
-      z.strictObject({ normal: z.number().positive() }),
-      z.strictObject({ uniform: z.number().positive() }),
-      aFunction,
-    ],
-    "not 'zeros', 'ones', { normal: deviation }, { uniform: bound } or a function",
-  ),
-  rowsOf: z.string().optional(),
-});
+export type ModelDefinition =
+  | WholeModelDefinition
+  | ClassifierDefinition
+  | LayeredModelDefinition
+  | LayeredClassifierDefinition;
 
 const common = {
   id: z.string(),
   title: z.string().min(1),
   summary: z.string(),
-  tensors: z.array(tensorSchema).min(1),
 };
-
-const classifierSchema = z.strictObject({
-  ...common,
-  inputLength: size,
-  classes: size,
-  logits: aFunction,
-});
-
-const fieldSchema = z.strictObject({
-  type: z.enum(['f32', 'i32']),
-  shape: z.array(z.union([size, z.literal('any')])).max(8),
-  below: size.optional(),
-});
+const tensors = z.array(tensorSchema).min(1);
+const ofClassifier = { ...common, inputLength: size, classes: size };
 
 const metricSchema = metricKindSchema
   .extend({
@@ -75,77 +64,105 @@ const metricSchema = metricKindSchema
   })
   .refine(({ sums, tally }) => sums > 0 || tally === undefined, 'a tally of no sums');
 
-const modelSchema = z.strictObject({
+const ofModel = {
   ...common,
-  inputs: z.record(z.string(), fieldSchema),
+  inputs: inputsSchema,
   predictions: size.optional(),
+  metric: z.union([z.enum([...metrics.keys()]), metricSchema]),
+};
+
+const classifierSchema = z.strictObject({
+  ...ofClassifier,
+  tensors,
+  logits: aFunction,
+});
+const layeredClassifierSchema = z.strictObject({
+  ...ofClassifier,
+  layers: z.array(classifierLayerSchema).min(1),
+});
+const modelSchema = z.strictObject({
+  ...ofModel,
+  tensors,
   statistics: z
-    .array(
-      z.strictObject({
-        name: z.string().min(1).max(200),
-        shape: tensorSchema.shape.shape,
-      }),
-    )
+    .array(z.strictObject({ name: aName, shape: aShape }))
     .min(1)
     .optional(),
-  metric: z.union([z.enum([...metrics.keys()]), metricSchema]),
   objective: aFunction,
 });
+const layeredModelSchema = z.strictObject({
+  ...ofModel,
+  layers: z.array(fieldLayerSchema).min(1),
+  head: headSchema,
+});
+
+/** What a model follows from, one of them. */
+const COMPUTES = ['layers', 'logits', 'objective'] as const;
 
 /** Why it cannot be a model; undefined where it can. */
 export function modelFault(definition: unknown): string | undefined {
   if (typeof definition !== 'object' || definition === null)
     return 'it is not an object';
-  const schema = 'logits' in definition ? classifierSchema : modelSchema;
+  const computes = COMPUTES.filter((key) => key in definition);
+  if (computes.length > 1) {
+    return `it has both "${computes[0]}" and "${computes[1]}": a model follows from one alone`;
+  }
+  const isClassifier = ['logits', 'inputLength', 'classes'].some(
+    (key) => key in definition,
+  );
+  return 'layers' in definition
+    ? layeredFault(definition, isClassifier)
+    : wholeFault(definition, isClassifier);
+}
+
+function wholeFault(definition: object, isClassifier: boolean): string | undefined {
+  const schema = isClassifier ? classifierSchema : modelSchema;
   const parsed = schema.safeParse(definition);
   if (!parsed.success) {
-    return explain(parsed.error, Object.keys(schema.shape));
+    const isMeant = unknownKey(parsed.error) !== undefined;
+    if (!isMeant && !COMPUTES.some((key) => key in definition)) {
+      return `it has neither "layers" nor "${isClassifier ? 'logits' : 'objective'}"`;
+    }
+    return explain(parsed.error, [...Object.keys(schema.shape), 'layers']);
   }
-  const { tensors } = parsed.data;
-  const twice = nameOfTwo(tensors);
+  const given = parsed.data;
+  const twice = nameOfTwo(given.tensors);
   if (twice !== undefined) return `two of its tensors have the name "${twice}"`;
-  if (!Number.isSafeInteger(parameterCount({ tensors }))) return 'it is too large';
-  if (!('inputs' in parsed.data)) {
-    const table = tensors.find(({ rowsOf }) => rowsOf !== undefined);
+  if (!Number.isSafeInteger(parameterCount(given))) return 'it is too large';
+  if (!('inputs' in given)) {
+    const table = given.tensors.find(({ rowsOf }) => rowsOf !== undefined);
     return table && `its tensor "${table.name}" has rowsOf, which a classifier cannot`;
   }
-  const { inputs, statistics = [] } = parsed.data;
+  const { inputs, statistics = [] } = given;
   const same = nameOfTwo(statistics);
   if (same !== undefined) return `two of its statistics have the name "${same}"`;
   if (Object.keys(inputs).length === 0) return 'it takes nothing of a batch';
-  for (const tensor of tensors) {
+  for (const tensor of given.tensors) {
     const fault = tableFault(tensor, inputs);
     if (fault !== undefined) return `its tensor "${tensor.name}" ${fault}`;
   }
   return undefined;
 }
 
-function nameOfTwo(things: readonly { readonly name: string }[]): string | undefined {
-  const names = things.map(({ name }) => name);
-  return names.find((name, i) => names.indexOf(name) !== i);
+function layeredFault(definition: object, isClassifier: boolean): string | undefined {
+  if ('tensors' in definition) {
+    return 'it has layers, and "tensors" besides: those of a model of layers are in these';
+  }
+  if ('statistics' in definition) {
+    return 'it has layers, and "statistics": a model of layers cannot have them';
+  }
+  const schema = isClassifier ? layeredClassifierSchema : layeredModelSchema;
+  const parsed = schema.safeParse(definition);
+  return parsed.success
+    ? layersFault(parsed.data)
+    : explain(parsed.error, Object.keys(schema.shape));
 }
 
-/** Why rows of a tensor cannot be named by a field. */
-function tableFault(
-  { rowsOf, shape }: z.infer<typeof tensorSchema>,
-  inputs: z.infer<typeof modelSchema>['inputs'],
-): string | undefined {
-  if (rowsOf === undefined) return undefined;
-  const field = inputs[rowsOf];
-  if (field === undefined) return `has rowsOf "${rowsOf}", which is no input`;
-  const rows = shape[0] ?? 0;
-  if (field.type !== 'i32' || field.below === undefined || field.below > rows) {
-    return (
-      `has ${rows} rows, so its input "${rowsOf}" must be of type 'i32' with a ` +
-      `"below" of ${rows} at most`
-    );
-  }
-  return undefined;
-}
+const unknownKey = ({ issues }: z.ZodError) =>
+  issues.find(({ code }) => code === 'unrecognized_keys');
 
 /** The first fault; a name that is not known before the one that is missing for it. */
-function explain({ issues }: z.ZodError, names: readonly string[]): string {
-  const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]!;
+function explain(error: z.ZodError, names: readonly string[]): string {
+  const issue = unknownKey(error) ?? error.issues[0]!;
   const path = issue.path.map(String);
   if (issue.code === 'unrecognized_keys') {
     const key = issue.keys[0]!;
@@ -158,15 +175,18 @@ function explain({ issues }: z.ZodError, names: readonly string[]): string {
 
 /** Of a definition without fault. What its functions give is looked at as they are called. */
 export function asModel(definition: ModelDefinition): Model {
-  return 'logits' in definition
-    ? classifier(definition)
-    : withCheckedObjective({
-        ...definition,
-        predictions: definition.predictions ?? 1,
-        metric: metricOf(definition.metric),
-        // Called on the definition, which may use `this`.
-        objective: (...given) => definition.objective(...given),
-      });
+  if ('logits' in definition) return classifier(definition);
+  if ('classes' in definition) return layeredClassifier(definition);
+  if ('layers' in definition) {
+    return layeredModel(definition, metricOf(definition.metric));
+  }
+  return withCheckedObjective({
+    ...definition,
+    predictions: definition.predictions ?? 1,
+    metric: metricOf(definition.metric),
+    // Called on the definition, which may use `this`.
+    objective: (...given) => definition.objective(...given),
+  });
 }
 
 function metricOf(metric: string | Metric): Metric {
@@ -180,50 +200,4 @@ function metricOf(metric: string | Metric): Metric {
     return tallied;
   };
   return { ...metric, tally: { ...tally, of } };
-}
-
-function withCheckedObjective(model: Model): Model {
-  return {
-    ...model,
-    objective: (jax, parameters, batch, evaluateWith) => {
-      const rows = Object.values(batch)[0]!.shape[0]!;
-      const given: Partial<Objective> | undefined = model.objective(
-        jax,
-        parameters,
-        batch,
-        evaluateWith,
-      );
-      const { losses, sums } = given ?? {};
-      if (losses === undefined || sums === undefined) {
-        throw modelFailed('its objective gives no { losses, sums }');
-      }
-      const { id, sums: count } = model.metric;
-      if (sums.length !== count) {
-        throw modelFailed(
-          `its objective gives ${sums.length} sums, and ${id} takes ${count}`,
-        );
-      }
-      requireShape('losses', losses, [rows]);
-      for (const [i, sum] of sums.entries()) requireShape(`sums[${i}]`, sum, [rows]);
-      if (evaluateWith !== undefined) return { losses, sums };
-      return { losses, sums, statistics: checkedStatistics(model, given?.statistics) };
-    },
-  };
-}
-
-/** Those of a batch, as the model says that they are. */
-function checkedStatistics(
-  { statistics: wanted = [] }: Model,
-  given: readonly JaxArray[] = [],
-): readonly JaxArray[] {
-  if (given.length !== wanted.length) {
-    throw modelFailed(
-      `its objective gives ${given.length} statistics in training, and it has ` +
-        `${wanted.length}`,
-    );
-  }
-  for (const [i, { name, shape }] of wanted.entries()) {
-    requireShape(`statistics "${name}"`, given[i]!, shape);
-  }
-  return given;
 }

@@ -79,10 +79,9 @@ function dlrmOf({ id, title, summary, bottom, top }: DlrmDefinition): SizedModel
         layers: [
           ...fullyConnected('bottom', below, { first: ['dense'], last: 'ReLU' }),
           {
-            ...{ name: 'embedding', tensors: ['embedding'], fields: ['categories'] },
+            ...{ name: 'embedding', tensors: ['embedding'], fields: [] },
             output: { rows: 1, width: embedding + PAIRS },
-            apply({ jax, parameters: [embedded], fields }, vector) {
-              fields.categories!.dispose();
+            apply({ jax, parameters: [embedded] }, vector) {
               const products = pairProducts(jax, vector!.ref, embedded!);
               return jax.numpy.concatenate([vector!, products], 1);
             },

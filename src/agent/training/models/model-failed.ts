@@ -5,7 +5,7 @@ import type { JaxArray } from '../runtime/jax-runtime.ts';
 export function modelFailed(reason: string): GradwireError {
   return inputError('MODEL_INVALID', reason, {
     place: 'workload.model',
-    next: 'Correct the model; docs/extending.md says what it needs.',
+    next: 'Correct the model; docs/models.md says what it needs.',
   });
 }
 
@@ -23,4 +23,10 @@ export function requireShape(
   throw modelFailed(
     `its ${name} are of shape [${shape.join(', ')}], expected [${expected.join(', ')}]`,
   );
+}
+
+/** @throws GradwireError `MODEL_INVALID` */
+export function requireFloats(name: string, { dtype }: JaxArray): void {
+  if (dtype === 'float32') return;
+  throw modelFailed(`its ${name} are of type ${dtype}, expected float32`);
 }

@@ -7,6 +7,7 @@ import { stripTypeScriptTypes } from 'node:module';
 import { GradwireError, inputError } from '../../../shared/errors.ts';
 import { isModelFile } from '../../../shared/model-name.ts';
 import { asModel, modelFault, type ModelDefinition } from './definition.ts';
+import { isLayered, layered } from './layered.ts';
 import type { Model } from './model.ts';
 
 export interface ModelSource {
@@ -58,9 +59,21 @@ function guarded(model: Model, name: string): Model {
         throw invalidModelFile(name, reasonOf(error, name));
       }
     };
-  const { metric, objective } = model;
-  const tally = metric.tally && { ...metric.tally, of: guard(metric.tally.of) };
-  return { ...model, metric: { ...metric, tally }, objective: guard(objective) };
+  const tally = model.metric.tally && {
+    ...model.metric.tally,
+    of: guard(model.metric.tally.of),
+  };
+  const metric = { ...model.metric, tally };
+  if (!isLayered(model)) {
+    return { ...model, metric, objective: guard(model.objective) };
+  }
+  const { head, layers } = model;
+  // The whole model's objective is made of these.
+  return layered({
+    ...{ ...model, metric },
+    layers: layers.map((layer) => ({ ...layer, apply: guard(layer.apply) })),
+    head: { ...head, objective: guard(head.objective) },
+  });
 }
 
 function plainJavaScript(name: string, code: string): string {
@@ -96,6 +109,6 @@ function reasonOf(error: unknown, name: string): string {
 export function invalidModelFile(name: string, reason: string): GradwireError {
   return inputError('MODEL_FILE_INVALID', `${name}: ${reason}`, {
     place: 'workload.model',
-    next: 'Correct the file; docs/extending.md says what a model needs.',
+    next: 'Correct the file; docs/models.md says what a model needs.',
   });
 }

@@ -6,4 +6,11 @@ export type { BatchField, BatchFields } from '../batches/batch.ts';
 export type { Metric, Tally, Totals } from '../metrics/metric.ts';
 export type { ClassifierDefinition } from './classifier.ts';
 export type { WholeModelDefinition as ModelDefinition } from './definition.ts';
+export type {
+  ClassifierLayer,
+  FieldLayer,
+  LayeredClassifierDefinition,
+  LayeredModelDefinition,
+  HeadDefinition,
+} from './layers-definition.ts';
 export type { Initializer, ModelStatistic, ModelTensor, Objective } from './model.ts';

@@ -61,17 +61,24 @@ export function splitModel(
     return {
       ...{ index, count, layers, head, shared },
       tensors: placed.filter(({ tensor }) => users(tensor.name)[0] === index),
-      fields: fieldsOf(model, [...layers, ...(head === undefined ? [] : [head])]),
+      fields: fieldsOf(model, layers, head),
       before: chains[index - 1]?.at(-1)!.output,
       after: head === undefined ? layers.at(-1)!.output : undefined,
     };
   });
 }
 
+/** Those that layers take, and those that name rows of their tables. */
 function fieldsOf(
-  { inputs }: Pick<Model, 'inputs'>,
-  takers: readonly { readonly fields: readonly string[] }[],
+  { inputs, tensors }: Pick<Model, 'inputs' | 'tensors'>,
+  layers: readonly ModelLayer[],
+  head: ModelHead | undefined,
 ): ModelFields {
-  const taken = new Set(takers.flatMap(({ fields }) => fields));
+  const used = new Set(layers.flatMap((layer) => layer.tensors));
+  const taken = new Set([
+    ...layers.flatMap(({ fields }) => fields),
+    ...(head?.fields ?? []),
+    ...tensors.flatMap(({ name, rowsOf }) => (used.has(name) ? [rowsOf] : [])),
+  ]);
   return Object.fromEntries(Object.entries(inputs).filter(([name]) => taken.has(name)));
 }

@@ -1,0 +1,65 @@
+/** What definitions of models have in common, as schemas. */
+import { z } from 'zod';
+
+export const size = z
+  .int()
+  .min(1)
+  .max(2 ** 31 - 1);
+
+export const aName = z.string().min(1).max(200);
+
+export const aShape = z.array(size).max(8);
+
+export const aFunction = z.custom<never>(
+  (value) => typeof value === 'function',
+  'not a function',
+);
+
+export const tensorSchema = z.strictObject({
+  name: aName,
+  shape: aShape,
+  initialize: z.union(
+    [
+      z.enum(['zeros', 'ones']),
+      z.strictObject({ normal: z.number().positive() }),
+      z.strictObject({ uniform: z.number().positive() }),
+      aFunction,
+    ],
+    "not 'zeros', 'ones', { normal: deviation }, { uniform: bound } or a function",
+  ),
+  rowsOf: z.string().optional(),
+});
+
+const fieldSchema = z.strictObject({
+  type: z.enum(['f32', 'i32']),
+  shape: z.array(z.union([size, z.literal('any')])).max(8),
+  below: size.optional(),
+});
+
+export const inputsSchema = z.record(z.string(), fieldSchema);
+
+/** The name that two of them have. */
+export function nameOfTwo(
+  things: readonly { readonly name: string }[],
+): string | undefined {
+  const names = things.map(({ name }) => name);
+  return names.find((name, i) => names.indexOf(name) !== i);
+}
+
+/** Why rows of a tensor cannot be named by a field. */
+export function tableFault(
+  { rowsOf, shape }: z.infer<typeof tensorSchema>,
+  inputs: z.infer<typeof inputsSchema>,
+): string | undefined {
+  if (rowsOf === undefined) return undefined;
+  const field = inputs[rowsOf];
+  if (field === undefined) return `has rowsOf "${rowsOf}", which is no input`;
+  const rows = shape[0] ?? 0;
+  if (field.type !== 'i32' || field.below === undefined || field.below > rows) {
+    return (
+      `has ${rows} rows, so its input "${rowsOf}" must be of type 'i32' with a ` +
+      `"below" of ${rows} at most`
+    );
+  }
+  return undefined;
+}
