@@ -2,10 +2,15 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { CounterRandom } from '../../../src/agent/kernels/random.ts';
+import { runs } from '../../harness/effort.ts';
 import { connectRanks, given, leave, N, planSwitch, step } from './engine-ranks.ts';
 import { LR, servingRanks, type Serving, type ServingRank } from './serving-ranks.ts';
 
 afterEach(leave);
+
+/** Seeds of what is drawn: as many as these, or fifty times as many. */
+const seedsFrom = (quick: number): readonly number[] =>
+  Array.from({ length: runs(quick) }, (_, i) => i + 1);
 
 const atOnce = (): Promise<void> => Promise.resolve();
 
@@ -137,10 +142,10 @@ describe('with staleness', () => {
       };
       const ranks = await servingRanks({ method: 'topk', ratio: 0.03 }, serving);
       let drawn = 0;
-      const runs = ranks.map((rank) =>
+      const all = ranks.map((rank) =>
         rank.run(() => turns(Math.floor(40 * random.uniform(drawn++)))),
       );
-      await Promise.all(runs);
+      await Promise.all(all);
       expect(Array.from(shared(ranks))).toEqual(
         given(end, 4).map((sum) => (-LR * sum) / 4 + 0),
       );
@@ -166,7 +171,7 @@ describe('several trainer threads of a rank', () => {
   it.each(
     WORLDS.flatMap((shape) =>
       [undefined, 5].flatMap((drainEvery) =>
-        [1, 2, 3].map((seed) => ({ shape, drainEvery, seed })),
+        seedsFrom(3).map((seed) => ({ shape, drainEvery, seed })),
       ),
     ),
   )(
@@ -182,10 +187,10 @@ describe('several trainer threads of a rank', () => {
       };
       const ranks = await servingRanks({ method: 'topk', ratio: 0.03 }, serving);
       let drawn = 0;
-      const runs = ranks.map((rank) =>
+      const all = ranks.map((rank) =>
         rank.run(() => turns(Math.floor(40 * random.uniform(drawn++)))),
       );
-      await Promise.all(runs);
+      await Promise.all(all);
       const kept = await Promise.all(ranks.map(({ rank }) => rank.engine.save()));
       const sent = Array.from(shared(ranks), (weight) => (-weight * world) / LR);
       const remains = sent.map((_, i) =>
@@ -214,11 +219,11 @@ describe('several trainer threads of a rank', () => {
     },
   );
 
-  it.each([1, 2, 3])(
+  it.each(seedsFrom(3))(
     'no gradient is of weights that lack more than they may: lot %i',
     async (seed) => {
       const random = new CounterRandom({ seed });
-      const [world, end, staleness] = [4, 40, 2 + seed];
+      const [world, end, staleness] = [4, 40, 2 + (seed % 6)];
       const serving: Serving = {
         ...{ world, end, staleness, servers: 1 + (seed % 3), trainerThreads: 3 },
         // Weights say by themselves whose pushes they have.
@@ -226,10 +231,10 @@ describe('several trainer threads of a rank', () => {
       };
       const ranks = await servingRanks({ method: 'none' }, serving);
       let drawn = 0;
-      const runs = ranks.map((rank, index) =>
+      const all = ranks.map((rank, index) =>
         rank.run(() => turns(Math.floor((20 + 20 * index) * random.uniform(drawn++)))),
       );
-      await Promise.all(runs);
+      await Promise.all(all);
       let newest = 0;
       for (const { begun } of ranks) {
         for (let iteration = 0; iteration < end; iteration++) {
@@ -297,13 +302,13 @@ describe('ranks that have something to agree on', () => {
   it.each([1, 3])('stop at one iteration, by %i servers', async (servers) => {
     const serving = { world: 3, servers, staleness: 3, end: 1000 };
     const ranks = await servingRanks({ method: 'none' }, serving);
-    const runs = ranks.map((rank, index) =>
+    const all = ranks.map((rank, index) =>
       rank.run(async (iteration) => {
         await turns(10 * index);
         if (index === 2 && iteration === 5) rank.rank.engine.requestStop();
       }),
     );
-    await Promise.all(runs);
+    await Promise.all(all);
     shared(ranks);
     for (const { pushed } of ranks) {
       const { iteration, stop } = pushed.at(-1)!;
@@ -337,13 +342,13 @@ describe('ranks that have something to agree on', () => {
       const serving = { world: 3, staleness: 8, end: 1000, trainerThreads };
       const ranks = await servingRanks({ method: 'none' }, serving);
       let drawn = 0;
-      const runs = ranks.map((rank, index) =>
+      const all = ranks.map((rank, index) =>
         rank.run(async (iteration) => {
           await turns(Math.floor(3 * random.uniform(drawn++)));
           if (index === 1 && iteration === 9) rank.rank.engine.requestStop();
         }),
       );
-      await Promise.all(runs);
+      await Promise.all(all);
       shared(ranks);
       for (const { pushed } of ranks) {
         expect(pushed.at(-1)!.stop).toBe(true);
@@ -365,14 +370,14 @@ describe('ranks that have something to agree on', () => {
       const later = [3, 9, 6];
       const now = planSwitch(1, 0, { method: 'qsgd', minElements: 0 });
       const then = planSwitch(2, 25, { method: 'topk', ratio: 0.1 });
-      const runs = ranks.map((rank, index) =>
+      const all = ranks.map((rank, index) =>
         rank.run((iteration) => {
           if (iteration === later[index]) rank.rank.engine.learn(now);
           if (iteration === later[index]) rank.rank.engine.learn(then);
           return turns(10 * index);
         }),
       );
-      await Promise.all(runs);
+      await Promise.all(all);
       shared(ranks);
       const fencesOf = ({ pushed }: ServingRank): readonly (readonly number[])[] =>
         pushed.flatMap(({ fences, iteration }) =>
@@ -401,7 +406,7 @@ describe('a rank that is lost', () => {
   ])('$what is named by all others', async ({ lost, servers }) => {
     const serving = { world: 3, servers, staleness: 2, end: 1000 };
     const ranks = await servingRanks({ method: 'none' }, serving);
-    const runs = ranks.map(async (rank, index) => {
+    const all = ranks.map(async (rank, index) => {
       await rank.run(async (iteration) => {
         if (index !== lost || iteration < 4) return;
         rank.rank.engine.abort({
@@ -411,7 +416,7 @@ describe('a rank that is lost', () => {
         await Promise.reject(new Error('gone'));
       });
     });
-    const ends = await Promise.allSettled(runs);
+    const ends = await Promise.allSettled(all);
     for (const [index, end] of ends.entries()) {
       expect(end.status).toBe('rejected');
       if (end.status !== 'rejected' || index === lost) continue;
