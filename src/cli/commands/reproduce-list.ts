@@ -1,5 +1,6 @@
 /** `gradwire reproduce list`: the figures that can be repeated. */
 import type { Command } from 'commander';
+import type { Figure } from '../../main/reproduce/figure.ts';
 import { figures } from '../../main/reproduce/figures/registry.ts';
 import { plannedRuns } from '../../main/reproduce/planned-runs.ts';
 import { textTable } from '../text/text-table.ts';
@@ -17,7 +18,8 @@ export function addReproduceListCommand(reproduce: Command): void {
           const { id, paper, number, title, claim, rule } = figure;
           const runs = plannedRuns(figure).length;
           const full = figure.full !== undefined;
-          const line = { id, paper, number, title, claim, rule, runs, full };
+          const data = figure.full?.data?.name;
+          const line = { id, paper, number, title, claim, rule, runs, full, data };
           process.stdout.write(`${JSON.stringify(line)}\n`);
         }
         return;
@@ -25,10 +27,16 @@ export function addReproduceListCommand(reproduce: Command): void {
       const rows = figures.map((figure) => [
         ...[figure.id, `${figure.paper.name}, ${figure.number}`, figure.title],
         `${plannedRuns(figure).length} runs`,
-        figure.full === undefined ? '' : '--full',
+        fullText(figure),
       ]);
       process.stdout.write(
         `${textTable(rows, ['left', 'left', 'left', 'right', 'left'])}\n`,
       );
     });
+}
+
+/** `--full`, with the data that have to be brought along. */
+function fullText({ full }: Figure): string {
+  if (full === undefined) return '';
+  return full.data === undefined ? '--full' : `--full, with ${full.data.name}`;
 }

@@ -62,7 +62,10 @@ export function addReproduceCommand(program: Command): void {
       'with --full: machines, separated by commas',
       commaSeparated,
     )
-    .option('--data <directory>', 'with --full: the data set, where a figure needs one')
+    .option(
+      '--data <directory>',
+      'with --full: where the data lie, if a figure needs any',
+    )
     .option('--out <directory>', 'where pages and their JSON go', 'reproduced')
     .option('--json', 'one JSON object per line', false)
     .action(reproduce);

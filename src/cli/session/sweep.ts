@@ -63,7 +63,7 @@ export async function runSweep(
         next: 'Repeat the figure.',
       });
     }
-    const measurement = measured(figure, recordsOf(store, id), place);
+    const measurement = measured(figure, recordsOf(store, id, figure), place);
     const stored = { run: id, case: one.case.id, seed: one.seed, ...measurement };
     runs.push(stored);
     const milliseconds = performance.now() - began;
@@ -103,13 +103,17 @@ const placed = (error: ErrorData, place: string): GradwireError =>
     place: error.place === undefined ? place : `${place}; ${error.place}`,
   });
 
-function recordsOf(store: RunStore, id: string): readonly RunRecord[] {
+function recordsOf(
+  store: RunStore,
+  id: string,
+  { keeps = () => true }: Figure,
+): readonly RunRecord[] {
   const records: RunRecord[] = [];
   let after = 0;
   for (;;) {
     const page = store.entriesAfter(id, after);
     if (page.length === 0) return records;
     after = page.at(-1)!.sequence;
-    records.push(...page.map(({ record }) => record));
+    records.push(...page.map(({ record }) => record).filter(keeps));
   }
 }

@@ -88,8 +88,12 @@ export interface Figure {
   readonly differences: readonly string[];
   readonly seeds: readonly number[];
   readonly cases: readonly Case[];
-  /** With the paper's own sizes, where a cluster could have them. */
+  /** With the paper's own sizes, where Gradwire has its models and data are to be had. */
   readonly full?: FullScale;
+  /**
+   * What `measure` looks at, where a long run has more records than memory holds; default: all.
+   */
+  keeps?(record: RunRecord): boolean;
   /** @throws GradwireError `MEASURE_MISSING` where the records lack what the figure is of */
   measure(records: readonly RunRecord[]): Measurement;
   judge(sweep: Sweep): Judgement;

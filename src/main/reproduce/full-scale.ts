@@ -2,16 +2,29 @@
  * A figure with the paper's own sizes, on machines that a user names. Its cases have the ids of
  * those at laptop scale: the rule, the chart and the table stay as they are.
  */
+import path from 'node:path';
 import { inputError } from '../../shared/errors.ts';
 import type { Case, Figure } from './figure.ts';
 import { plannedRuns } from './planned-runs.ts';
 
 export interface FullScale {
+  /** `workload.data` is a file in the user's directory; without it, the directory. */
   readonly cases: readonly Case[];
   /** How these runs differ from the paper's. */
   readonly differences: readonly string[];
-  /** The data set that has to be brought along, where there is one. */
-  readonly data?: string;
+  readonly data?: BroughtData;
+  /** Where the figure's own names a smaller model. */
+  readonly title?: string;
+  /** Where other iterations count than at laptop scale. */
+  readonly measure?: Figure['measure'];
+}
+
+/** Data that the user has to bring along. */
+export interface BroughtData {
+  /** `CIFAR-10` */
+  readonly name: string;
+  /** How to come by them: a sentence, to which its reader's directory is added. */
+  readonly from: string;
 }
 
 /** What a user gives for it. */
@@ -19,7 +32,7 @@ export interface Machines {
   readonly nodes: readonly string[];
   /** Of all of them together; undefined where a machine does not say. */
   readonly processors: number | undefined;
-  /** Absolute. */
+  /** A directory; absolute. */
   readonly data?: string | undefined;
 }
 
@@ -39,19 +52,18 @@ export function atFullScale(
     });
   }
   if (full.data !== undefined && data === undefined) {
-    throw inputError(
-      'DATA_DIRECTORY_MISSING',
-      `${id} at full scale needs ${full.data}`,
-      {
+    const { from, name } = full.data;
+    throw inputError('DATA_DIRECTORY_MISSING', `${id} at full scale needs ${name}`, {
+      ...{
         place: '--data',
-        next: `Fetch it with gradwire data fetch ${full.data}, and name its directory.`,
+        next: `${from} Then name the directory: --data DIRECTORY.`,
       },
-    );
+    });
   }
+  const { title = figure.title, measure = figure.measure } = full;
   const onMachines: Figure = {
     ...figure,
-    id: fullScaleId(figure),
-    differences: full.differences,
+    ...{ id: fullScaleId(figure), title, measure, differences: full.differences },
     cases: full.cases.map((one) =>
       placed(one, nodes, full.data === undefined ? undefined : data),
     ),
@@ -78,12 +90,14 @@ export const fullScaleId = ({ id }: Pick<Figure, 'id'>): string => `${id}-full`;
 function placed(
   { spec, ...one }: Case,
   nodes: readonly string[],
-  data: string | undefined,
+  directory: string | undefined,
 ): Case {
   const { world, workload } = spec as {
     readonly world: { readonly ranks: number };
-    readonly workload: object;
+    readonly workload: { readonly data?: string };
   };
+  const data =
+    directory === undefined ? undefined : path.join(directory, workload.data ?? '');
   return {
     ...one,
     spec: {

@@ -193,7 +193,7 @@ test('full scale is refused where it cannot be, before anything is run', async (
   expect(await refused(full, '--nodes', 'box')).toMatch(/USAGE: --nodes is for --full/);
   expect(await refused(full, '--data', 'x')).toMatch(/USAGE: --data is for --full/);
   expect(await refused(FIGURE, '--full', '--nodes', 'box')).toMatch(
-    /FULL_SCALE_MISSING: .*take one of: sparcml-figure-3, /,
+    /FULL_SCALE_MISSING: .*take one of: sparcml-figure-1, /,
   );
   expect(await refused('a2sgd-figure-3', '--full', '--nodes', 'box')).toContain(
     'DATA_DIRECTORY_MISSING',
@@ -221,6 +221,10 @@ test('the list says what there is', async () => {
   const full = lines(stdout).filter((line) => line['full'] === true);
   expect(full.map(({ id }) => id)).toContain('sparcml-figure-3');
   expect(full.map(({ id }) => id)).not.toContain(FIGURE);
+  expect(full.find(({ id }) => id === 'qsgd-table-1')).toMatchObject({
+    data: 'CIFAR-10',
+  });
   const text = succeeded(await home.run(['reproduce', 'list'])).stdout;
   expect(text.trim().split('\n')).toHaveLength(ids.length);
+  expect(text).toMatch(/^a2sgd-figure-3 .*--full, with MNIST$/m);
 });

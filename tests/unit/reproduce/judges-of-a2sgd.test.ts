@@ -1,7 +1,9 @@
-/** The judges of A2SGD's figures of times, by results for which the rule leaves one verdict. */
+/** The judges of A2SGD's figures, by results for which the rule leaves one verdict. */
 import { describe, expect, test } from 'vitest';
 import { a2sgdFigure2 } from '../../../src/main/reproduce/figures/a2sgd-figure-2.ts';
+import { a2sgdFigure3 } from '../../../src/main/reproduce/figures/a2sgd-figure-3.ts';
 import { a2sgdFigure4 } from '../../../src/main/reproduce/figures/a2sgd-figure-4.ts';
+import { a2sgdTable2 } from '../../../src/main/reproduce/figures/a2sgd-table-2.ts';
 import { judged, part, type Values } from './judged.ts';
 
 describe('the cost of compressing', () => {
@@ -116,5 +118,91 @@ describe('the time of an iteration', () => {
     const values: Values = (id, seed) =>
       id === 'topk-large-p8' ? { time: [60, 200, 600][seed]! } : taking()(id, seed);
     expect(judged(a2sgdFigure4, values)).toMatchObject({ verdict: 'undecided' });
+  });
+});
+
+describe('accuracy of A2SGD', () => {
+  const reaching =
+    (accuracies: Readonly<Record<string, number>>, a2sgd = [0, 0, 0]): Values =>
+    (id, seed) => ({
+      // A seed's own luck, the same for all methods.
+      accuracy: accuracies[id]! + 0.01 * seed + (id === 'a2sgd' ? a2sgd[seed]! : 0),
+    });
+  const BEST = { none: 0.9, a2sgd: 0.89, qsgd: 0.88, topk: 0.8, gaussiank: 0.8 };
+
+  test('is confirmed where it comes closest', () => {
+    expect(judged(a2sgdFigure3, reaching(BEST)).verdict).toBe('confirmed');
+  });
+
+  test('is refuted where one other comes closer', () => {
+    expect(judged(a2sgdFigure3, reaching({ ...BEST, qsgd: 0.895 }))).toEqual({
+      verdict: 'refuted',
+      outcomes: ['fails: A2SGD ends closer to dense SGD than QSGD'],
+    });
+  });
+
+  test('is undecided where seeds disagree', () => {
+    expect(judged(a2sgdFigure3, reaching(BEST, [0.01, -0.02, 0.01]))).toEqual({
+      verdict: 'undecided',
+      outcomes: ['unclear: A2SGD ends closer to dense SGD than QSGD'],
+    });
+  });
+});
+
+describe('traffic', () => {
+  const N: Readonly<Record<string, number>> = { 'lstm-small': 124_160, fnn3: 199_210 };
+  const FACTORS: Readonly<Record<string, number>> = {
+    ...{ none: 32, qsgd: 2.5, topk: 0.064, gaussiank: 0.06 },
+  };
+  const sending =
+    (changed: (method: string, n: number) => object | undefined = () => undefined) =>
+    (id: string) => {
+      const [, method, model] = /^(\w+?)-(.*)$/.exec(id)!;
+      const n = N[model!]!;
+      const bits = method === 'a2sgd' ? 64 : FACTORS[method!]! * n;
+      return { bits, least: bits, most: bits, ...changed(method!, n) };
+    };
+
+  test('of two means is confirmed', () => {
+    expect(judged(a2sgdTable2, sending())).toEqual({
+      verdict: 'confirmed',
+      outcomes: [],
+    });
+  });
+
+  test('is refuted where one iteration takes more than two means', () => {
+    const { verdict } = judged(
+      a2sgdTable2,
+      sending((method) => (method === 'a2sgd' ? { most: 128 } : undefined)),
+    );
+    expect(verdict).toBe('refuted');
+  });
+
+  test('is refuted where another method does not grow', () => {
+    expect(
+      judged(
+        a2sgdTable2,
+        sending((method) =>
+          method === 'topk' ? { least: 900, most: 900 } : undefined,
+        ),
+      ),
+    ).toEqual({
+      verdict: 'refuted',
+      outcomes: ['fails: top-k sends more for the larger model'],
+    });
+  });
+
+  test('is undecided where sizes of two models overlap', () => {
+    expect(
+      judged(
+        a2sgdTable2,
+        sending((method, n) =>
+          method === 'gaussiank' ? { least: 0.03 * n, most: 0.1 * n } : undefined,
+        ),
+      ),
+    ).toEqual({
+      verdict: 'undecided',
+      outcomes: ['unclear: Gaussian-k sends more for the larger model'],
+    });
   });
 });

@@ -1,9 +1,14 @@
-/** The judge of DCT's thresholds, by results for which the rule leaves one verdict. */
+/** The judges of DCT's figures, by results for which the rule leaves one verdict. */
 import { describe, expect, test } from 'vitest';
 import {
   dctFigure2,
   largestDeviation,
 } from '../../../src/main/reproduce/figures/dct-figure-2.ts';
+import { dctFigure5 } from '../../../src/main/reproduce/figures/dct-figure-5.ts';
+import { dctFigure7 } from '../../../src/main/reproduce/figures/dct-figure-7.ts';
+import { dctTable1 } from '../../../src/main/reproduce/figures/dct-table-1.ts';
+import { dctTable2 } from '../../../src/main/reproduce/figures/dct-table-2.ts';
+import { dctTable3 } from '../../../src/main/reproduce/figures/dct-table-3.ts';
 import { judged, part, type Values } from './judged.ts';
 
 describe('thresholds over the iterations', () => {
@@ -69,4 +74,259 @@ test('a deviation is that from the 50 values before', () => {
     1e-2,
   );
   expect(largestDeviation(curve(() => 1).slice(0, 50))).toBeUndefined();
+});
+
+describe('thresholds of activations', () => {
+  /** In the end, of 2 at the start: where all pass, and with DCT-MP. */
+  const ending =
+    (whole: number, sparse: (id: string, seed: number) => number): Values =>
+    (id, seed) => {
+      const end = (id === 'whole' ? whole : sparse(id, seed)) - 0.01 * seed;
+      return {
+        ...{ 'start-75': 2, 'start-90': 2, 'start-95': 2 },
+        ...{ 'end-75': end, 'end-90': end, 'end-95': end },
+      };
+    };
+
+  test('are confirmed where DCT-MP makes them fall faster', () => {
+    expect(
+      judged(
+        dctFigure5,
+        ending(1.8, () => 1),
+      ),
+    ).toEqual({
+      verdict: 'confirmed',
+      outcomes: [],
+    });
+  });
+
+  test.each([
+    [1.5, 1.7, 'at 90 % it is lower in the end than where all activations pass'],
+    [2.9, 2.1, 'with DCT-MP at 90 % the threshold falls'],
+  ])('are refuted by %d where all pass and %d', (whole, sparse, finding) => {
+    const values = ending(whole, (id) => (id === 'mp-90' ? sparse : 1));
+    expect(judged(dctFigure5, values)).toEqual({
+      verdict: 'refuted',
+      outcomes: [`fails: ${finding}`],
+    });
+  });
+
+  test('are undecided where seeds disagree', () => {
+    const values = ending(1.9, (id, seed) =>
+      id === 'mp-75' ? [1.2, 2.1, 1.5][seed]! : 1,
+    );
+    expect(judged(dctFigure5, values)).toEqual({
+      verdict: 'undecided',
+      outcomes: [
+        'unclear: with DCT-MP at 75 % the threshold falls',
+        'unclear: at 75 % it is lower in the end than where all activations pass',
+      ],
+    });
+  });
+});
+
+describe('loss of a split DLRM', () => {
+  const having =
+    (losses: Readonly<Record<string, number>>, noise = 0.001): Values =>
+    (id, seed) => ({
+      loss: (losses[id] ?? 0.48) + noise * seed * (id === 'mp2-98' ? 1 : -1),
+      auc: 0.8,
+    });
+  const COSTLY = { 'mp2-98': 0.5, 'mp3-95': 0.49, sketch: 0.55, backward: 0.56 };
+
+  test('is confirmed where the sparsest and the controls lose', () => {
+    expect(judged(dctTable1, having(COSTLY))).toEqual({
+      verdict: 'confirmed',
+      outcomes: [],
+    });
+  });
+
+  test.each([
+    [
+      { 'mp2-95': 0.5 },
+      'with 2 workers at 95 % the test loss is not above that of uncompressed training',
+    ],
+    [
+      { 'mp3-90': 0.5 },
+      'with 3 workers at 90 % the test loss is not above that of uncompressed training',
+    ],
+    [
+      { 'mp2-98': 0.45 },
+      'with 2 workers at 98 % it is above that of uncompressed training',
+    ],
+    [
+      { 'mp3-95': 0.45 },
+      'with 3 workers at 95 % it is above that of uncompressed training',
+    ],
+  ])('is refuted by %j', (change, finding) => {
+    expect(judged(dctTable1, having({ ...COSTLY, ...change }))).toEqual({
+      verdict: 'refuted',
+      outcomes: [`fails: ${finding}`],
+    });
+  });
+
+  test('is refuted where a control does better', () => {
+    expect(judged(dctTable1, having({ ...COSTLY, backward: 0.45 }))).toEqual({
+      verdict: 'refuted',
+      outcomes: [
+        'fails: with the largest of the gradient at 90 % it is above that of uncompressed training',
+        'fails: with the largest of the gradient at 90 % it is above that with 2 workers at 90 %',
+      ],
+    });
+  });
+
+  test('is undecided where the spread could hide a loss', () => {
+    expect(judged(dctTable1, having(COSTLY, 0.02))).toEqual({
+      verdict: 'undecided',
+      outcomes: [
+        'unclear: with 2 workers at 98 % it is above that of uncompressed training',
+      ],
+    });
+  });
+});
+
+describe('loss of a sparse DLRM', () => {
+  const having =
+    (losses: Readonly<Record<string, number>>, noise = 0.001): Values =>
+    (id, seed) => ({
+      loss: losses[id]! + noise * seed * (id === 'eta-99.5' ? 1 : -1),
+      auc: 0.8,
+    });
+  const FREE = {
+    ...{ baseline: 0.48, 'eta-75': 0.48, 'eta-90': 0.479, 'eta-98': 0.48 },
+    'eta-99.5': 0.5,
+  };
+
+  test('is confirmed where only the sparsest loses', () => {
+    expect(judged(dctTable2, having(FREE))).toEqual({
+      verdict: 'confirmed',
+      outcomes: [],
+    });
+  });
+
+  test('is refuted where a moderate sparsity loses', () => {
+    expect(judged(dctTable2, having({ ...FREE, 'eta-90': 0.49 }))).toMatchObject({
+      verdict: 'refuted',
+      outcomes: [
+        'fails: at 90 % the test loss is not above that of uncompressed training',
+      ],
+    });
+  });
+
+  test('is undecided where the spread could hide a loss', () => {
+    const { verdict, outcomes } = judged(dctTable2, having(FREE, 0.02));
+    expect(verdict).toBe('undecided');
+    expect(outcomes).toContain(
+      'unclear: at 99.5 % it is above that of uncompressed training',
+    );
+  });
+});
+
+describe('loss under hybrid parallelism', () => {
+  const having =
+    (losses: Readonly<Record<string, number>>, noise = 0.001): Values =>
+    (id, seed) => ({
+      loss: (losses[id] ?? 0.48) + noise * seed * (id === 'hybrid3-95' ? 1 : -1),
+      auc: 0.8,
+    });
+
+  test('is confirmed where three stages lose at 95 %', () => {
+    expect(judged(dctTable3, having({ 'hybrid3-95': 0.5 }))).toEqual({
+      verdict: 'confirmed',
+      outcomes: [],
+    });
+  });
+
+  test.each([
+    [
+      { 'hybrid2-90': 0.5 },
+      'with 2 stages at 90 % the test loss is not above that of uncompressed training',
+    ],
+    [
+      { 'hybrid3-90': 0.5 },
+      'with 3 stages at 90 % the test loss is not above that of uncompressed training',
+    ],
+    [
+      { baseline: 0.6 },
+      'with 3 stages at 95 % it is above that of uncompressed training',
+    ],
+    [
+      { 'hybrid2-95': 0.6 },
+      'with 3 stages at 95 % it is above that with 2 stages at 95 %',
+    ],
+  ])('is refuted by %j', (change, finding) => {
+    expect(judged(dctTable3, having({ 'hybrid3-95': 0.5, ...change }))).toEqual({
+      verdict: 'refuted',
+      outcomes: [`fails: ${finding}`],
+    });
+  });
+
+  test('is undecided where the spread could hide a loss', () => {
+    expect(judged(dctTable3, having({ 'hybrid3-95': 0.5 }, 0.02))).toEqual({
+      verdict: 'undecided',
+      outcomes: [
+        'unclear: with 3 stages at 95 % it is above that of uncompressed training',
+        'unclear: with 3 stages at 95 % it is above that with 2 stages at 95 %',
+      ],
+    });
+  });
+});
+
+describe('times of living thresholds', () => {
+  const PAPER: Readonly<Record<string, number>> = {
+    ...{ baseline: 60, 'eta95-life1': 70, 'eta95-life1000': 45 },
+    ...{ 'eta75-life1000': 50, 'eta99-life1000': 44 },
+  };
+  const taking =
+    (changes: Readonly<Record<string, number>> = {}, noise = 1): Values =>
+    (id, seed) => {
+      // A busy moment slows all runs of a seed alike, and one case by itself.
+      const busy = 1 + 0.3 * seed;
+      const alone = id === 'eta95-life1' ? 1 + (noise - 1) * seed : 1;
+      return { time: ({ ...PAPER, ...changes }[id] ?? 50) * busy * alone };
+    };
+
+  test('are confirmed where a threshold must live to pay', () => {
+    expect(judged(dctFigure7, taking())).toEqual({
+      verdict: 'confirmed',
+      outcomes: [],
+    });
+  });
+
+  test.each([
+    [
+      { 'eta95-life1': 55 },
+      ['at 95 % with L = 1 an exchange takes longer than without compression'],
+    ],
+    [
+      { 'eta95-life1000': 65, 'eta99-life1000': 49.9 },
+      [
+        'at 95 % with L = 1,000 it takes less time than without compression',
+        'the step from 95 to 99 % gains less than that from nothing to 75 %',
+      ],
+    ],
+    [
+      { 'eta99-life1000': 50.1 },
+      ['with L = 1,000 it takes less time at 99 than at 75 %'],
+    ],
+    [
+      { 'eta99-life1000': 30 },
+      ['the step from 95 to 99 % gains less than that from nothing to 75 %'],
+    ],
+  ])('are refuted by %j', (change, findings) => {
+    expect(judged(dctFigure7, taking(change))).toEqual({
+      verdict: 'refuted',
+      outcomes: findings.map((text) => `fails: ${text}`),
+    });
+  });
+
+  test('are undecided where one case is now slow and now fast', () => {
+    expect(judged(dctFigure7, taking({}, 0.7))).toEqual({
+      verdict: 'undecided',
+      outcomes: [
+        'unclear: at 95 % with L = 1 an exchange takes longer than without compression',
+        'unclear: at 95 % with L = 1,000 it takes less time than with L = 1',
+      ],
+    });
+  });
 });

@@ -1,10 +1,69 @@
-/** The judges of ScaleCom's further figures, by results for which the rule leaves one verdict. */
+/** The judges of ScaleCom's figures, by results for which the rule leaves one verdict. */
 import { describe, expect, test } from 'vitest';
+import { scalecomFigure1 } from '../../../src/main/reproduce/figures/scalecom-figure-1.ts';
 import { scalecomFigure2 } from '../../../src/main/reproduce/figures/scalecom-figure-2.ts';
+import { scalecomFigure3 } from '../../../src/main/reproduce/figures/scalecom-figure-3.ts';
 import { scalecomFigure6 } from '../../../src/main/reproduce/figures/scalecom-figure-6.ts';
 import { scalecomTable2 } from '../../../src/main/reproduce/figures/scalecom-table-2.ts';
 import { scalecomTable3 } from '../../../src/main/reproduce/figures/scalecom-table-3.ts';
 import { judged, part, type Values } from './judged.ts';
+
+describe('gradients that build up', () => {
+  const receiving =
+    (
+      topk: (workers: number) => number,
+      scalecom: (workers: number) => number,
+    ): Values =>
+    (id, seed) => ({
+      received:
+        (id.startsWith('topk') ? topk : scalecom)(part(id, 'p')) * (1 + 0.001 * seed),
+    });
+
+  test('are confirmed where top-k grows and ScaleCom does not', () => {
+    const values = receiving(
+      (workers) => 1000 * workers ** 0.8,
+      () => 900,
+    );
+    expect(judged(scalecomFigure1, values)).toEqual({
+      verdict: 'confirmed',
+      outcomes: [],
+    });
+  });
+
+  test('are refuted where ScaleCom grows as well', () => {
+    const values = receiving(
+      (workers) => 1000 * workers,
+      (workers) => 500 * workers,
+    );
+    expect(judged(scalecomFigure1, values)).toEqual({
+      verdict: 'refuted',
+      outcomes: [
+        'fails: under ScaleCom a worker receives as much at 16 workers as at 2',
+      ],
+    });
+  });
+
+  test('are refuted where top-k hardly grows', () => {
+    const values = receiving(
+      (workers) => 1000 * workers ** 0.2,
+      () => 900,
+    );
+    expect(judged(scalecomFigure1, values).verdict).toBe('refuted');
+  });
+
+  test('are undecided between half of linear and hardly', () => {
+    const values = receiving(
+      (workers) => 1000 * workers ** 0.5,
+      () => 900,
+    );
+    expect(judged(scalecomFigure1, values)).toEqual({
+      verdict: 'undecided',
+      outcomes: [
+        'unclear: from 2 to 16 workers that grows at least by half as much as linearly',
+      ],
+    });
+  });
+});
 
 describe('the likeness of memories', () => {
   const LATE: Readonly<Record<string, number>> = {
@@ -69,6 +128,19 @@ describe('the likeness of memories', () => {
         'unclear: at rate 0.01 the leader chooses 70 % of the truly largest entries',
       ],
     });
+  });
+});
+
+describe('the entries of one leader', () => {
+  test.each([
+    ['confirmed', [0.7, 0.75, 0.8]],
+    ['refuted', [0.81, 0.9, 0.85]],
+    ['undecided', [0.7, 0.85, 0.75]],
+  ] as const)('are %s', (verdict, distances) => {
+    const values: Values = (id, seed) => ({
+      distance: id === 'p8' ? distances[seed]! : 0.65,
+    });
+    expect(judged(scalecomFigure3, values).verdict).toBe(verdict);
   });
 });
 

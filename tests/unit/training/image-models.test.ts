@@ -9,6 +9,7 @@ import {
 import {
   resnet,
   resnet110,
+  resnet18,
   resnet20,
 } from '../../../src/agent/training/models/resnet.ts';
 import { vgg, vgg16 } from '../../../src/agent/training/models/vgg.ts';
@@ -39,6 +40,8 @@ const rows = 3;
 
 // An odd width, so that stages begin with 5, 3 and 2 rows.
 const residual = { blocks: 2, channels: [2, 3, 5], width: 5, classes: 4 };
+// As ResNet-18 has it.
+const fourStages = { blocks: 1, channels: [2, 3, 4, 6], width: 5, classes: 3 };
 const plain = { groups: [[2, 3], [4]], width: 4, classes: 3 };
 
 interface Case {
@@ -57,6 +60,15 @@ const cases: readonly (readonly [string, Case])[] = [
       ...residual,
       losses: (flat, batch, norms) =>
         resnetLosses(flat, batch, labels, residual, norms),
+    },
+  ],
+  [
+    'ResNet of four stages',
+    {
+      model: resnet({ ...names, ...fourStages }),
+      ...fourStages,
+      losses: (flat, batch, norms) =>
+        resnetLosses(flat, batch, labels, fourStages, norms),
     },
   ],
   [
@@ -123,6 +135,10 @@ function expectClose(
 }
 
 test('the models have the parameters of the papers', () => {
+  // Of the usual 11,173,962 those of its three shortcuts and their norms are missing.
+  const shortcuts = [64, 128, 256].map((from) => 2 * from * from + 4 * from);
+  const missing = shortcuts.reduce((sum, count) => sum + count, 0);
+  expect(parameterCount(resnet18)).toBe(11_173_962 - missing);
   expect(parameterCount(resnet20)).toBe(269_722);
   expect(parameterCount(resnet110)).toBe(1_727_962);
   expect(parameterCount(vgg16)).toBe(14_728_266);

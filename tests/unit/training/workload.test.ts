@@ -26,6 +26,7 @@ test('the catalogue lists what there is', () => {
     expect.objectContaining({ id: 'transformer-small', parameterCount: 429_568 }),
     expect.objectContaining({ id: 'transformer-seq2seq', parameterCount: 169_728 }),
     expect.objectContaining({ id: 'transformer-iwslt', parameterCount: 39_469_056 }),
+    expect.objectContaining({ id: 'resnet-18', parameterCount: 11_000_138 }),
     expect.objectContaining({ id: 'resnet-20', parameterCount: 269_722 }),
     expect.objectContaining({ id: 'resnet-110', parameterCount: 1_727_962 }),
     expect.objectContaining({ id: 'vgg-16', parameterCount: 14_728_266 }),

@@ -10,7 +10,7 @@ import { lstmPtb } from './lstm-ptb.ts';
 import { lstmSmall } from './lstm-small.ts';
 import { linearSvm, logisticRegression } from './linear.ts';
 import type { Model, SizedModel } from './model.ts';
-import { resnet110, resnet20 } from './resnet.ts';
+import { resnet110, resnet18, resnet20 } from './resnet.ts';
 import { transformerIwslt } from './transformer-iwslt.ts';
 import { transformerSeq2seq } from './transformer-seq2seq.ts';
 import { transformerSmall } from './transformer-small.ts';
@@ -20,7 +20,7 @@ const known = new Map<string, Model | SizedModel>(
   [
     ...[fnn3, lstmSmall, lstmPtb, logisticRegression, linearSvm],
     ...[transformerSmall, transformerSeq2seq, transformerIwslt],
-    ...[resnet20, resnet110, vgg16],
+    ...[resnet18, resnet20, resnet110, vgg16],
     ...[dlrm, dlrmSmall],
   ].map((model) => [model.id, model]),
 );

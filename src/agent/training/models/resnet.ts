@@ -1,7 +1,9 @@
 /**
  * Residual networks in their form for CIFAR: a 3×3 convolution, three stages of n blocks of two
  * convolutions with 16, 32 and 64 channels, the mean over the image, and one dense layer; 6·n + 2
- * layers. Convolutions have no bias, each is followed by a batch norm. Where a stage begins
+ * layers. ResNet-18 has four stages of two blocks with the channels that its authors give it for
+ * ImageNet, 64 to 512, behind the same first convolution: so it is commonly trained on CIFAR-10,
+ * with weights in its shortcuts, which this one has not. Convolutions have no bias, each is followed by a batch norm. Where a stage begins
  * with half the rows and columns, its shortcut takes every second one and fills new channels
  * with 0 (option A), so that shortcuts have no parameters.
  *
@@ -46,6 +48,14 @@ export const resnet110 = resnet({
   title: 'ResNet-110',
   summary: 'Residual network of 110 layers for images of 32×32, 1,727,962 parameters',
   ...{ blocks: 18, ...cifar },
+});
+
+export const resnet18 = resnet({
+  id: 'resnet-18',
+  title: 'ResNet-18',
+  summary:
+    'Wide residual network of 18 layers for images of 32×32, 11,000,138 parameters',
+  ...{ blocks: 2, channels: [64, 128, 256, 512], width: 32, classes: 10 },
 });
 
 export function resnet(

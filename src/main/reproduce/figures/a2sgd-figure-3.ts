@@ -9,6 +9,7 @@ import { EXTREMES, withExtremes } from '../extremes.ts';
 import type { Case, Figure } from '../figure.ts';
 import { doneOf, evaluationsOf, required } from '../run-measures.ts';
 import type { Sweep } from '../sweep.ts';
+import { MNIST } from './brought-data.ts';
 import { A2SGD } from './papers.ts';
 
 const DENSE = 'none';
@@ -103,7 +104,7 @@ export const a2sgdFigure3: Figure = {
   cases: casesOf(LAPTOP),
   full: {
     cases: casesOf(PAPER),
-    data: 'mnist',
+    data: MNIST,
     differences: [
       'As in the paper: 8 workers × 128 images of MNIST, 30 epochs, a rate of 0.01. The lengths of its gradual warm-up, five epochs here, and the power of its decay, 2 here, are not in its text.',
       QSGD_NOTE,

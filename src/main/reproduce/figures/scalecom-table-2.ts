@@ -8,13 +8,12 @@ import {
   accuracyTable,
   BASELINE,
   casesOf,
-  lossPoints,
+  lossChart,
   MARGIN_TEXT,
   measureMetric,
   MODELS,
   oursText,
   scaleCom,
-  TOLERANCE,
   withoutLoss,
 } from './scalecom-training.ts';
 
@@ -54,19 +53,6 @@ export const scalecomTable2: Figure = {
     findings: MODELS.map((model) => withoutLoss(sweep, model, COMPRESSED)),
     ours: oursText(sweep, VARIANTS),
   }),
-  chart: (sweep) => ({
-    kind: 'bars',
-    caption:
-      'How much worse than uncompressed training with the same seed a model ends, in percent of its ' +
-      'measure; below 0 is better. Means over the seeds; bars from the least to the most.',
-    x: {
-      label: 'model and measure',
-      scale: 'linear',
-      categories: MODELS.map(({ name }) => name),
-    },
-    y: { label: 'loss (%)', scale: 'linear' },
-    series: [{ name: COMPRESSED.name, points: lossPoints(sweep, COMPRESSED) }],
-    references: [{ y: 100 * TOLERANCE, label: 'more counts as a loss' }],
-  }),
+  chart: (sweep) => lossChart(sweep, [COMPRESSED]),
   table: (sweep) => accuracyTable(sweep, VARIANTS),
 };

@@ -9,14 +9,13 @@ import {
   accuracyTable,
   BASELINE,
   casesOf,
+  lossChart,
   losses,
-  lossPoints,
   MARGIN_TEXT,
   measureMetric,
   MODELS,
   oursText,
   scaleCom,
-  TOLERANCE,
   withoutLoss,
 } from './scalecom-training.ts';
 
@@ -72,22 +71,6 @@ export const scalecomTable3: Figure = {
     ]),
     ours: oursText(sweep, VARIANTS),
   }),
-  chart: (sweep) => ({
-    kind: 'bars',
-    caption:
-      'How much worse than uncompressed training with the same seed a model ends, in percent of its ' +
-      'measure; below 0 is better. Means over the seeds; bars from the least to the most.',
-    x: {
-      label: 'model and measure',
-      scale: 'linear',
-      categories: MODELS.map(({ name }) => name),
-    },
-    y: { label: 'loss (%)', scale: 'linear' },
-    series: [FILTERED, PLAIN].map((variant) => ({
-      name: variant.name,
-      points: lossPoints(sweep, variant),
-    })),
-    references: [{ y: 100 * TOLERANCE, label: 'more counts as a loss' }],
-  }),
+  chart: (sweep) => lossChart(sweep, [FILTERED, PLAIN]),
   table: (sweep) => accuracyTable(sweep, VARIANTS),
 };

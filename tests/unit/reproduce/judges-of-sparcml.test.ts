@@ -1,0 +1,307 @@
+/** The judges of SparCML's figures, by results for which the rule leaves one verdict. */
+import { describe, expect, test } from 'vitest';
+import { sparcmlFigure1 } from '../../../src/main/reproduce/figures/sparcml-figure-1.ts';
+import { sparcmlFigure3 } from '../../../src/main/reproduce/figures/sparcml-figure-3.ts';
+import { sparcmlFigure4 } from '../../../src/main/reproduce/figures/sparcml-figure-4.ts';
+import { sparcmlFigure7 } from '../../../src/main/reproduce/figures/sparcml-figure-7.ts';
+import { sparcmlTable2 } from '../../../src/main/reproduce/figures/sparcml-table-2.ts';
+import { judged, part, type Values } from './judged.ts';
+
+describe('fill-in', () => {
+  const filling: Values = (id) => {
+    const density = Math.min(1, part(id, 'p') * part(id, 'd') * 0.6);
+    return density > 0.5 ? { dense: 1 } : { dense: 0, density };
+  };
+
+  test('is confirmed where it grows with every step and becomes dense', () => {
+    expect(judged(sparcmlFigure1, filling)).toEqual({
+      verdict: 'confirmed',
+      outcomes: [],
+    });
+  });
+
+  const sparse: Values = (id) => ({
+    dense: 0,
+    density: part(id, 'p') * part(id, 'd') * 0.1,
+  });
+
+  test('is undecided where the collective goes dense for one seed alone', () => {
+    const values: Values = (id, seed) =>
+      id === 'p16-d0.1' && seed === 1 ? { dense: 1 } : sparse(id, seed);
+    expect(judged(sparcmlFigure1, values)).toEqual({
+      verdict: 'undecided',
+      outcomes: ['unclear: at 10 % a rank and 16 ranks the collective goes dense'],
+    });
+  });
+
+  test('is refuted where it never does', () => {
+    expect(judged(sparcmlFigure1, sparse)).toEqual({
+      verdict: 'refuted',
+      outcomes: ['fails: at 10 % a rank and 16 ranks the collective goes dense'],
+    });
+  });
+
+  test('is refuted where sending more makes the sum sparser', () => {
+    const values: Values = (id, seed) =>
+      id.endsWith('-d0.001')
+        ? { dense: 0, density: 0.1 * part(id, 'p') }
+        : filling(id, seed);
+    expect(judged(sparcmlFigure1, values)).toMatchObject({
+      verdict: 'refuted',
+      outcomes: [
+        'fails: at each number of ranks the sum is denser where each rank sends more',
+      ],
+    });
+  });
+
+  test('is undecided where seeds differ by more than ranks do', () => {
+    const noisy: Values = (id, seed) =>
+      id === 'p4-d0.01'
+        ? { dense: 0, density: 0.012 + 0.02 * seed }
+        : filling(id, seed);
+    expect(judged(sparcmlFigure1, noisy)).toMatchObject({
+      verdict: 'undecided',
+      outcomes: [
+        expect.stringMatching(/^unclear: at 1 % a rank/),
+        expect.stringMatching(/^unclear: at each number of ranks/),
+      ],
+    });
+  });
+
+  test('is refuted where a step makes the sum sparser', () => {
+    const falling: Values = (id, seed) =>
+      id === 'p8-d0.001' ? { dense: 0, density: 0.0001 } : filling(id, seed);
+    expect(judged(sparcmlFigure1, falling)).toMatchObject({
+      verdict: 'refuted',
+      outcomes: [expect.stringMatching(/from 4 to 8 ranks it falls$/)],
+    });
+  });
+});
+
+describe('times of reductions', () => {
+  const LOW = { doubling: 10, split: 20, variant: 300, ring: 600 };
+  const HIGH = { doubling: 450, split: 390, variant: 390, ring: 600 };
+  const taking =
+    (low = LOW, high = HIGH, noise = 0): Values =>
+    (id, seed) => {
+      const at = id.endsWith('-d0.1') ? high : low;
+      const time = id.startsWith('ssar-recursive')
+        ? at.doubling
+        : id.startsWith('ssar-split')
+          ? at.split
+          : id.startsWith('dsar')
+            ? at.variant
+            : at.ring;
+      return { time: time + noise * seed * (id.startsWith('ssar-split') ? 1 : 0) };
+    };
+
+  test('are confirmed in the order of the paper', () => {
+    expect(judged(sparcmlFigure3, taking()).verdict).toBe('confirmed');
+  });
+
+  test.each([
+    ['split and allgather is faster for little', { ...LOW, split: 5 }, HIGH],
+    ['the dense second phase is faster for little', { ...LOW, variant: 15 }, HIGH],
+    ['the lead grows', LOW, { ...HIGH, variant: 390 * 30 }],
+    ['the ring is faster', { ...LOW, variant: 700 }, HIGH],
+    ['the ring is more than four times slower', { ...LOW, variant: 100 }, HIGH],
+  ])('are refuted where %s', (_, low, high) => {
+    expect(judged(sparcmlFigure3, taking(low, high)).verdict).toBe('refuted');
+  });
+
+  test('are compared by their ratios', () => {
+    // Leads of 40, 10 and 25 times at the lowest density, and of none at the highest.
+    const { outcomes } = judged(sparcmlFigure3, (id, seed) => {
+      const values = taking()(id, seed);
+      return id === 'ssar-split-allgather-d0.0001'
+        ? { time: 300 / [40, 10, 25][seed]! }
+        : values;
+    });
+    expect(outcomes).not.toContainEqual(expect.stringContaining('lead'));
+  });
+
+  test('are undecided where two are as fast within their spread', () => {
+    const { verdict, outcomes } = judged(
+      sparcmlFigure3,
+      taking({ ...LOW, split: 12 }, HIGH, 7),
+    );
+    expect(verdict).toBe('undecided');
+    expect(outcomes[0]).toMatch(/^unclear: at 0.01 % ssar-recursive-doubling/);
+  });
+});
+
+describe('training beside dense SGD', () => {
+  const trained =
+    (changes: Readonly<Record<string, number>>, noise = 0): Values =>
+    (id, seed) => ({
+      // A seed's own luck, the same for all.
+      metric:
+        0.95 + 0.01 * seed + (id.startsWith('classifier') ? (changes[id] ?? 0) : 0),
+      loss:
+        (1 + 0.05 * seed) *
+        (1 + (id.startsWith('lstm') ? (changes[id] ?? 0) : 0) + noise * seed),
+    });
+  const LOST = { 'classifier-control': -0.3, 'lstm-control': 0.5 };
+
+  test('is confirmed where the controls alone lose', () => {
+    // Half a point and half a hundredth are allowed.
+    const values = trained({ ...LOST, 'classifier-k8': -0.005, 'lstm-k2': 0.005 });
+    expect(judged(sparcmlFigure4, values)).toEqual({
+      verdict: 'confirmed',
+      outcomes: [],
+    });
+  });
+
+  test.each([
+    ['classifier-k16', -0.03, /^fails: with 16 of 512 in 4 bits the classifier/],
+    ['classifier-k8', -0.03, /^fails: with 8 of 512 in 4 bits the classifier/],
+    ['lstm-k2', 0.1, /^fails: with 2 of 512 the LSTM/],
+    ['classifier-control', 0, /^fails: with 1 of 32,768 in 4 bits/],
+    ['lstm-control', 0, /^fails: with 1 of 32,768 the LSTM/],
+  ])('is refuted by %s at %s', (id, change, outcome) => {
+    expect(judged(sparcmlFigure4, trained({ ...LOST, [id]: change }))).toEqual({
+      verdict: 'refuted',
+      outcomes: [expect.stringMatching(outcome)],
+    });
+  });
+
+  test('is undecided where a control cannot be told from dense', () => {
+    const values: Values = (id, seed) => ({
+      ...trained(LOST)(id, seed),
+      ...(id === 'classifier-control' ? { metric: [0.5, 1, 0.9][seed]! } : {}),
+    });
+    expect(judged(sparcmlFigure4, values)).toEqual({
+      verdict: 'undecided',
+      outcomes: [expect.stringMatching(/^unclear: with 1 of 32,768 in 4 bits/)],
+    });
+  });
+});
+
+describe('entries of a sum', () => {
+  /** Without multiplying powers: an entry is missed by one rank after the other. */
+  function union(ranks: number, k: number): number {
+    let missed = 512;
+    for (let rank = 0; rank < ranks; rank++) missed *= (512 - k) / 512;
+    return 512 - missed;
+  }
+  const counted =
+    (changed: (id: string, seed: number) => object | undefined = () => undefined) =>
+    (id: string, seed: number) => {
+      const [ranks, k] = [part(id, 'p'), part(id, 'k')];
+      const entries = id.startsWith('disjoint') ? ranks * k : union(ranks, k);
+      return { entries, least: entries, most: entries, ...changed(id, seed) };
+    };
+
+  test('are confirmed where they are as expected', () => {
+    expect(judged(sparcmlFigure7, counted())).toEqual({
+      verdict: 'confirmed',
+      outcomes: [],
+    });
+  });
+
+  test('are refuted 3 % off', () => {
+    const values = counted((id) =>
+      id === 'uniform-p8-k4' ? { entries: 1.03 * union(8, 4) } : undefined,
+    );
+    expect(judged(sparcmlFigure7, values)).toEqual({
+      verdict: 'refuted',
+      outcomes: [expect.stringMatching(/^fails: with 4 entries a rank/)],
+    });
+  });
+
+  test('are undecided where one seed is off', () => {
+    const values = counted((id, seed) =>
+      id === 'uniform-p8-k4' && seed === 0
+        ? { entries: 1.03 * union(8, 4) }
+        : undefined,
+    );
+    expect(judged(sparcmlFigure7, values).verdict).toBe('undecided');
+  });
+
+  test.each(['least', 'most'])('are refuted where disjoint ones meet: %s', (name) => {
+    const values = counted((id) =>
+      id === 'disjoint-p4-k15' ? { [name]: name === 'least' ? 59 : 61 } : undefined,
+    );
+    expect(judged(sparcmlFigure7, values)).toEqual({
+      verdict: 'refuted',
+      outcomes: ['fails: where entries are disjoint it has P·k in every iteration'],
+    });
+  });
+
+  test('are refuted where uniform ones do not meet', () => {
+    const values = counted((id) =>
+      id === 'uniform-p16-k15' ? { entries: 241 } : undefined,
+    );
+    expect(judged(sparcmlFigure7, values).outcomes).toContain(
+      'fails: with 15 entries a rank and 16 ranks it has fewer than P·k',
+    );
+  });
+});
+
+describe('passes over sparse samples', () => {
+  const TIMES: Readonly<Record<string, number>> = {
+    ...{ 'slow-dense': 4000, 'slow-sparse': 400 },
+    ...{ 'fast-dense': 600, 'fast-sparse': 300 },
+  };
+  const taking =
+    (
+      changed: (id: string, seed: number) => object | undefined = () => undefined,
+    ): Values =>
+    (id, seed) => {
+      const [net, , , kind] = id.split('-');
+      // What slows a machine down, the same for all of a seed.
+      const pass = TIMES[`${net}-${kind}`]! * (1 + seed);
+      return { pass, communication: pass / 2, loss: 0.6, ...changed(id, seed) };
+    };
+
+  test('are confirmed where sparse ones are faster, most on the slow network', () => {
+    expect(judged(sparcmlTable2, taking())).toEqual({
+      verdict: 'confirmed',
+      outcomes: [],
+    });
+  });
+
+  test.each([
+    [
+      'fast-url-lr-sparse',
+      { pass: 1e5 },
+      'fast, URL, LR: the sparse pass takes less time',
+    ],
+    [
+      'slow-url-svm-sparse',
+      { communication: 1e5 },
+      'slow, URL, SVM: its communication takes less time',
+    ],
+    [
+      'fast-url-lr-sparse',
+      { loss: 0.61 },
+      'fast, URL, LR: the losses at the end are the same, to 0.01 %',
+    ],
+  ])('are refuted by %s of %j', (changed, values, failing) => {
+    const { outcomes } = judged(
+      sparcmlTable2,
+      taking((id) => (id === changed ? values : undefined)),
+    );
+    expect(outcomes).toContain(`fails: ${failing}`);
+  });
+
+  test('are refuted where the fast network gains more', () => {
+    const values = taking((id, seed) =>
+      id === 'fast-webspam-lr-dense' ? { pass: 30_000 * (1 + seed) } : undefined,
+    );
+    expect(judged(sparcmlTable2, values)).toEqual({
+      verdict: 'refuted',
+      outcomes: ['fails: Webspam: a pass gains more on the slow network'],
+    });
+  });
+
+  test('are undecided where seeds disagree', () => {
+    const values = taking((id, seed) =>
+      id === 'fast-url-lr-sparse' ? { pass: [300, 6000, 900][seed] } : undefined,
+    );
+    expect(judged(sparcmlTable2, values)).toMatchObject({
+      verdict: 'undecided',
+      outcomes: ['unclear: fast, URL, LR: the sparse pass takes less time'],
+    });
+  });
+});

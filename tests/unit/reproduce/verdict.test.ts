@@ -1,0 +1,7 @@
+/** What a judge's findings come to. */
+import { expect, test } from 'vitest';
+import { verdictOf } from '../../../src/main/reproduce/figure.ts';
+
+test('a verdict needs a finding', () => {
+  expect(() => verdictOf([])).toThrow('internal:');
+});
