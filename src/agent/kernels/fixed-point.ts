@@ -11,6 +11,7 @@
  *
  * Here is what is done once for each sum, and the slow way for the reference.
  */
+import { bitsOf } from './float-bits.ts';
 
 /** Sums over `count` entries. */
 export interface FixedSums {
@@ -28,13 +29,9 @@ const LARGEST = (2 - 2 ** -23) * 2 ** 127;
 const SIGNIFICANT = 24;
 const LEAST_EXPONENT = -149;
 
-const float = new Float32Array(1);
-const word = new Uint32Array(float.buffer);
-
 /** e, of the largest magnitude of some entries. */
 export function exponentOf(largest: number): number {
-  float[0] = largest;
-  return Math.max(word[0]! >>> 23, 1) - 127;
+  return Math.max(bitsOf(largest) >>> 23, 1) - 127;
 }
 
 /** What a unit stands for. */

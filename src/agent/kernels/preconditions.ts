@@ -49,6 +49,21 @@ export function requireIndexCapacity(out: Region, k: number, n: number): void {
   }
 }
 
+/** A scatter writes through these: the ends bound what lies between. */
+export function requireWithin(
+  first: number | undefined,
+  last: number | undefined,
+  start: number,
+  length: number,
+): void {
+  if (first === undefined || last === undefined) return;
+  if (first < start || last >= start + length) {
+    throw new Error(
+      `internal: a stream of ${first} to ${last} for ${start} to ${start + length}`,
+    );
+  }
+}
+
 export function streamIndexError(index: number, length: number): GradwireError {
   return failure(
     'STREAM_INDEX_OUT_OF_RANGE',

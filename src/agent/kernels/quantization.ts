@@ -50,6 +50,9 @@ export type ScaleKind = 'max' | 'l2';
 /** How codes are written as Elias ω codes; see `eliasEncode`. */
 export type EliasForm = 'auto' | 'sparse' | 'dense';
 
+/** Numbers of the forms in the kernels of every backend. */
+export const FORM_CODES = { auto: 0, sparse: 1, dense: 2 } as const;
+
 export interface QuantizationKernels {
   /**
    * Scales and packed codes of x. `scales` has an element for each run.

@@ -22,9 +22,6 @@ export type ReduceOperation = (typeof REDUCE_OPERATIONS)[number];
 /** Every word of an absent entry in a dense vector, under all operations but sum. */
 export const ABSENT_BITS = 0xffff_ffff;
 
-/** Numbers of the operations in the WebAssembly kernels. */
-export const OPERATION_CODES = { sum: 0, min: 1, max: 2, prod: 3 } as const;
-
 export interface ReductionKernels {
   /** Every entry absent: 0 for a sum, `ABSENT_BITS` for the others. */
   clear(operation: ReduceOperation, out: Vector): void;
@@ -58,19 +55,4 @@ export interface ReductionKernels {
   firstDisordered(stream: SparseStream, start: number, end: number): number;
   /** Position of the first index ≥ `bound`; the count where there is none. O(log k). */
   firstAtLeast(stream: SparseStream, bound: number): number;
-}
-
-/** A scatter writes through these: the ends bound what lies between. */
-export function requireWithin(
-  first: number | undefined,
-  last: number | undefined,
-  start: number,
-  length: number,
-): void {
-  if (first === undefined || last === undefined) return;
-  if (first < start || last >= start + length) {
-    throw new Error(
-      `internal: a stream of ${first} to ${last} for ${start} to ${start + length}`,
-    );
-  }
 }

@@ -6,7 +6,7 @@ import {
 } from '../../../src/agent/compression/registry.ts';
 import { Arena } from '../../../src/agent/memory/arena.ts';
 import { CounterRandom } from '../../../src/agent/kernels/random.ts';
-import { SHARED_LENGTH } from '../../../src/agent/kernels/wasm/kernel-threads.ts';
+import { SHARED_LENGTH } from '../../../src/agent/kernels/wasm/kernel-pool.ts';
 import { EngineClient } from '../../../src/agent/worker/engine/engine-client.ts';
 import {
   gpuLink,

@@ -4,9 +4,10 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { Arena } from '../../../src/agent/memory/arena.ts';
 import { JobBoard, SLICE } from '../../../src/agent/kernels/wasm/job-board.ts';
-import { SHARED_LENGTH } from '../../../src/agent/kernels/wasm/kernel-threads.ts';
+import { SHARED_LENGTH } from '../../../src/agent/kernels/wasm/kernel-pool.ts';
 import { startWasmKernels } from '../../../src/agent/kernels/wasm/load.ts';
 import { WasmKernels } from '../../../src/agent/kernels/wasm/wasm-kernels.ts';
+import { backends, bytes } from './backends.ts';
 import { countsThreads, kernelThreads } from './thread-names.ts';
 import { threaded, waitUntil } from './threaded.ts';
 
@@ -37,6 +38,26 @@ it('every thread takes slices, and none is taken twice', async () => {
   await pool.close();
 });
 
+it('vectors that overlap give what they give on one thread', async () => {
+  const { backend, pool, slicesOfOthers } = threaded(2);
+  const n = SHARED_LENGTH + 5;
+  const values = Float32Array.from({ length: n + 16 }, (_, i) => i % 1000);
+  const bits = [backends.wasm(), backend].map(({ arena, kernels }) => {
+    const { offset } = arena.allocateVector(n + 16);
+    const whole = { offset, length: n + 16 };
+    arena.f32(whole).set(values);
+    const [low, high] = [0, 64].map((at) => ({ offset: offset + at, length: n }));
+    kernels.copy(high!, low!);
+    kernels.add(low!, high!);
+    kernels.blend(high!, 0.5, low!, 0.25);
+    kernels.reduction.combine('max', low!, high!);
+    return bytes(arena.f32(whole).slice());
+  });
+  expect(Buffer.compare(bits[0]!, bits[1]!)).toBe(0);
+  expect(slicesOfOthers()).toBe(0);
+  await pool.close();
+});
+
 it('work is done by the caller where no other thread has come yet', async () => {
   const arena = new Arena();
   const { kernels, close } = startWasmKernels(arena, { threads: 3 });
@@ -59,6 +80,9 @@ it('closing gives memory back, and ends calls', async () => {
   const arena = new Arena();
   const plain = new Arena().allocate(16);
   const { kernels, close } = startWasmKernels(arena, { threads: 2 });
+  // Takes memory of each thread's own.
+  const none = { offset: 0, bytes: 0 };
+  kernels.quantization.largestLevel(none, 0, 1);
   await close();
   expect(arena.allocate(16)).toEqual(plain);
   await close();

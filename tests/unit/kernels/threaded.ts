@@ -1,14 +1,15 @@
 /** Kernels on several threads, of which every one works on every job. */
 import path from 'node:path';
 import { Arena } from '../../../src/agent/memory/arena.ts';
-import { TASKS, type JobBoard } from '../../../src/agent/kernels/wasm/job-board.ts';
+import type { JobBoard } from '../../../src/agent/kernels/wasm/job-board.ts';
 import {
   instantiate,
+  TASKS,
   type KernelExports,
 } from '../../../src/agent/kernels/wasm/kernel-exports.ts';
+import { KernelPool } from '../../../src/agent/kernels/wasm/kernel-pool.ts';
 import { KernelThreads } from '../../../src/agent/kernels/wasm/kernel-threads.ts';
 import { readKernelFile } from '../../../src/agent/kernels/wasm/load.ts';
-import { ThreadedKernels } from '../../../src/agent/kernels/wasm/threaded-kernels.ts';
 import { WasmKernels } from '../../../src/agent/kernels/wasm/wasm-kernels.ts';
 import { Backend } from './backends.ts';
 
@@ -19,7 +20,7 @@ const THREAD_FILE = path.join(
 
 export interface Threaded {
   readonly backend: Backend;
-  readonly pool: KernelThreads;
+  readonly pool: KernelPool;
   /** Slices that other threads than the caller took. */
   slicesOfOthers(): number;
 }
@@ -36,7 +37,9 @@ export function threaded(threads: number, join = awaitOthers(threads)): Threaded
   let running = false;
   const held: Record<string, unknown> = { ...exports };
   for (const task of TASKS) {
-    const kernel = exports[task] as (...values: number[]) => number | undefined;
+    const kernel = exports[task] as unknown as (
+      ...values: number[]
+    ) => number | undefined;
     held[task] = (...values: number[]) => {
       if (running) {
         own++;
@@ -45,16 +48,11 @@ export function threaded(threads: number, join = awaitOthers(threads)): Threaded
       return kernel(...values);
     };
   }
-  const pool = new KernelThreads(
-    arena,
-    module,
-    held as unknown as KernelExports,
-    threads,
-    THREAD_FILE,
-  );
-  const board = pool.job('add', 0);
-  const run = pool.run.bind(pool);
-  pool.run = () => {
+  const heldExports = held as unknown as KernelExports;
+  const others = new KernelThreads(arena, module, heldExports, threads, THREAD_FILE);
+  const { board } = others;
+  const run = others.run.bind(others);
+  others.run = () => {
     running = true;
     try {
       const slices = run();
@@ -64,9 +62,9 @@ export function threaded(threads: number, join = awaitOthers(threads)): Threaded
       running = false;
     }
   };
-  const alone = new WasmKernels(arena, exports);
+  const pool = new KernelPool(arena, exports, others);
   return {
-    backend: new Backend(() => new ThreadedKernels(arena, pool, alone), arena),
+    backend: new Backend(() => new WasmKernels(arena, pool), arena),
     pool,
     slicesOfOthers: () => all - own,
   };

@@ -12,7 +12,7 @@ import {
 import type { Kernels } from '../../../src/agent/kernels/kernels.ts';
 import { closeStream, roomBytes } from '../../../src/agent/kernels/sparsification.ts';
 import { SLICE } from '../../../src/agent/kernels/wasm/job-board.ts';
-import { SHARED_LENGTH } from '../../../src/agent/kernels/wasm/kernel-threads.ts';
+import { SHARED_LENGTH } from '../../../src/agent/kernels/wasm/kernel-pool.ts';
 import type { JsonObject } from '../../../src/shared/json.ts';
 import { effort } from '../../harness/effort.ts';
 import { bellShaped, INPUTS, TELLING } from './adversarial-inputs.ts';

@@ -1,10 +1,13 @@
 /** The reduction kernels in obvious TypeScript, of either type of value: the oracle. */
 import type { Arena, Region, Vector } from '../../memory/arena.ts';
 import type { SparseStream } from '../../memory/entries.ts';
-import { requireSameLength, requireStreamCapacity } from '../preconditions.ts';
+import {
+  requireSameLength,
+  requireStreamCapacity,
+  requireWithin,
+} from '../preconditions.ts';
 import {
   ABSENT_BITS,
-  requireWithin,
   type ReduceOperation,
   type ReductionKernels,
 } from '../reduction.ts';

@@ -17,47 +17,13 @@
  * So what is on the board never changes under a thread that reads it.
  */
 import { availableParallelism } from 'node:os';
-import type { StreamName } from '../random.ts';
-import type { KernelExports } from './kernel-exports.ts';
+import { TASKS, type KernelExports, type Task } from './kernel-exports.ts';
 
 /** Elements of a slice, unless something asks for others; sums add up such blocks. */
 export const SLICE = 65_536;
 
 /** Enough for an arena full of one vector. */
 const MOST_SLICES = 2 ** 30 / SLICE;
-
-/** The kernels that are called by slices; a job names one by its place. */
-export const TASKS = [
-  'add',
-  'addFinite',
-  'blend',
-  'centralSum',
-  'collectSlice',
-  'combine',
-  'compactSlice',
-  'copy',
-  'countAtLeast',
-  'countBelow',
-  'countTop',
-  'dequantize',
-  'dequantizeSigns',
-  'fill',
-  'firstNonFinite',
-  'largestLevel',
-  'maximum',
-  'placeSlice',
-  'quantize',
-  'quantizeSigns',
-  'scale',
-  'selectTopKPerRun',
-  'shiftBySign',
-  'squaredDistance',
-  'squaredNorm',
-  'storeFixedSums',
-  'storeSignSums',
-  'takeSample',
-] as const satisfies readonly (keyof KernelExports)[];
-export type Task = (typeof TASKS)[number];
 
 type AnyKernel = (...values: readonly number[]) => number | undefined;
 
@@ -73,14 +39,13 @@ const TASK = 0;
 const LENGTH = 1;
 const SLICE_LENGTH = 2;
 const SLICES = 3;
-const ARGUMENTS = 4;
-const NAMED = 5;
-const NAME = 6;
-const VALUES = 11;
-const MOST_ARGUMENTS = 12;
-/** Of an argument: constant, per slice, per element of the slice, per thread. */
-const TERMS = 4;
-const NUMBERS = 64;
+/** An argument is a constant and what it gains per slice, per element and per thread. */
+export const MOST_ARGUMENTS = 15;
+const CONSTANTS = 4;
+const PER_SLICE = CONSTANTS + MOST_ARGUMENTS;
+const PER_ELEMENT = PER_SLICE + MOST_ARGUMENTS;
+const PER_THREAD = PER_ELEMENT + MOST_ARGUMENTS;
+const NUMBERS = PER_THREAD + MOST_ARGUMENTS;
 
 const JOB_OFFSET = 4 * WORDS;
 const RESULTS_OFFSET = JOB_OFFSET + 8 * NUMBERS;
@@ -97,6 +62,8 @@ export class JobBoard {
 
   /** What each slice of the last job returned. */
   readonly results: Float64Array;
+  /** The arguments of the next job, for its first slice on the calling thread. */
+  readonly constants: Float64Array;
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #job: Float64Array;
   /** Spinning takes the core from whoever else would run there: not on a single core. */
@@ -107,6 +74,7 @@ export class JobBoard {
     const buffer = memory.buffer as unknown as SharedArrayBuffer;
     this.#words = new Int32Array(buffer, offset, WORDS);
     this.#job = new Float64Array(buffer, offset + JOB_OFFSET, NUMBERS);
+    this.constants = this.#job.subarray(CONSTANTS, PER_SLICE);
     this.results = new Float64Array(buffer, offset + RESULTS_OFFSET, MOST_SLICES);
   }
 
@@ -118,7 +86,8 @@ export class JobBoard {
     return this.#job[SLICES]!;
   }
 
-  // The caller's side: a job is begun, given its arguments in order, opened and closed.
+  // The caller's side: `constants` are written, a job is begun, its arguments are moved, and
+  // it is opened and closed.
 
   /** `length` elements in slices of `sliceLength`. */
   begin(task: Task, length: number, sliceLength: number): this {
@@ -129,46 +98,14 @@ export class JobBoard {
     job[LENGTH] = length;
     job[SLICE_LENGTH] = sliceLength;
     job[SLICES] = slices;
-    job[ARGUMENTS] = 0;
-    job[NAMED] = 0;
     return this;
   }
 
-  /** The stream of random numbers that the kernel draws from. */
-  named({ seed, rank = 0, bucket = 0, iteration = 0, purpose = 0 }: StreamName): this {
-    const job = this.#job;
-    job[NAMED] = 1;
-    job[NAME] = seed;
-    job[NAME + 1] = rank;
-    job[NAME + 2] = bucket;
-    job[NAME + 3] = iteration;
-    job[NAME + 4] = purpose;
-    return this;
-  }
-
-  /** An argument that is the same for all slices. */
-  fixed(value: number): this {
-    return this.#argument(value, 0, 0, 0);
-  }
-
-  /** One that moves on from slice to slice. */
-  step(first: number, perSlice: number): this {
-    return this.#argument(first, perSlice, 0, 0);
-  }
-
-  /** The address of the slice's elements of a vector. */
-  elements({ offset }: { readonly offset: number }): this {
-    return this.#argument(offset, 4 * this.#job[SLICE_LENGTH]!, 0, 0);
-  }
-
-  /** The number of elements of the slice. */
-  length(): this {
-    return this.#argument(0, 0, 1, 0);
-  }
-
-  /** The thread's own of a row of equal things. */
-  own(first: number, perThread: number): this {
-    return this.#argument(first, 0, 0, perThread);
+  /** What the argument in this place gains per slice, per element of one, per thread. */
+  move(place: number, perSlice: number, perElement: number, perThread: number): void {
+    this.#job[PER_SLICE + place] = perSlice;
+    this.#job[PER_ELEMENT + place] = perElement;
+    this.#job[PER_THREAD + place] = perThread;
   }
 
   open(helpers: number): void {
@@ -230,15 +167,6 @@ export class JobBoard {
     let slice = Atomics.add(words, NEXT, 1);
     if (slice >= slices) return;
     const kernel = exports[TASKS[job[TASK]!]!] as unknown as AnyKernel;
-    if (job[NAMED] === 1) {
-      exports.nameStream(
-        job[NAME]!,
-        job[NAME + 1]!,
-        job[NAME + 2]!,
-        job[NAME + 3]!,
-        job[NAME + 4]!,
-      );
-    }
     const sliceLength = job[SLICE_LENGTH]!;
     for (; slice < slices; slice = Atomics.add(words, NEXT, 1)) {
       const length = Math.min(sliceLength, job[LENGTH]! - slice * sliceLength);
@@ -256,6 +184,9 @@ export class JobBoard {
         this.#value(9, slice, length, thread),
         this.#value(10, slice, length, thread),
         this.#value(11, slice, length, thread),
+        this.#value(12, slice, length, thread),
+        this.#value(13, slice, length, thread),
+        this.#value(14, slice, length, thread),
       );
       if (result !== undefined) this.results[slice] = result;
     }
@@ -293,30 +224,14 @@ export class JobBoard {
     Atomics.wait(this.#words, JOB, job);
   }
 
-  #argument(
-    constant: number,
-    perSlice: number,
-    perElement: number,
-    perThread: number,
-  ): this {
-    const place = this.#job[ARGUMENTS]!;
-    if (place === MOST_ARGUMENTS) throw new Error('internal: a job of many arguments');
-    const at = VALUES + TERMS * place;
-    this.#job[ARGUMENTS] = place + 1;
-    this.#job[at] = constant;
-    this.#job[at + 1] = perSlice;
-    this.#job[at + 2] = perElement;
-    this.#job[at + 3] = perThread;
-    return this;
-  }
-
   #value(place: number, slice: number, length: number, thread: number): number {
-    const at = VALUES + TERMS * place;
     const job = this.#job;
-    // Only then is it the constant itself: −0 + 0 is not.
-    if (job[at + 1] === 0 && job[at + 2] === 0 && job[at + 3] === 0) return job[at]!;
-    return (
-      job[at]! + job[at + 1]! * slice + job[at + 2]! * length + job[at + 3]! * thread
-    );
+    const constant = job[CONSTANTS + place]!;
+    const perSlice = job[PER_SLICE + place]!;
+    const perElement = job[PER_ELEMENT + place]!;
+    const perThread = job[PER_THREAD + place]!;
+    // Return constants untouched: adding 0 would turn −0 into +0.
+    if (perSlice === 0 && perElement === 0 && perThread === 0) return constant;
+    return constant + perSlice * slice + perElement * length + perThread * thread;
   }
 }

@@ -1,54 +1,227 @@
-/** What the WebAssembly module exports (assembly/index.ts), as JavaScript calls it. */
-import type { LowRankExports } from './wasm-low-rank.ts';
-import type { QuantizationExports } from './wasm-quantization.ts';
-import type { ReductionExports } from './wasm-reduction.ts';
-import type { SelectionSteps } from './selection-steps.ts';
-import type { SparsificationExports } from './wasm-sparsification.ts';
+/**
+ * What the WebAssembly module exports (assembly/index.ts): of each function the kinds of its
+ * arguments, in order, and what it returns. Calls are typed by this table: an argument of
+ * another kind or in another place, one too many or too few does not compile. From the same
+ * lines `shared-calls.ts` makes the calls that several threads share.
+ *
+ * A kernel's method names the kinds of its vectors and regions in the types of its
+ * parameters; the numbers in them keep their kinds from there on.
+ */
 
-/** Results are i32: counts above 2³¹ do not occur. */
-export interface KernelExports
-  extends
-    SparsificationExports,
-    LowRankExports,
-    QuantizationExports,
-    ReductionExports,
-    SelectionSteps {
-  fill(out: number, n: number, value: number): void;
-  copy(out: number, x: number, n: number): void;
-  add(out: number, x: number, n: number): void;
-  addFinite(out: number, x: number, n: number): number;
-  scale(x: number, n: number, factor: number): void;
-  blend(out: number, outFactor: number, x: number, xFactor: number, n: number): void;
-  shiftBySign(x: number, n: number, plus: number, minus: number): void;
-  squaredNorm(x: number, n: number): number;
-  squaredDistance(x: number, y: number, n: number): number;
-  centralSum(x: number, n: number, c: number, squared: boolean): number;
-  firstNonFinite(x: number, n: number): number;
-  twoMeans(x: number, n: number): void;
-  plusMean(): number;
-  minusMean(): number;
-  storeSignSums(x: number, n: number, out: number): void;
-  selectAll(x: number, n: number, out: number): void;
-  selectByRadix(x: number, n: number, k: number, out: number, scratch: number): void;
-  selectBySample(
-    x: number,
-    n: number,
-    k: number,
-    out: number,
-    scratch: number,
-    sampleSize: number,
-    sampleRank: number,
-    capacity: number,
-  ): number;
-  clearAt(x: number, n: number, stream: number, count: number): number;
-  scatterAdd(
-    out: number,
-    n: number,
-    stream: number,
-    count: number,
-    factor: number,
-  ): number;
+/** Kinds of arguments. How each moves on from slice to slice: `shared-calls.ts`. */
+export type Kind = Address | Count | 'fixed';
+
+type Address =
+  /** Elements of a vector, read or written. */
+  | 'x'
+  | 'out'
+  /** Elements of which every `stride`-th is read. */
+  | 'strided'
+  /** A sparse stream, or a list of indices, that is read. */
+  | 'stream'
+  /** Where entries are written: their indices and their values, or both. */
+  | 'indices'
+  | 'values'
+  | 'entries'
+  /** Of quantised vectors. */
+  | 'scales'
+  | 'means'
+  | 'codes'
+  | 'signs'
+  | 'bytes'
+  | 'matrix'
+  /** What a slice leaves for the next step. */
+  | 'record'
+  | 'sums'
+  /** Memory of the thread's own. */
+  | 'bins'
+  | 'tiles'
+  | 'cursor'
+  | 'room'
+  /** Memory of the caller's. */
+  | 'scratch';
+
+type Count =
+  /** Elements of the vector that is cut into slices. */
+  | 'n'
+  /** Entries of a stream. */
+  | 'count'
+  /** The index of the first element. */
+  | 'first'
+  | 'bits'
+  | 'bucket'
+  | 'run'
+  | 'k'
+  | 'stride'
+  | 'capacity';
+
+declare const KIND: unique symbol;
+
+/** A number of one kind, which no other number can stand in for. */
+export type Of<K extends Kind> = number & { readonly [KIND]: K };
+
+/** A factor, a threshold, a flag: the same for all slices, and of no kind of its own. */
+type Fixed = number & { readonly [KIND]?: never };
+
+export interface At<K extends Kind> {
+  readonly offset: Of<K>;
 }
+
+export interface Elements<K extends Kind> extends At<K> {
+  readonly length: Of<'n'>;
+}
+
+export interface Stream extends At<'stream'> {
+  readonly count: Of<'count'>;
+}
+
+/** How what slices return becomes what the export returns for the whole vector. */
+export type Gives = 'nothing' | 'sum' | 'largest' | 'first';
+
+/** Where a vector may be cut into slices. */
+export type Cut =
+  'elements' | 'runs' | 'scaled runs' | 'tiled runs' | 'sample' | 'records';
+
+/** The kinds that a string names; never where a word is none. */
+type KindsOf<S extends string> = S extends ''
+  ? []
+  : S extends Kind
+    ? [S]
+    : S extends `${infer K extends Kind} ${infer Rest}`
+      ? [K, ...KindsOf<Rest>]
+      : never;
+
+type Known<S extends string> = [KindsOf<S>] extends [never] ? never : S;
+
+/** An export that several threads can share, slice by slice. */
+function sliced<S extends string, G extends Gives = 'nothing'>(
+  kinds: Known<S>,
+  gives = 'nothing' as G,
+  cut: Cut = 'elements',
+): { readonly kinds: KindsOf<S>; readonly gives: G; readonly cut: Cut } {
+  return { ...whole(kinds, gives), cut };
+}
+
+/** One that is called once for all. */
+function whole<S extends string, G extends Gives | 'number' = 'nothing'>(
+  kinds: Known<S>,
+  gives = 'nothing' as G,
+): { readonly kinds: KindsOf<S>; readonly gives: G } {
+  const words = kinds === '' ? [] : kinds.split(' ');
+  return { kinds: words as KindsOf<S>, gives };
+}
+
+export const EXPORTS = {
+  // elementwise
+  fill: sliced('out n fixed'),
+  copy: sliced('out x n'),
+  add: sliced('out x n'),
+  addFinite: sliced('out x n', 'first'),
+  scale: sliced('out n fixed'),
+  blend: sliced('out fixed x fixed n'),
+  shiftBySign: sliced('out n fixed fixed'),
+  combine: sliced('fixed out x n'),
+  combine64: whole('fixed out x n'),
+
+  // reductions
+  squaredNorm: sliced('x n', 'sum'),
+  squaredDistance: sliced('x x n', 'sum'),
+  centralSum: sliced('x n fixed fixed', 'sum'),
+  firstNonFinite: sliced('x n', 'first'),
+  maximum: sliced('x n', 'largest'),
+  twoMeans: whole('x n'),
+  plusMean: whole('', 'number'),
+  minusMean: whole('', 'number'),
+  storeSignSums: sliced('x n sums'),
+  storeFixedSums: sliced('x n fixed sums', 'sum'),
+
+  // quantisation
+  quantize: sliced(
+    'x n fixed bits bucket fixed scales codes tiles first fixed fixed fixed fixed fixed',
+    'nothing',
+    'tiled runs',
+  ),
+  dequantize: sliced(
+    'out n fixed bits bucket scales codes fixed tiles',
+    'nothing',
+    'tiled runs',
+  ),
+  largestLevel: sliced('codes n bits tiles', 'largest'),
+  quantizeSigns: sliced('out n bucket means signs', 'nothing', 'scaled runs'),
+  dequantizeSigns: sliced('out n bucket means signs fixed', 'nothing', 'tiled runs'),
+  eliasEncode: whole('codes n bits fixed bytes scratch', 'number'),
+  eliasDecode: whole('bytes fixed n fixed bits codes scratch', 'number'),
+
+  // selection
+  selectAll: whole('x n entries'),
+  selectByRadix: whole('x n k entries bins'),
+  selectBySample: whole('x n k entries scratch fixed fixed capacity', 'number'),
+  selectTopKPerRun: sliced(
+    'x n run k fixed first indices values bins',
+    'nothing',
+    'runs',
+  ),
+  kthMagnitude: whole('x n k bins', 'number'),
+  kthLargest: whole('x n k bins', 'number'),
+  missingTies: whole('', 'number'),
+  appendAtLeast: whole('x n fixed first fixed indices values', 'number'),
+  compact: whole('x n fixed fixed k first indices values', 'number'),
+  countTop: sliced('x n bins'),
+  countBelow: sliced('x n fixed fixed bins'),
+  foldTop: whole('bins'),
+  addBins: whole('bins bins fixed'),
+  descend: whole('bins fixed fixed', 'number'),
+  sampleStride: whole('n n', 'number'),
+  takeSample: sliced('strided n stride out', 'nothing', 'sample'),
+  countAtLeast: sliced('x n fixed record'),
+  compactSlice: sliced('x n fixed first record indices values'),
+  collectSlice: sliced('x n fixed first record cursor scratch capacity room room'),
+  placeSlices: sliced('record n indices values', 'nothing', 'records'),
+  nameCandidates: whole('indices k stream'),
+
+  // entries
+  clearAt: whole('out n stream count', 'number'),
+  scatterAdd: whole('out n stream count fixed', 'number'),
+  gatherAt: whole('x n stream count out', 'number'),
+  sampleIndices: whole(
+    'fixed fixed scratch scratch indices fixed fixed fixed fixed fixed',
+  ),
+  scatter: whole('fixed out stream count'),
+  scatter64: whole('fixed out stream count'),
+  merge: whole('fixed stream count stream count entries', 'number'),
+  merge64: whole('fixed stream count stream count entries', 'number'),
+  firstDisordered: whole('stream count fixed fixed', 'number'),
+
+  // low rank
+  timesFactor: whole('matrix fixed fixed x out fixed'),
+  transposedTimesFactor: whole('matrix fixed fixed x out fixed'),
+  addProduct: whole('matrix fixed fixed x x fixed fixed'),
+} as const;
+
+type Table = typeof EXPORTS;
+
+type Values<K extends readonly Kind[]> = {
+  [I in keyof K]: K[I] extends 'fixed' ? Fixed : Of<K[I]>;
+};
+
+/** The exports, or what is called like them. Counts are i32: they stay below 2³¹. */
+export type KernelExports = {
+  readonly [E in keyof Table]: Table[E]['gives'] extends 'nothing'
+    ? (...values: Values<Table[E]['kinds']>) => void
+    : (...values: Values<Table[E]['kinds']>) => number;
+};
+
+/** The exports that are called by slices. */
+export type Task = {
+  [E in keyof Table]: Table[E] extends { readonly cut: Cut } ? E : never;
+}[keyof Table];
+
+export type SlicedCalls = Pick<KernelExports, Task>;
+
+/** A job names a task by its place. */
+export const TASKS = Object.keys(EXPORTS).filter(
+  (name): name is Task => 'cut' in EXPORTS[name as keyof Table],
+);
 
 /** An instance of the module on the arena's memory: each thread has one. */
 export function instantiate(

@@ -7,10 +7,8 @@
 import { Worker } from 'node:worker_threads';
 import { failure, type GradwireError } from '../../../shared/errors.ts';
 import type { Arena, Region } from '../../memory/arena.ts';
-import { JobBoard, SLICE, type Task } from './job-board.ts';
+import { JobBoard } from './job-board.ts';
 import type { KernelExports } from './kernel-exports.ts';
-import { TILES_BYTES } from './wasm-quantization.ts';
-import { HISTOGRAM_BYTES } from './wasm-sparsification.ts';
 
 export interface KernelThreadData {
   readonly memory: WebAssembly.Memory;
@@ -26,26 +24,13 @@ export interface KernelThreadData {
  */
 const PATIENCE_SECONDS = 30;
 
-/**
- * Elements from which on a vector is shared. To wake a thread costs 10 to 40 µs, one pass
- * over so many elements some 40 µs.
- */
-export const SHARED_LENGTH = 4 * SLICE;
-
-/** Of each thread: histograms, then tiles, then the cursor of its room; of all, a count. */
-const TILES = HISTOGRAM_BYTES;
-const CURSOR = TILES + TILES_BYTES;
-const TOTAL = CURSOR + 64;
-const THREAD_BYTES = TOTAL + 64;
-
 export class KernelThreads {
   /** The calling thread included. */
   readonly count: number;
-  readonly exports: KernelExports;
+  readonly board: JobBoard;
+  readonly #exports: KernelExports;
   readonly #arena: Arena;
   readonly #boardRegion: Region;
-  readonly #scratch: Region;
-  readonly #board: JobBoard;
   readonly #workers: readonly Worker[];
   #lost: GradwireError | undefined;
   #closed = false;
@@ -59,12 +44,11 @@ export class KernelThreads {
     file: string,
   ) {
     this.count = count;
-    this.exports = exports;
+    this.#exports = exports;
     this.#arena = arena;
     this.#boardRegion = arena.allocate(JobBoard.bytes);
-    this.#scratch = arena.allocate(count * THREAD_BYTES);
-    this.#board = new JobBoard(arena.memory, this.#boardRegion.offset);
-    this.#board.clear();
+    this.board = new JobBoard(arena.memory, this.#boardRegion.offset);
+    this.board.clear();
     this.#workers = Array.from({ length: count - 1 }, (_, index) => {
       const workerData: KernelThreadData = {
         memory: arena.memory,
@@ -87,76 +71,36 @@ export class KernelThreads {
     });
   }
 
-  /** Whether work on so many elements is worth waking threads for. */
-  takes(length: number): boolean {
-    return length >= SHARED_LENGTH;
-  }
-
-  /** A job to be given its arguments, in the kernel's order, and then `run`. */
-  job(task: Task, length: number, sliceLength = SLICE): JobBoard {
-    return this.#board.begin(task, length, sliceLength);
-  }
-
   /**
    * Runs the job on the board.
-   * @returns how many slices it had; what they returned is in `results`
+   * @returns how many slices it had; what they returned is in `board.results`
    * @throws GradwireError `KERNEL_THREAD_LOST`
    */
   run(): number {
     if (this.#closed) throw new Error('internal: the kernel threads are closed');
     this.#assertThreads();
-    const { slices } = this.#board;
-    this.#board.open(Math.min(slices, this.count) - 1);
+    const { slices } = this.board;
+    this.board.open(Math.min(slices, this.count) - 1);
     try {
-      this.#board.takeSlices(this.exports, 0);
+      this.board.takeSlices(this.#exports, 0);
     } finally {
-      if (!this.#board.close(PATIENCE_SECONDS)) {
+      if (!this.board.close(PATIENCE_SECONDS)) {
         this.#lose(`a kernel thread was silent for ${PATIENCE_SECONDS} s`);
       }
-      const { failed } = this.#board;
+      const { failed } = this.board;
       if (failed > 0) this.#lose(`a kernel failed on kernel thread ${failed}`);
     }
     this.#assertThreads();
     return slices;
   }
 
-  get results(): Float64Array {
-    return this.#board.results;
-  }
-
-  /** Offset of 32 KiB for histograms; the other threads' follow at `threadBytes`. */
-  get bins(): number {
-    return this.#scratch.offset;
-  }
-
-  /** Offset of the first thread's room for tiles of codes. */
-  get tiles(): number {
-    return this.#scratch.offset + TILES;
-  }
-
-  /** Offset of a word that counts what is in the first thread's room. */
-  get cursor(): number {
-    return this.#scratch.offset + CURSOR;
-  }
-
-  /** Offset of a word that counts what is in all rooms. */
-  get total(): number {
-    return this.#scratch.offset + TOTAL;
-  }
-
-  /** From what belongs to one thread to the same of the next. */
-  get threadBytes(): number {
-    return THREAD_BYTES;
-  }
-
   /** Lets the threads leave; resolves when they are gone. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    this.#board.end();
+    this.board.end();
     await Promise.all(this.#workers.map((worker) => worker.terminate()));
     this.#arena.release(this.#boardRegion);
-    this.#arena.release(this.#scratch);
   }
 
   #assertThreads(): void {

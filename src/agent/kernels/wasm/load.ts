@@ -4,8 +4,8 @@ import { bundledFile } from '../../bundle/bundled-file.ts';
 import type { Arena } from '../../memory/arena.ts';
 import type { Kernels } from '../kernels.ts';
 import { instantiate } from './kernel-exports.ts';
-import { KernelThreads, SHARED_LENGTH } from './kernel-threads.ts';
-import { ThreadedKernels } from './threaded-kernels.ts';
+import { KernelPool, SHARED_LENGTH } from './kernel-pool.ts';
+import { KernelThreads } from './kernel-threads.ts';
 import { WasmKernels } from './wasm-kernels.ts';
 
 const KERNELS = {
@@ -55,16 +55,18 @@ export function startWasmKernels(
 ): LoadedKernels {
   const module = new WebAssembly.Module(readKernelFile());
   const exports = instantiate(module, arena.memory);
-  const alone = new WasmKernels(arena, exports);
-  if (threads <= 1 || longest < SHARED_LENGTH) {
-    return { kernels: alone, close: () => Promise.resolve() };
-  }
-  const script = bundledFile(THREAD, import.meta.dirname);
-  const pool = new KernelThreads(arena, module, exports, threads, script);
-  return {
-    kernels: new ThreadedKernels(arena, pool, alone),
-    close: () => pool.close(),
-  };
+  const others =
+    threads > 1 && longest >= SHARED_LENGTH
+      ? new KernelThreads(
+          arena,
+          module,
+          exports,
+          threads,
+          bundledFile(THREAD, import.meta.dirname),
+        )
+      : undefined;
+  const pool = new KernelPool(arena, exports, others);
+  return { kernels: new WasmKernels(arena, pool), close: () => pool.close() };
 }
 
 /** @throws GradwireError `KERNELS_MISSING` */

@@ -11,7 +11,7 @@ export interface SamplePlan {
   readonly size: number;
   /** The sample's magnitude of this rank is the threshold for candidates. */
   readonly rank: number;
-  /** Room for so many candidates; more mean that the sample misled. */
+  /** Room for this many candidates; more mean that the sample misled. */
   readonly capacity: number;
 }
 

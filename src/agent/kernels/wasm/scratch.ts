@@ -4,6 +4,8 @@ import type { Arena, Region } from '../../memory/arena.ts';
 export class Scratch {
   readonly #arena: Arena;
   #region: Region | undefined;
+  #f64: Float64Array | undefined;
+  #i64: BigInt64Array | undefined;
 
   constructor(arena: Arena) {
     this.#arena = arena;
@@ -16,5 +18,23 @@ export class Scratch {
       this.#region = this.#arena.allocate(bytes);
     }
     return this.#region.offset;
+  }
+
+  /** At least `length` f64 to write and read, at its `byteOffset`. */
+  f64(length: number): Float64Array {
+    if (this.#f64 === undefined || this.#f64.length < length) {
+      const offset = this.reserve(8 * length);
+      this.#f64 = new Float64Array(this.#arena.buffer, offset, length);
+    }
+    return this.#f64;
+  }
+
+  /** The same, of i64. */
+  i64(length: number): BigInt64Array {
+    if (this.#i64 === undefined || this.#i64.length < length) {
+      const offset = this.reserve(8 * length);
+      this.#i64 = new BigInt64Array(this.#arena.buffer, offset, length);
+    }
+    return this.#i64;
   }
 }

@@ -3,30 +3,33 @@
  * to the place that a prefix sum over the slices' counts has given it. The steps are in
  * `assembly/sliced-selection.ts`. Magnitudes are bits of |x|, as integers.
  */
-import type { Arena, Vector } from '../../memory/arena.ts';
+import type { Arena } from '../../memory/arena.ts';
 import { SLICE } from './job-board.ts';
-import type { KernelThreads } from './kernel-threads.ts';
+import type { Elements, Of } from './kernel-exports.ts';
+import type { KernelPool } from './kernel-pool.ts';
 import { Scratch } from './scratch.ts';
+import { RECORD_BYTES } from './shared-calls.ts';
+import { THREAD_BYTES } from './thread-scratch.ts';
 
-/** Of a slice; `assembly/sliced-selection.ts` says what is in it. */
-const RECORD_WORDS = 4;
-const RECORD_BYTES = 4 * RECORD_WORDS;
+type X = Elements<'x'>;
+
+const RECORD_WORDS = RECORD_BYTES / 4;
 
 /** Where entries go: the addresses of the first index and the first value. */
 export interface EntryPlace {
-  readonly indices: number;
-  readonly values: number;
+  readonly indices: Of<'indices'>;
+  readonly values: Of<'values'>;
 }
 
 export class SlicedEntries {
   readonly #arena: Arena;
-  readonly #threads: KernelThreads;
+  readonly #pool: KernelPool;
   readonly #records: Scratch;
   readonly #rooms: Scratch;
 
-  constructor(arena: Arena, threads: KernelThreads) {
+  constructor(arena: Arena, pool: KernelPool) {
     this.#arena = arena;
-    this.#threads = threads;
+    this.#pool = pool;
     this.#records = new Scratch(arena);
     this.#rooms = new Scratch(arena);
   }
@@ -36,23 +39,17 @@ export class SlicedEntries {
    * than `limit`. Returns how many.
    */
   compact(
-    x: Vector,
+    { offset, length }: X,
     magnitude: number,
     ties: number,
     limit: number,
-    first: number,
+    first: Of<'first'>,
     { indices, values }: EntryPlace,
   ): number {
-    const threads = this.#threads;
-    const offset = this.#reserveRecords(x.length);
-    threads
-      .job('countAtLeast', x.length)
-      .elements(x)
-      .length()
-      .fixed(magnitude)
-      .step(offset, RECORD_BYTES);
-    const slices = threads.run();
-    const records = this.#arena.u32(offset, RECORD_WORDS * slices);
+    const { sliced } = this.#pool;
+    const record = this.#reserveRecords(length);
+    sliced.countAtLeast(offset, length, magnitude, record);
+    const records = this.#recordsOf(record, length);
     let place = 0;
     let tiesLeft = ties;
     for (let at = 0; at < records.length; at += RECORD_WORDS) {
@@ -64,16 +61,7 @@ export class SlicedEntries {
       records[at + 2] = equal;
       place += count;
     }
-    threads
-      .job('compactSlice', x.length)
-      .elements(x)
-      .length()
-      .fixed(magnitude)
-      .step(first, SLICE)
-      .step(offset, RECORD_BYTES)
-      .fixed(indices)
-      .fixed(values);
-    threads.run();
+    sliced.compactSlice(offset, length, magnitude, first, record, indices, values);
     return place;
   }
 
@@ -83,32 +71,29 @@ export class SlicedEntries {
    * were collected.
    */
   collect(
-    x: Vector,
+    { offset, length }: X,
     magnitude: number,
-    first: number,
+    first: Of<'first'>,
     capacity: number,
   ): number | undefined {
-    const threads = this.#threads;
-    const { cursor, total, threadBytes, count } = threads;
-    const offset = this.#reserveRecords(x.length);
+    const { cursor, total, count, sliced } = this.#pool;
     const rooms = this.#rooms.reserve(8 * capacity * count);
     this.#setWord(total, 0);
     for (let thread = 0; thread < count; thread++) {
-      this.#setWord(cursor + thread * threadBytes, 0);
+      this.#setWord(cursor + thread * THREAD_BYTES, 0);
     }
-    threads
-      .job('collectSlice', x.length)
-      .elements(x)
-      .length()
-      .fixed(magnitude)
-      .step(first, SLICE)
-      .step(offset, RECORD_BYTES)
-      .own(cursor, threadBytes)
-      .fixed(total)
-      .fixed(capacity)
-      .own(rooms, 8 * capacity)
-      .own(rooms + 4 * capacity, 8 * capacity);
-    threads.run();
+    sliced.collectSlice(
+      offset,
+      length,
+      magnitude,
+      first,
+      this.#reserveRecords(length),
+      cursor,
+      total,
+      capacity as Of<'capacity'>,
+      rooms as Of<'room'>,
+      (rooms + 4 * capacity) as Of<'room'>,
+    );
     const found = this.#arena.u32(total, 1)[0]!;
     return found < capacity ? found : undefined;
   }
@@ -118,10 +103,8 @@ export class SlicedEntries {
    * undefined, and nothing done, where entries before the last of them were passed over.
    */
   place(n: number, limit: number, { indices, values }: EntryPlace): number | undefined {
-    const threads = this.#threads;
-    const offset = this.#reserveRecords(n);
-    const slices = Math.ceil(n / SLICE);
-    const records = this.#arena.u32(offset, RECORD_WORDS * slices);
+    const record = this.#reserveRecords(n);
+    const records = this.#recordsOf(record, n);
     let place = 0;
     for (let at = 0; at < records.length; at += RECORD_WORDS) {
       const count = Math.min(limit - place, records[at + 1]!);
@@ -131,12 +114,8 @@ export class SlicedEntries {
       place += count;
       if (incomplete && place < limit) return undefined;
     }
-    threads
-      .job('placeSlice', n)
-      .step(offset, RECORD_BYTES)
-      .fixed(indices)
-      .fixed(values);
-    threads.run();
+    const slices = Math.ceil(n / SLICE) as Of<'n'>;
+    this.#pool.sliced.placeSlices(record, slices, indices, values);
     return place;
   }
 
@@ -144,7 +123,11 @@ export class SlicedEntries {
     this.#arena.u32(offset, 1)[0] = value;
   }
 
-  #reserveRecords(n: number): number {
-    return this.#records.reserve(RECORD_BYTES * Math.ceil(n / SLICE));
+  #reserveRecords(n: number): Of<'record'> {
+    return this.#records.reserve(RECORD_BYTES * Math.ceil(n / SLICE)) as Of<'record'>;
+  }
+
+  #recordsOf(record: number, n: number): Uint32Array {
+    return this.#arena.u32(record, RECORD_WORDS * Math.ceil(n / SLICE));
   }
 }

@@ -1,156 +1,158 @@
 /**
  * The CPU kernels: SIMD WebAssembly on the arena's own memory, nothing copied, bound by
- * memory bandwidth. One thread; `threaded-kernels.ts` has more of them. Sources in
- * `assembly/`.
+ * memory bandwidth; on one thread or several, with the same bits. Sources in `assembly/`.
+ * Vectors below `SHARED_LENGTH`, and kernels that go through lists of indices or have an
+ * order of their own (merging, Elias codes, products), stay on the calling thread.
  *
- * Selection, drawn indices, quantisation of levels and Elias codes need scratch. It is
- * allocated in the arena at first use and again for a larger one, so only the thread that
- * owns the arena may use these; others may use what is elementwise or gives a number.
+ * Two means, selection, drawn indices and quantisation need scratch. It is allocated in
+ * the arena at first use and again for a larger one, so only the thread that owns the
+ * arena may use these; others may use what is elementwise or gives a number.
  */
-import type { Arena, Region, Vector } from '../../memory/arena.ts';
+import type { Arena, Region } from '../../memory/arena.ts';
 import type { SparseStream } from '../../memory/entries.ts';
 import type { Kernels, Moments, TwoMeans } from '../kernels.ts';
+import { requireSameLength, streamIndexError } from '../preconditions.ts';
+import { SLICE } from './job-board.ts';
 import {
-  requireSameLength,
-  requireStreamCapacity,
-  streamIndexError,
-} from '../preconditions.ts';
-import { instantiate, type KernelExports } from './kernel-exports.ts';
-import { samplePlan } from './sample-plan.ts';
+  instantiate,
+  type At,
+  type Elements,
+  type KernelExports,
+  type Of,
+  type Stream,
+} from './kernel-exports.ts';
+import { KernelPool } from './kernel-pool.ts';
 import { Scratch } from './scratch.ts';
 import { WasmLowRank } from './wasm-low-rank.ts';
 import { WasmQuantization } from './wasm-quantization.ts';
 import { reductionSteps, WasmReduction } from './wasm-reduction.ts';
-import { HISTOGRAM_BYTES, WasmSparsification } from './wasm-sparsification.ts';
+import { WasmSparsification } from './wasm-sparsification.ts';
+
+type X = Elements<'x'>;
+type Out = Elements<'out'>;
 
 /** @param bytes the module `kernels.wasm`; `load.ts` finds it */
 export function wasmKernels(arena: Arena, bytes: Uint8Array): Kernels {
   const exports = instantiate(new WebAssembly.Module(bytes), arena.memory);
-  return new WasmKernels(arena, exports);
+  return new WasmKernels(arena, new KernelPool(arena, exports));
 }
 
 export class WasmKernels implements Kernels {
   readonly #arena: Arena;
+  readonly #pool: KernelPool;
   readonly #run: KernelExports;
-  readonly #scratch: Scratch;
+  readonly #signSums: Scratch;
   readonly sparsification: WasmSparsification;
   readonly lowRank: WasmLowRank;
   readonly quantization: WasmQuantization;
   readonly reduction: WasmReduction;
   readonly reduction64: WasmReduction;
 
-  constructor(arena: Arena, exports: KernelExports) {
+  constructor(arena: Arena, pool: KernelPool) {
     this.#arena = arena;
-    this.#run = exports;
-    this.#scratch = new Scratch(arena);
-    this.sparsification = new WasmSparsification(arena, exports, this.#scratch);
-    this.lowRank = new WasmLowRank(exports);
-    this.quantization = new WasmQuantization(exports, this.#scratch);
-    this.reduction = new WasmReduction(arena, reductionSteps(exports, 'f32'));
-    this.reduction64 = new WasmReduction(arena, reductionSteps(exports, 'f64'));
+    this.#pool = pool;
+    this.#run = pool.exports;
+    this.#signSums = new Scratch(arena);
+    this.sparsification = new WasmSparsification(arena, pool);
+    this.lowRank = new WasmLowRank(pool.exports);
+    this.quantization = new WasmQuantization(arena, pool);
+    this.reduction = new WasmReduction(arena, pool, reductionSteps(pool, 'f32'));
+    this.reduction64 = new WasmReduction(arena, pool, reductionSteps(pool, 'f64'));
   }
 
-  fill(out: Vector, value: number): void {
-    this.#run.fill(out.offset, out.length, value);
+  fill({ offset, length }: Out, value: number): void {
+    this.#pool.over(length).fill(offset, length, value);
   }
 
-  copy(out: Vector, x: Vector): void {
+  copy(out: Out, x: X): void {
     requireSameLength(out, x);
-    this.#run.copy(out.offset, x.offset, x.length);
+    this.#pool.over(x.length).copy(out.offset, x.offset, x.length);
   }
 
-  add(out: Vector, x: Vector): void {
+  add(out: Out, x: X): void {
     requireSameLength(out, x);
-    this.#run.add(out.offset, x.offset, x.length);
+    this.#pool.over(x.length).add(out.offset, x.offset, x.length);
   }
 
-  scale(x: Vector, factor: number): void {
-    this.#run.scale(x.offset, x.length, factor);
+  scale({ offset, length }: Out, factor: number): void {
+    this.#pool.over(length).scale(offset, length, factor);
   }
 
-  blend(out: Vector, outFactor: number, x: Vector, xFactor: number): void {
+  blend(out: Out, outFactor: number, x: X, xFactor: number): void {
     requireSameLength(out, x);
-    this.#run.blend(out.offset, outFactor, x.offset, xFactor, out.length);
+    const run = this.#pool.over(x.length);
+    run.blend(out.offset, outFactor, x.offset, xFactor, x.length);
   }
 
-  moments({ offset, length }: Vector): Moments {
+  moments({ offset, length }: X): Moments {
     if (length === 0) return { mean: 0, variance: 0 };
-    const mean = this.#run.centralSum(offset, length, 0, false) / length;
-    const squares = this.#run.centralSum(offset, length, mean, true);
-    return { mean, variance: squares / length };
+    const run = this.#pool.over(length);
+    const mean = run.centralSum(offset, length, 0, 0) / length;
+    return { mean, variance: run.centralSum(offset, length, mean, 1) / length };
   }
 
-  squaredNorm(x: Vector): number {
-    return this.#run.squaredNorm(x.offset, x.length);
+  squaredNorm({ offset, length }: X): number {
+    return this.#pool.over(length).squaredNorm(offset, length);
   }
 
-  squaredDistance(x: Vector, y: Vector): number {
+  squaredDistance(x: X, y: X): number {
     requireSameLength(x, y);
-    return this.#run.squaredDistance(x.offset, y.offset, x.length);
+    return this.#pool.over(x.length).squaredDistance(x.offset, y.offset, x.length);
   }
 
-  addFinite(out: Vector, x: Vector): number {
+  addFinite(out: Out, x: X): number {
     requireSameLength(out, x);
-    const index = this.#run.addFinite(out.offset, x.offset, x.length);
+    const run = this.#pool.over(x.length);
+    const index = run.addFinite(out.offset, x.offset, x.length);
     return index === x.length ? -1 : index;
   }
 
-  firstNonFinite(x: Vector): number {
-    const index = this.#run.firstNonFinite(x.offset, x.length);
-    return index === x.length ? -1 : index;
+  firstNonFinite({ offset, length }: X): number {
+    const index = this.#pool.over(length).firstNonFinite(offset, length);
+    return index === length ? -1 : index;
   }
 
-  selectTopK(x: Vector, k: number, out: Region): SparseStream {
-    const n = x.length;
-    const count = Math.min(k, n);
-    requireStreamCapacity(out, count);
-    if (count === n) {
-      this.#run.selectAll(x.offset, n, out.offset);
-    } else if (count > 0 && !this.#selectBySample(x, count, out)) {
-      const scratch = this.#scratch.reserve(HISTOGRAM_BYTES);
-      this.#run.selectByRadix(x.offset, n, count, out.offset, scratch);
-    }
-    return { offset: out.offset, count };
+  selectTopK(x: X, k: Of<'k'>, out: Region & At<'entries'>): SparseStream {
+    return this.sparsification.selectTopK(x, k, out);
   }
 
-  clearAt(x: Vector, stream: SparseStream): void {
-    const { offset, count } = stream;
-    const done = this.#run.clearAt(x.offset, x.length, offset, count);
-    if (done < count) throw this.#outside(stream, done, x.length);
+  clearAt(x: Out, stream: Stream): void {
+    const done = this.#run.clearAt(x.offset, x.length, stream.offset, stream.count);
+    if (done < stream.count) throw this.#outside(stream, done, x.length);
   }
 
-  scatterAdd(out: Vector, stream: SparseStream, factor: number): void {
+  scatterAdd(out: Out, stream: Stream, factor: number): void {
     const { offset, count } = stream;
     const done = this.#run.scatterAdd(out.offset, out.length, offset, count, factor);
     if (done < count) throw this.#outside(stream, done, out.length);
   }
 
-  twoMeans(x: Vector): TwoMeans {
-    this.#run.twoMeans(x.offset, x.length);
-    return { plus: this.#run.plusMean(), minus: this.#run.minusMean() };
+  twoMeans({ offset, length }: X): TwoMeans {
+    const run = this.#run;
+    if (this.#pool.shares(length)) return this.#sharedMeans(offset, length);
+    run.twoMeans(offset, length);
+    return { plus: run.plusMean(), minus: run.minusMean() };
   }
 
-  shiftBySign(x: Vector, plus: number, minus: number): void {
-    this.#run.shiftBySign(x.offset, x.length, plus, minus);
+  shiftBySign({ offset, length }: Out, plus: number, minus: number): void {
+    this.#pool.over(length).shiftBySign(offset, length, plus, minus);
   }
 
-  /** False where sampling does not pay or the sample misled: nothing is selected yet. */
-  #selectBySample(x: Vector, k: number, out: Region): boolean {
-    const plan = samplePlan(x.length, k);
-    if (plan === undefined) return false;
-    const { size, rank, capacity } = plan;
-    const scratch = this.#scratch.reserve(HISTOGRAM_BYTES + 4 * size + 8 * capacity);
-    const selected = this.#run.selectBySample(
-      x.offset,
-      x.length,
-      k,
-      out.offset,
-      scratch,
-      size,
-      rank,
-      capacity,
-    );
-    return selected !== 0;
+  #sharedMeans(x: Of<'x'>, n: Of<'n'>): TwoMeans {
+    const sums = this.#signSums.f64(3 * Math.ceil(n / SLICE));
+    this.#pool.sliced.storeSignSums(x, n, sums.byteOffset as Of<'sums'>);
+    let plus = 0;
+    let minus = 0;
+    let count = 0;
+    for (let at = 0; at < 3 * Math.ceil(n / SLICE); at += 3) {
+      plus += sums[at]!;
+      minus += sums[at + 1]!;
+      count += sums[at + 2]!;
+    }
+    return {
+      plus: count === 0 ? 0 : plus / count,
+      minus: count === n ? 0 : minus / (n - count),
+    };
   }
 
   #outside(stream: SparseStream, position: number, length: number): Error {

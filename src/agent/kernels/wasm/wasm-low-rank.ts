@@ -1,44 +1,25 @@
 /** The low-rank kernels in SIMD WebAssembly. Source: `assembly/low-rank.ts`. */
-import type { Vector } from '../../memory/arena.ts';
 import { factorRank, type LowRankKernels, type Matrix } from '../low-rank.ts';
+import type { At, Elements, KernelExports } from './kernel-exports.ts';
 
-type Product = (
-  matrix: number,
-  rows: number,
-  columns: number,
-  from: number,
-  to: number,
-  rank: number,
-) => void;
-
-export interface LowRankExports {
-  readonly timesFactor: Product;
-  readonly transposedTimesFactor: Product;
-  addProduct(
-    matrix: number,
-    rows: number,
-    columns: number,
-    left: number,
-    right: number,
-    rank: number,
-    factor: number,
-  ): void;
-}
+type M = Matrix & At<'matrix'>;
+type X = Elements<'x'>;
+type Out = Elements<'out'>;
 
 export class WasmLowRank implements LowRankKernels {
-  readonly #run: LowRankExports;
+  readonly #run: KernelExports;
 
-  constructor(exports: LowRankExports) {
+  constructor(exports: KernelExports) {
     this.#run = exports;
   }
 
-  timesFactor(matrix: Matrix, right: Vector, left: Vector): void {
+  timesFactor(matrix: M, right: X, left: Out): void {
     const { offset, rows, columns } = matrix;
     const rank = factorRank(matrix, left, right);
     this.#run.timesFactor(offset, rows, columns, right.offset, left.offset, rank);
   }
 
-  transposedTimesFactor(matrix: Matrix, left: Vector, right: Vector): void {
+  transposedTimesFactor(matrix: M, left: X, right: Out): void {
     const { offset, rows, columns } = matrix;
     const rank = factorRank(matrix, left, right);
     this.#run.transposedTimesFactor(
@@ -51,7 +32,7 @@ export class WasmLowRank implements LowRankKernels {
     );
   }
 
-  addProduct(matrix: Matrix, left: Vector, right: Vector, factor: number): void {
+  addProduct(matrix: M, left: X, right: X, factor: number): void {
     this.#run.addProduct(
       matrix.offset,
       matrix.rows,

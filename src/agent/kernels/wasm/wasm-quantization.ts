@@ -1,9 +1,20 @@
-/** The quantising kernels in WebAssembly: checked arguments; a few KiB of scratch. */
-import type { Region, Vector } from '../../memory/arena.ts';
-import { clippedAt, exponentOf, type FixedSums } from '../fixed-point.ts';
+/**
+ * The quantising kernels in WebAssembly, on one thread or several. Slices begin where a run
+ * of elements that share a scale begins and where packed codes begin a byte; where there is
+ * but one run, it has its scale first. Elias codes have no places to begin at, and are
+ * left to one thread.
+ */
+import type { Arena, Region, Vector } from '../../memory/arena.ts';
+import {
+  clippedAt,
+  exponentOf,
+  roundedNormOf,
+  type FixedSums,
+} from '../fixed-point.ts';
 import {
   codeBits,
   eliasCapacity,
+  FORM_CODES,
   packedBytes,
   runsOf,
   type EliasForm,
@@ -13,231 +24,192 @@ import {
 } from '../quantization.ts';
 import { requireCapacity, requireElements } from '../preconditions.ts';
 import type { StreamName } from '../random.ts';
-import type { Scratch } from './scratch.ts';
+import { SLICE } from './job-board.ts';
+import type { At, Elements, Of } from './kernel-exports.ts';
+import type { KernelPool } from './kernel-pool.ts';
+import { Scratch } from './scratch.ts';
 
-/** What assembly/index.ts exports for quantisation. */
-export interface QuantizationExports {
-  nameStream(
-    seed: number,
-    rank: number,
-    bucket: number,
-    iteration: number,
-    purpose: number,
-  ): void;
-  quantize(
-    x: number,
-    n: number,
-    levels: number,
-    bits: number,
-    bucket: number,
-    kind: number,
-    scales: number,
-    codes: number,
-    scratch: number,
-    first: number,
-  ): void;
-  dequantize(
-    out: number,
-    n: number,
-    levels: number,
-    bits: number,
-    bucket: number,
-    scales: number,
-    codes: number,
-    add: number,
-    scratch: number,
-  ): void;
-  largestLevel(codes: number, n: number, bits: number, scratch: number): number;
-  maximum(x: number, n: number): number;
-  scaleOf(x: number, n: number, kind: number): number;
-  fixedSums(x: number, n: number, exponent: number): void;
-  fixedSum(): bigint;
-  fixedSquaresLow(): bigint;
-  fixedSquaresHigh(): bigint;
-  storeFixedSums(x: number, n: number, exponent: number, out: number): void;
-  eliasEncode(
-    codes: number,
-    n: number,
-    bits: number,
-    form: number,
-    out: number,
-    scratch: number,
-  ): number;
-  eliasDecode(
-    data: number,
-    bytes: number,
-    n: number,
-    levels: number,
-    bits: number,
-    codes: number,
-    scratch: number,
-  ): number;
-  quantizeSigns(
-    x: number,
-    n: number,
-    bucket: number,
-    means: number,
-    signs: number,
-  ): void;
-  dequantizeSigns(
-    out: number,
-    n: number,
-    bucket: number,
-    means: number,
-    signs: number,
-    add: number,
-  ): void;
-}
+type X = Elements<'x'>;
+type Out = Elements<'out'>;
+type Scales = Vector & At<'scales'>;
+type Means = Vector & At<'means'>;
+type Codes = Region & At<'codes'>;
+type Signs = Region & At<'signs'>;
+type Bytes = Region & At<'bytes'>;
+type Buckets = Quantizer & { readonly bucket: Of<'bucket'> };
 
-/** As assembly/quantize.ts and assembly/elias.ts number them. */
-export const SCALES = { max: 0, l2: 1, given: 2 } as const;
-const FORMS = { auto: 0, sparse: 1, dense: 2 } as const;
+/** As assembly/quantize.ts numbers them. */
+const SCALES = { max: 0, l2: 1, given: 2 } as const;
 
-/** Four tiles, as assembly/quantize.ts takes them. */
-export const TILES_BYTES = 256;
 const ELIAS_BYTES = 128 + 2 * 2048;
+const FIRST = 0 as Of<'first'>;
 
 export class WasmQuantization implements QuantizationKernels {
-  readonly #run: QuantizationExports;
-  readonly #scratch: Scratch;
+  readonly #arena: Arena;
+  readonly #pool: KernelPool;
+  readonly #elias: Scratch;
+  readonly #sums: Scratch;
 
-  constructor(exports: QuantizationExports, scratch: Scratch) {
-    this.#run = exports;
-    this.#scratch = scratch;
+  constructor(arena: Arena, pool: KernelPool) {
+    this.#arena = arena;
+    this.#pool = pool;
+    this.#elias = new Scratch(arena);
+    this.#sums = new Scratch(arena);
   }
 
   quantize(
-    x: Vector,
-    { levels, bucket }: Quantizer,
+    x: X,
+    { levels, bucket }: Buckets,
     scale: ScaleKind | 'given',
-    noise: StreamName,
-    scales: Vector,
-    codes: Region,
+    { seed, rank = 0, bucket: of = 0, iteration = 0, purpose = 0 }: StreamName,
+    scales: Scales,
+    codes: Codes,
   ): void {
-    const bits = codeBits(levels);
-    requireElements(scales, runsOf(x.length, bucket));
-    requireCapacity(codes, packedBytes(x.length, bits));
-    this.#run.nameStream(
-      noise.seed,
-      noise.rank ?? 0,
-      noise.bucket ?? 0,
-      noise.iteration ?? 0,
-      noise.purpose ?? 0,
-    );
-    this.#run.quantize(
-      x.offset,
-      x.length,
-      levels,
-      bits,
-      bucket,
-      SCALES[scale],
-      scales.offset,
-      codes.offset,
-      this.#scratch.reserve(TILES_BYTES),
-      0,
-    );
+    const n = x.length;
+    const bits = codeBits(levels) as Of<'bits'>;
+    requireElements(scales, runsOf(n, bucket));
+    requireCapacity(codes, packedBytes(n, bits));
+    let kind = scale;
+    if (kind !== 'given' && bucket >= n && this.#pool.shares(n)) {
+      this.#arena.f32(scales)[0] =
+        kind === 'max' ? this.#maximum(x) : roundedNormOf(this.fixedSums(x));
+      kind = 'given';
+    }
+    this.#pool
+      .over(n)
+      .quantize(
+        x.offset,
+        n,
+        levels,
+        bits,
+        bucket,
+        SCALES[kind],
+        scales.offset,
+        codes.offset,
+        this.#pool.tiles,
+        FIRST,
+        seed,
+        rank,
+        of,
+        iteration,
+        purpose,
+      );
   }
 
   dequantize(
-    out: Vector,
-    { levels, bucket }: Quantizer,
-    scales: Vector,
-    codes: Region,
+    { offset, length }: Out,
+    { levels, bucket }: Buckets,
+    scales: Scales,
+    codes: Codes,
     add: boolean,
   ): void {
-    const bits = codeBits(levels);
-    requireElements(scales, runsOf(out.length, bucket));
-    requireCapacity(codes, packedBytes(out.length, bits));
-    this.#run.dequantize(
-      out.offset,
-      out.length,
-      levels,
-      bits,
-      bucket,
-      scales.offset,
-      codes.offset,
-      Number(add),
-      this.#scratch.reserve(TILES_BYTES),
-    );
+    const bits = codeBits(levels) as Of<'bits'>;
+    requireElements(scales, runsOf(length, bucket));
+    requireCapacity(codes, packedBytes(length, bits));
+    this.#pool
+      .over(length)
+      .dequantize(
+        offset,
+        length,
+        levels,
+        bits,
+        bucket,
+        scales.offset,
+        codes.offset,
+        Number(add),
+        this.#pool.tiles,
+      );
   }
 
-  largestLevel(codes: Region, count: number, levels: number): number {
-    const bits = codeBits(levels);
+  largestLevel(codes: Codes, count: Of<'n'>, levels: number): number {
+    const bits = codeBits(levels) as Of<'bits'>;
     requireCapacity(codes, packedBytes(count, bits));
-    const scratch = this.#scratch.reserve(TILES_BYTES);
-    return this.#run.largestLevel(codes.offset, count, bits, scratch);
+    const run = this.#pool.over(count);
+    return run.largestLevel(codes.offset, count, bits, this.#pool.tiles);
   }
 
-  clippedMaximum(x: Vector, clip: number): number {
-    const largest = this.#run.maximum(x.offset, x.length);
-    if (clip === 0) return largest;
-    return clippedAt(largest, clip, this.fixedSums(x));
+  clippedMaximum(x: X, clip: number): number {
+    const largest = this.#maximum(x);
+    return clip === 0 ? largest : clippedAt(largest, clip, this.fixedSums(x));
   }
 
-  fixedSums({ offset, length }: Vector): FixedSums {
-    const exponent = exponentOf(this.#run.maximum(offset, length));
-    this.#run.fixedSums(offset, length, exponent + 127);
-    const squares = (this.#run.fixedSquaresHigh() << 32n) + this.#run.fixedSquaresLow();
-    return { count: length, exponent, sum: this.#run.fixedSum(), squares };
+  fixedSums(x: X): FixedSums {
+    const count = x.length;
+    const run = this.#pool.over(count);
+    const exponent = exponentOf(run.maximum(x.offset, count));
+    const sums = this.#sums.i64(3 * Math.max(1, Math.ceil(count / SLICE)));
+    const place = sums.byteOffset as Of<'sums'>;
+    const parts = run.storeFixedSums(x.offset, count, exponent + 127, place);
+    let sum = sums[0]!;
+    let low = sums[1]!;
+    let high = sums[2]!;
+    for (let at = 3; at < 3 * parts; at += 3) {
+      sum += sums[at]!;
+      low += sums[at + 1]!;
+      high += sums[at + 2]!;
+    }
+    return { count, exponent, sum, squares: (high << 32n) + low };
   }
 
   eliasEncode(
-    codes: Region,
-    count: number,
+    codes: Codes,
+    count: Of<'n'>,
     levels: number,
     form: EliasForm,
-    out: Region,
+    out: Bytes,
   ): number {
-    const bits = codeBits(levels);
+    const bits = codeBits(levels) as Of<'bits'>;
     requireCapacity(codes, packedBytes(count, bits));
     requireCapacity(out, eliasCapacity(count, levels, form));
-    const scratch = this.#scratch.reserve(ELIAS_BYTES);
-    return this.#run.eliasEncode(
+    const { eliasEncode } = this.#pool.exports;
+    const scratch = this.#elias.reserve(ELIAS_BYTES) as Of<'scratch'>;
+    return eliasEncode(
       codes.offset,
       count,
       bits,
-      FORMS[form],
+      FORM_CODES[form],
       out.offset,
       scratch,
     );
   }
 
-  eliasDecode(data: Region, count: number, levels: number, codes: Region): number {
-    const bits = codeBits(levels);
+  eliasDecode(data: Bytes, count: Of<'n'>, levels: number, codes: Codes): number {
+    const bits = codeBits(levels) as Of<'bits'>;
     requireCapacity(codes, packedBytes(count, bits));
-    return this.#run.eliasDecode(
+    const { eliasDecode } = this.#pool.exports;
+    return eliasDecode(
       data.offset,
       data.bytes,
       count,
       levels,
       bits,
       codes.offset,
-      this.#scratch.reserve(ELIAS_BYTES),
+      this.#elias.reserve(ELIAS_BYTES) as Of<'scratch'>,
     );
   }
 
-  quantizeSigns(x: Vector, bucket: number, means: Vector, signs: Region): void {
+  quantizeSigns(x: Out, bucket: Of<'bucket'>, means: Means, signs: Signs): void {
     requireElements(means, 2 * runsOf(x.length, bucket));
     requireCapacity(signs, packedBytes(x.length, 1));
-    this.#run.quantizeSigns(x.offset, x.length, bucket, means.offset, signs.offset);
+    const run = this.#pool.over(x.length);
+    run.quantizeSigns(x.offset, x.length, bucket, means.offset, signs.offset);
   }
 
   dequantizeSigns(
-    out: Vector,
-    bucket: number,
-    means: Vector,
-    signs: Region,
+    { offset, length }: Out,
+    bucket: Of<'bucket'>,
+    means: Means,
+    signs: Signs,
     add: boolean,
   ): void {
-    requireElements(means, 2 * runsOf(out.length, bucket));
-    requireCapacity(signs, packedBytes(out.length, 1));
-    this.#run.dequantizeSigns(
-      out.offset,
-      out.length,
-      bucket,
-      means.offset,
-      signs.offset,
-      Number(add),
-    );
+    requireElements(means, 2 * runsOf(length, bucket));
+    requireCapacity(signs, packedBytes(length, 1));
+    const run = this.#pool.over(length);
+    const from = signs.offset;
+    run.dequantizeSigns(offset, length, bucket, means.offset, from, Number(add));
+  }
+
+  #maximum({ offset, length }: X): number {
+    return this.#pool.over(length).maximum(offset, length);
   }
 }

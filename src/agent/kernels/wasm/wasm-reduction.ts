@@ -1,108 +1,86 @@
 /**
- * The reduction kernels in SIMD WebAssembly, of either type of value. Source:
- * `assembly/stream-reduction.ts`.
+ * The reduction kernels in SIMD WebAssembly, of either type of value. Streams are reduced
+ * on the calling thread, and so are f64 values. Source: `assembly/stream-reduction.ts`.
  */
-import type { Arena, Region, Vector } from '../../memory/arena.ts';
+import type { Arena, Region } from '../../memory/arena.ts';
 import type { SparseStream } from '../../memory/entries.ts';
-import { requireSameLength, requireStreamCapacity } from '../preconditions.ts';
+import {
+  requireSameLength,
+  requireStreamCapacity,
+  requireWithin,
+} from '../preconditions.ts';
 import {
   ABSENT_BITS,
-  OPERATION_CODES,
-  requireWithin,
   type ReduceOperation,
   type ReductionKernels,
 } from '../reduction.ts';
 import type { ValueBytes, ValueType } from '../../memory/value-type.ts';
+import type { At, Elements, KernelExports, Of, Stream } from './kernel-exports.ts';
+import type { KernelPool } from './kernel-pool.ts';
 
-type Combine = (op: number, out: number, x: number, n: number) => void;
-type Scatter = (op: number, out: number, stream: number, count: number) => void;
-type Merge = (
-  op: number,
-  a: number,
-  aCount: number,
-  b: number,
-  bCount: number,
-  out: number,
-) => number;
-type Ordered = (stream: number, count: number, start: number, end: number) => number;
-
-export interface ReductionExports {
-  combine: Combine;
-  combine64: Combine;
-  scatter: Scatter;
-  scatter64: Scatter;
-  merge: Merge;
-  merge64: Merge;
-  firstDisordered: Ordered;
-}
+/** As assembly/stream-reduction.ts numbers them. */
+const OPERATION_CODES = { sum: 0, min: 1, max: 2, prod: 3 } as const;
 
 /** What the kernels of one type of value are made of. */
-interface ReductionSteps {
+interface ReductionSteps extends Pick<KernelExports, 'combine' | 'scatter' | 'merge'> {
   readonly bytes: ValueBytes;
-  readonly combine: Combine;
-  readonly scatter: Scatter;
-  readonly merge: Merge;
-  readonly firstDisordered: Ordered;
 }
 
-export function reductionSteps(run: ReductionExports, type: ValueType): ReductionSteps {
-  const { firstDisordered } = run;
+export function reductionSteps(pool: KernelPool, type: ValueType): ReductionSteps {
+  const { combine64, scatter, scatter64, merge, merge64 } = pool.exports;
   if (type === 'f64') {
-    const { combine64, scatter64, merge64 } = run;
-    return {
-      bytes: 8,
-      combine: combine64,
-      scatter: scatter64,
-      merge: merge64,
-      firstDisordered,
-    };
+    return { bytes: 8, combine: combine64, scatter: scatter64, merge: merge64 };
   }
   return {
     bytes: 4,
-    combine: run.combine,
-    scatter: run.scatter,
-    merge: run.merge,
-    firstDisordered,
+    combine: (operation, out, x, n) => {
+      pool.over(n).combine(operation, out, x, n);
+    },
+    scatter,
+    merge,
   };
 }
 
 export class WasmReduction implements ReductionKernels {
   readonly #arena: Arena;
+  readonly #pool: KernelPool;
   readonly #steps: ReductionSteps;
 
-  constructor(arena: Arena, steps: ReductionSteps) {
+  constructor(arena: Arena, pool: KernelPool, steps: ReductionSteps) {
     this.#arena = arena;
+    this.#pool = pool;
     this.#steps = steps;
   }
 
-  clear(operation: ReduceOperation, { offset, length }: Vector): void {
-    const words = (length * this.#steps.bytes) / 4;
-    this.#arena.u32(offset, words).fill(operation === 'sum' ? 0 : ABSENT_BITS);
+  clear(operation: ReduceOperation, { offset, length }: Elements<'out'>): void {
+    const words = ((length * this.#steps.bytes) / 4) as Of<'n'>;
+    if (operation === 'sum') this.#pool.over(words).fill(offset, words, 0);
+    else this.#arena.u32(offset, words).fill(ABSENT_BITS);
   }
 
-  combine(operation: ReduceOperation, out: Vector, x: Vector): void {
+  combine(operation: ReduceOperation, out: Elements<'out'>, x: Elements<'x'>): void {
     requireSameLength(out, x);
     this.#steps.combine(OPERATION_CODES[operation], out.offset, x.offset, x.length);
   }
 
   scatter(
     operation: ReduceOperation,
-    out: Vector,
+    out: Elements<'out'>,
     start: number,
-    { offset, count }: SparseStream,
+    { offset, count }: Stream,
   ): void {
     const indices = this.#arena.u32(offset, count);
     requireWithin(indices[0], indices[count - 1], start, out.length);
     // The address of element 0 may lie before the arena: addresses wrap at 4 GiB.
-    const base = out.offset - this.#steps.bytes * start;
+    const base = (out.offset - this.#steps.bytes * start) as Of<'out'>;
     this.#steps.scatter(OPERATION_CODES[operation], base, offset, count);
   }
 
   merge(
     operation: ReduceOperation,
-    a: SparseStream,
-    b: SparseStream,
-    out: Region,
+    a: Stream,
+    b: Stream,
+    out: Region & At<'entries'>,
   ): SparseStream {
     requireStreamCapacity(out, a.count + b.count, this.#steps.bytes);
     const count = this.#steps.merge(
@@ -116,8 +94,9 @@ export class WasmReduction implements ReductionKernels {
     return { offset: out.offset, count };
   }
 
-  firstDisordered({ offset, count }: SparseStream, start: number, end: number): number {
-    const position = this.#steps.firstDisordered(offset, count, start, end);
+  firstDisordered({ offset, count }: Stream, start: number, end: number): number {
+    const { firstDisordered } = this.#pool.exports;
+    const position = firstDisordered(offset, count, start, end);
     return position === count ? -1 : position;
   }
 

@@ -1,9 +1,11 @@
 /**
- * The sparsifiers' kernels in SIMD WebAssembly: arguments checked, scratch provided.
- * Sources in `assembly/`: threshold-selection, indexed.
+ * Selection and the sparsifiers' kernels in SIMD WebAssembly: arguments checked, scratch
+ * provided; large vectors by slices, with the same results. Sources in `assembly/`:
+ * selection, threshold-selection, indexed.
  */
 import type { Arena, Region, Vector } from '../../memory/arena.ts';
 import type { SparseStream } from '../../memory/entries.ts';
+import { floatOf } from '../float-bits.ts';
 import {
   requireIndexCapacity,
   requireSameLength,
@@ -17,110 +19,105 @@ import {
   type SparsificationKernels,
   type StreamRoom,
 } from '../sparsification.ts';
-import type { Scratch } from './scratch.ts';
+import type { At, Elements, KernelExports, Of, Stream } from './kernel-exports.ts';
+import type { KernelPool } from './kernel-pool.ts';
+import { samplePlan } from './sample-plan.ts';
+import { Scratch } from './scratch.ts';
+import { SlicedSelection } from './sliced-selection.ts';
+import { HISTOGRAM_BYTES } from './thread-scratch.ts';
 
-export interface SparsificationExports {
-  kthMagnitude(x: number, n: number, k: number, scratch: number): number;
-  appendAtLeast(
-    x: number,
-    n: number,
-    threshold: number,
-    first: number,
-    limit: number,
-    indices: number,
-    values: number,
-  ): number;
-  selectTopKPerRun(
-    x: number,
-    n: number,
-    run: number,
-    k: number,
-    tailK: number,
-    first: number,
-    indices: number,
-    values: number,
-    scratch: number,
-  ): void;
-  gatherAt(x: number, n: number, list: number, count: number, out: number): number;
-  nameStream(
-    seed: number,
-    rank: number,
-    bucket: number,
-    iteration: number,
-    purpose: number,
-  ): void;
-  sampleIndices(n: number, k: number, words: number, bitmap: number, out: number): void;
-}
+type X = Elements<'x'>;
+/** Room for entries: their indices, then their values. */
+type Entries = Region & At<'entries'>;
 
-/** Scratch of the histograms in assembly/selection.ts. */
-export const HISTOGRAM_BYTES = 32_768;
 /** Scratch of eight blocks of random words in assembly/indexed.ts. */
 const BLOCKS_BYTES = 128;
 
 export class WasmSparsification implements SparsificationKernels {
   readonly #arena: Arena;
-  readonly #run: SparsificationExports;
+  readonly #pool: KernelPool;
+  readonly #run: KernelExports;
+  readonly #sliced: SlicedSelection;
   readonly #scratch: Scratch;
 
-  constructor(arena: Arena, exports: SparsificationExports, scratch: Scratch) {
+  constructor(arena: Arena, pool: KernelPool) {
     this.#arena = arena;
-    this.#run = exports;
-    this.#scratch = scratch;
+    this.#pool = pool;
+    this.#run = pool.exports;
+    this.#sliced = new SlicedSelection(arena, pool);
+    this.#scratch = new Scratch(arena);
   }
 
-  kthMagnitude({ offset, length }: Vector, k: number): number {
-    if (k < 1 || k > length) throw new Error(`internal: magnitude ${k} of ${length}`);
-    const scratch = this.#scratch.reserve(HISTOGRAM_BYTES);
-    return this.#run.kthMagnitude(offset, length, k, scratch);
+  /** As `Kernels.selectTopK`. */
+  selectTopK(x: X, k: Of<'k'>, out: Entries): SparseStream {
+    const n = x.length;
+    const { offset } = out;
+    const count = Math.min(k, n) as Of<'k'>;
+    requireStreamCapacity(out, count);
+    if (k >= n) {
+      this.#run.selectAll(x.offset, n, offset);
+    } else if (count > 0 && this.#pool.shares(n)) {
+      const indices = out.offset as number as Of<'indices'>;
+      const values = (offset + 4 * count) as Of<'values'>;
+      this.#sliced.selectTopK(x, count, { indices, values });
+    } else if (count > 0 && !this.#selectBySample(x, count, out)) {
+      this.#run.selectByRadix(x.offset, n, count, offset, this.#pool.bins);
+    }
+    return { offset, count };
+  }
+
+  kthMagnitude(x: X, k: Of<'k'>): number {
+    if (k < 1 || k > x.length)
+      throw new Error(`internal: magnitude ${k} of ${x.length}`);
+    return this.#pool.shares(x.length)
+      ? floatOf(this.#sliced.kthLargest(x, k))
+      : this.#run.kthMagnitude(x.offset, x.length, k, this.#pool.bins);
   }
 
   appendAtLeast(
-    x: Vector,
+    x: X,
     threshold: number,
-    first: number,
+    first: Of<'first'>,
     room: StreamRoom,
     count: number,
     limit: number,
   ): number {
-    const indices = room.offset + 4 * count;
-    const found = this.#run.appendAtLeast(
-      x.offset,
-      x.length,
-      threshold,
-      first,
-      Math.min(limit, room.capacity - count),
-      indices,
-      indices + 4 * room.capacity,
+    const { offset, length } = x;
+    const most = Math.min(limit, room.capacity - count);
+    const indices = (room.offset + 4 * count) as Of<'indices'>;
+    const values = (indices + 4 * room.capacity) as Of<'values'>;
+    if (this.#pool.shares(length)) {
+      const place = { indices, values };
+      const found = this.#sliced.appendAtLeast(x, threshold, first, most, place);
+      if (found !== undefined) return count + found;
+    }
+    const run = this.#run;
+    return (
+      count + run.appendAtLeast(offset, length, threshold, first, most, indices, values)
     );
-    return count + found;
   }
 
   selectTopKPerRun(
-    x: Vector,
-    run: number,
-    k: number,
+    x: X,
+    run: Of<'run'>,
+    k: Of<'k'>,
     tailK: number,
     out: Region,
   ): SparseStream {
     const n = x.length;
     const count = entriesPerRun(n, run, k, tailK);
     requireStreamCapacity(out, count);
-    this.#run.selectTopKPerRun(
-      x.offset,
-      n,
-      run,
-      k,
-      tailK,
-      0,
-      out.offset,
-      out.offset + 4 * count,
-      this.#scratch.reserve(HISTOGRAM_BYTES),
-    );
+    const indices = out.offset as Of<'indices'>;
+    const values = (out.offset + 4 * count) as Of<'values'>;
+    const first = 0 as Of<'first'>;
+    const { bins } = this.#pool;
+    this.#pool
+      .over(n)
+      .selectTopKPerRun(x.offset, n, run, k, tailK, first, indices, values, bins);
     return { offset: out.offset, count };
   }
 
-  gatherAt(x: Vector, indices: IndexList, out: Vector): void {
-    const { offset, count } = indices;
+  gatherAt(x: X, { offset, count }: Stream, out: Vector & At<'out'>): void {
     requireSameLength({ offset, length: count }, out);
     const done = this.#run.gatherAt(x.offset, x.length, offset, count, out.offset);
     if (done < count) {
@@ -128,12 +125,45 @@ export class WasmSparsification implements SparsificationKernels {
     }
   }
 
-  drawIndices(n: number, k: number, name: StreamName, out: Region): IndexList {
+  drawIndices(
+    n: number,
+    k: number,
+    { seed, rank = 0, bucket = 0, iteration = 0, purpose = 0 }: StreamName,
+    out: Region & At<'indices'>,
+  ): IndexList {
     requireIndexCapacity(out, k, n);
-    const { seed, rank = 0, bucket = 0, iteration = 0, purpose = 0 } = name;
     const scratch = this.#scratch.reserve(BLOCKS_BYTES + 8 * Math.ceil(n / 64));
-    this.#run.nameStream(seed, rank, bucket, iteration, purpose);
-    this.#run.sampleIndices(n, k, scratch, scratch + BLOCKS_BYTES, out.offset);
+    this.#run.sampleIndices(
+      n,
+      k,
+      scratch as Of<'scratch'>,
+      (scratch + BLOCKS_BYTES) as Of<'scratch'>,
+      out.offset,
+      seed,
+      rank,
+      bucket,
+      iteration,
+      purpose,
+    );
     return { offset: out.offset, count: k };
+  }
+
+  /** False where sampling does not pay or the sample misled: nothing is selected yet. */
+  #selectBySample(x: X, k: Of<'k'>, out: Entries): boolean {
+    const plan = samplePlan(x.length, k);
+    if (plan === undefined) return false;
+    const { size, rank, capacity } = plan;
+    const scratch = this.#scratch.reserve(HISTOGRAM_BYTES + 4 * size + 8 * capacity);
+    const selected = this.#run.selectBySample(
+      x.offset,
+      x.length,
+      k,
+      out.offset,
+      scratch as Of<'scratch'>,
+      size,
+      rank,
+      capacity as Of<'capacity'>,
+    );
+    return selected !== 0;
   }
 }

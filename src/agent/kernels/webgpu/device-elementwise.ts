@@ -1,4 +1,5 @@
 /** Elementwise work on vectors of a GPU, enqueued: nothing here waits, but `firstNonFinite`. */
+import { bitsOf, floatOf } from '../float-bits.ts';
 import {
   add,
   blend,
@@ -13,7 +14,6 @@ import {
 } from '../wgsl/elementwise.ts';
 import type { GpuDevice } from './gpu-device.ts';
 import { windowsOf, wholeOf, type GpuPart, type GpuVector } from './gpu-vector.ts';
-import { bitsOf, floatOf } from './pipeline-cache.ts';
 
 const NOTHING_FOUND = 0xffff_ffff;
 

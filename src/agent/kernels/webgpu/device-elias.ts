@@ -1,5 +1,5 @@
 /** Elias ω codes on the GPU: packed codes become the stream that a CPU makes of them. */
-import type { EliasForm } from '../quantization.ts';
+import { FORM_CODES, type EliasForm } from '../quantization.ts';
 import {
   BLOCK_WORDS,
   ELIAS_BLOCK,
@@ -9,8 +9,6 @@ import {
 } from '../wgsl/elias.ts';
 import type { GpuDevice } from './gpu-device.ts';
 import { wholeOf, type GpuPart } from './gpu-vector.ts';
-
-const FORMS = { auto: 0, sparse: 1, dense: 2 } as const;
 
 /** Bits of a stream that can be counted. */
 const MOST_BITS = 2 ** 32 - 1;
@@ -52,7 +50,7 @@ export class DeviceElias implements Disposable {
       eliasPlace,
       1,
       { blocks, streams: stream },
-      { count, length: n, form: FORMS[form] },
+      { count, length: n, form: FORM_CODES[form] },
     );
     commands.dispatch(
       eliasWrite,

@@ -3,6 +3,7 @@
  * of vectors, for the host; of runs of a vector, from which norms and means are made there.
  */
 import { exponentOf, type FixedSums } from '../fixed-point.ts';
+import { floatOf } from '../float-bits.ts';
 import { runsOf } from '../quantization.ts';
 import { ROWS_TILE } from '../wgsl/elementwise.ts';
 import {
@@ -24,7 +25,6 @@ import {
   type GpuPart,
   type GpuVector,
 } from './gpu-vector.ts';
-import { floatOf } from './pipeline-cache.ts';
 
 /** Longer than any vector. */
 const WHOLE = 2 ** 30;

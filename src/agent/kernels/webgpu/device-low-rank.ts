@@ -1,4 +1,5 @@
 /** Low-rank products on the GPU: what `kernels/low-rank.ts` promises, for matrices there. */
+import { bitsOf } from '../float-bits.ts';
 import { ROWS_TILE } from '../wgsl/elementwise.ts';
 import {
   addProduct,
@@ -8,7 +9,6 @@ import {
 } from '../wgsl/low-rank.ts';
 import type { GpuDevice } from './gpu-device.ts';
 import { windowsOf, type GpuPart, type GpuVector } from './gpu-vector.ts';
-import { bitsOf } from './pipeline-cache.ts';
 import { WholeRuns } from './whole-runs.ts';
 
 /** rows · columns elements, row-major. */

@@ -4,6 +4,7 @@
  * GPU, ascending; several selections can share one, each in a place of its own. No step
  * waits for the host, except to learn how many entries reached a threshold.
  */
+import { bitsOf, floatOf } from '../float-bits.ts';
 import {
   BINS,
   choose,
@@ -19,7 +20,6 @@ import {
 import type { GpuStream } from './device-elementwise.ts';
 import type { GpuDevice } from './gpu-device.ts';
 import { windowsOf, wholeOf, type GpuPart, type GpuVector } from './gpu-vector.ts';
-import { bitsOf, floatOf } from './pipeline-cache.ts';
 
 /** The digits of a magnitude, from the top. */
 const DIGITS = [

@@ -2,11 +2,11 @@
  * Means and moments of vectors on the GPU, right to far better than 1e-6 (`wgsl/sums.ts`):
  * the device adds up tiles, the host adds the tiles in f64.
  */
+import { bitsOf } from '../float-bits.ts';
 import type { Moments, TwoMeans } from '../kernels.ts';
 import { SUM_TILE, SUM_WORDS, tileSquares, tileSums } from '../wgsl/sums.ts';
 import type { GpuDevice } from './gpu-device.ts';
 import { wholeOf, type GpuPart, type GpuVector } from './gpu-vector.ts';
-import { bitsOf } from './pipeline-cache.ts';
 
 /** Of the entries of one sign. */
 interface ClassSum {

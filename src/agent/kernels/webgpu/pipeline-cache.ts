@@ -94,18 +94,3 @@ function sourceText(kernel: KernelSource, subgroups: boolean): string {
     code,
   ].join('\n');
 }
-
-const words = new Uint32Array(1);
-const floats = new Float32Array(words.buffer);
-
-/** The bits of a number as f32, for a parameter. */
-export function bitsOf(value: number): number {
-  floats[0] = value;
-  return words[0]!;
-}
-
-/** The f32 of these bits. */
-export function floatOf(bits: number): number {
-  words[0] = bits;
-  return floats[0]!;
-}

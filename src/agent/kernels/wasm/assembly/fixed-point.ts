@@ -30,27 +30,23 @@ let sum: i64 = 0;
 let squaresLow: u64 = 0;
 let squaresHigh: u64 = 0;
 
-/** Σ of units with their signs, of the last `fixedSums`. */
-export function fixedSum(): i64 {
-  return sum;
-}
-
-/** Σ of units², its lowest 32 bits. */
-export function fixedSquaresLow(): u64 {
+/** Of Σ of units² of the last `fixedSums`, the lowest 32 bits. */
+function fixedSquaresLow(): u64 {
   return squaresLow & LOW_WORD;
 }
 
 /** The bits above. */
-export function fixedSquaresHigh(): u64 {
+function fixedSquaresHigh(): u64 {
   return squaresHigh + (squaresLow >> 32);
 }
 
-/** Both sums of a slice to memory: Σ, and the two parts of Σ², of 64 bits each. */
-export function storeFixedSums(x: usize, n: u32, exponent: u32, out: usize): void {
+/** Both sums to memory: Σ, and the two parts of Σ², of 64 bits each. Returns 1. */
+export function storeFixedSums(x: usize, n: u32, exponent: u32, out: usize): u32 {
   fixedSums(x, n, exponent);
   store<i64>(out, sum);
   store<u64>(out, fixedSquaresLow(), 8);
   store<u64>(out, fixedSquaresHigh(), 16);
+  return 1;
 }
 
 /** √Σv² of a run whose largest magnitude is given. */

@@ -3,21 +3,14 @@
  * argument is a byte address or an element count in the imported shared memory; there
  * are no managed objects and no static data, so that instances of several threads can
  * share one memory. What a call leaves beside its result is in module globals, which
- * each instance has for itself. `../wasm-kernels.ts` checks arguments and owns scratch.
+ * each instance has for itself. `../kernel-exports.ts` has the kinds of the arguments.
  */
 export { add, blend, copy, fill, scale, shiftBySign } from './elementwise';
 export { eliasDecode, eliasEncode } from './elias';
-export {
-  fixedSquaresHigh,
-  fixedSquaresLow,
-  fixedSum,
-  fixedSums,
-  storeFixedSums,
-} from './fixed-point';
+export { storeFixedSums } from './fixed-point';
 export { gatherAt, sampleIndices } from './indexed';
 export { addProduct, timesFactor, transposedTimesFactor } from './low-rank';
-export { nameStream } from './philox';
-export { dequantize, largestLevel, maximum, quantize, scaleOf } from './quantize';
+export { dequantize, largestLevel, maximum, quantize } from './quantize';
 export {
   addFinite,
   centralSum,
@@ -50,7 +43,7 @@ export {
   collectSlice,
   compactSlice,
   countAtLeast,
-  placeSlice,
+  placeSlices,
 } from './sliced-selection';
 export { clearAt, scatterAdd } from './sparse-stream';
 export {

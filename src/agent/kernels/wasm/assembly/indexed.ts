@@ -2,7 +2,7 @@
  * Reading a vector through a list of indices, and drawing such a list by lot. Indices may
  * come from another rank: they are checked before anything is written.
  */
-import { drawEightBlocks } from './philox';
+import { drawEightBlocks, nameStream } from './philox';
 import { firstOutside } from './sparse-stream';
 
 /** Returns the position of the first bad index, or `count`: done. */
@@ -29,8 +29,8 @@ function mark(bitmap: usize, i: u32): bool {
 
 /**
  * Floyd's sample of k of n (Bentley and Floyd, CACM 1987): for j from n − k up, one of
- * [0, j], or j itself where that one was drawn before. Two words of the stream that
- * `nameStream` has named make one draw. `words`: 128 bytes; `bitmap`: ⌈n / 64⌉ words of 8
+ * [0, j], or j itself where that one was drawn before. Two words of the stream that the
+ * last five name make one draw. `words`: 128 bytes; `bitmap`: ⌈n / 64⌉ words of 8
  * bytes, whose order sorts the result.
  */
 export function sampleIndices(
@@ -39,7 +39,13 @@ export function sampleIndices(
   words: usize,
   bitmap: usize,
   out: usize,
+  seed: u32,
+  rank: u32,
+  streamBucket: u32,
+  iteration: u32,
+  purpose: u32,
 ): void {
+  nameStream(seed, rank, streamBucket, iteration, purpose);
   const blocks: u32 = (n >>> 6) + (n & 63 ? 1 : 0);
   memory.fill(bitmap, 0, (<usize>blocks) << 3);
   for (let draw: u32 = 0; draw < k; draw++) {

@@ -7,7 +7,7 @@
  */
 import { normOf } from './fixed-point';
 import { packCodes, TILE, TILE_BYTES, unpackCodes } from './packed-codes';
-import { drawEightBlocks, drawWord } from './philox';
+import { drawEightBlocks, drawWord, nameStream } from './philox';
 
 const MAGNITUDE: u32 = 0x7fffffff;
 const TWO_64: f32 = 18446744073709551616.0;
@@ -43,7 +43,7 @@ export function maximum(x: usize, n: u32): f32 {
 }
 
 /** The scale of a run of n elements. */
-export function scaleOf(x: usize, n: u32, kind: u32): f32 {
+function scaleOf(x: usize, n: u32, kind: u32): f32 {
   const largest = maximum(x, n);
   return kind == SCALE_MAX ? largest : normOf(x, n, largest);
 }
@@ -59,8 +59,8 @@ function factorOf(scale: f32, lift: f32, levels: u32): f32 {
 
 /**
  * `bits` of a code at `levels` levels. x begins at element `first`, a multiple of 32, of
- * the vector that the random bits are for. `scratch`: 256 bytes, for the random bits of
- * two tiles, the codes of one and a tail.
+ * the vector that the random bits are for, whose stream the last five name. `scratch`:
+ * 256 bytes, for the random bits of two tiles, the codes of one and a tail.
  */
 export function quantize(
   x: usize,
@@ -73,7 +73,13 @@ export function quantize(
   codes: usize,
   scratch: usize,
   first: u32,
+  seed: u32,
+  rank: u32,
+  streamBucket: u32,
+  iteration: u32,
+  purpose: u32,
 ): void {
+  nameStream(seed, rank, streamBucket, iteration, purpose);
   const tile = scratch + 2 * TILE_BYTES;
   const tail = tile + TILE_BYTES;
   const top = <f32>levels * 65536;
@@ -261,7 +267,7 @@ export function dequantize(
   }
 }
 
-/** The largest level that a code of so many bits can have: a mask. */
+/** The largest level that a code of this many bits can have: a mask. */
 function levelsOf(bits: u32): u32 {
   return (1 << (bits - 1)) - 1;
 }

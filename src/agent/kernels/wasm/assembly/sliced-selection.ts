@@ -6,7 +6,7 @@
  * * count, then compact: `countAtLeast`, places by the caller, `compactSlice`. Reads the
  *   vector twice, needs no room.
  * * collect, then place: `collectSlice` into a room of the thread, places by the caller,
- *   `placeSlice`. Reads the vector once, copies what was found.
+ *   `placeSlices`. Reads the vector once, copies what was found.
  */
 import { compact } from './selection';
 
@@ -96,10 +96,13 @@ export function collectSlice(
   store<u32>(record, <u32>(values + from), 12);
 }
 
-/** Copies a record's entries to their place. */
-export function placeSlice(record: usize, indices: usize, values: usize): void {
-  const place = (<usize>load<u32>(record)) << 2;
-  const bytes = (<usize>load<u32>(record, 4)) << 2;
-  memory.copy(indices + place, <usize>load<u32>(record, 8), bytes);
-  memory.copy(values + place, <usize>load<u32>(record, 12), bytes);
+/** Copies the entries of n records to their places. */
+export function placeSlices(record: usize, n: u32, indices: usize, values: usize): void {
+  for (let i: u32 = 0; i < n; i++) {
+    const place = (<usize>load<u32>(record)) << 2;
+    const bytes = (<usize>load<u32>(record, 4)) << 2;
+    memory.copy(indices + place, <usize>load<u32>(record, 8), bytes);
+    memory.copy(values + place, <usize>load<u32>(record, 12), bytes);
+    record += 16;
+  }
 }

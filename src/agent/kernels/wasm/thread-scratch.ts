@@ -1,0 +1,14 @@
+/** What each thread has for itself in the arena: histograms, then tiles, then a cursor. */
+
+/** Scratch of the histograms in assembly/selection.ts. */
+export const HISTOGRAM_BYTES = 32_768;
+/** Four tiles, as assembly/quantize.ts takes them. */
+const TILES_BYTES = 256;
+/** Words that several threads write have lines of their own. */
+const LINE = 64;
+
+export const TILES = HISTOGRAM_BYTES;
+export const CURSOR = TILES + TILES_BYTES;
+/** A count of all threads: the first thread's. */
+export const TOTAL = CURSOR + LINE;
+export const THREAD_BYTES = TOTAL + LINE;
