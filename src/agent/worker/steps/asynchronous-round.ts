@@ -117,7 +117,7 @@ export class AsynchronousRound {
     const { engine, inspects, learningRate, requireFinite, threads } = this.#options;
     const began = performance.now();
     const gradient = await thread.compute(iteration);
-    const asks = performance.now();
+    const computed = performance.now();
     this.#order.pushed(iteration);
     const next = this.#order.next();
     const pushing = engine.call('push', {
@@ -137,16 +137,17 @@ export class AsynchronousRound {
     }
     const ended = performance.now();
     // For the engine, which may be at another thread's gradient, for weights, and to begin.
-    const idle = ended - asks - push.profile.wall;
+    const idle = ended - computed - push.profile.wall;
     const waits = threads.length > 1 ? [waited(Math.max(0, idle))] : [];
     this.#pushed.set(iteration, {
       ...{ gradient, push, thread: index, staleness, waits, began, ended },
     });
-    if (asked?.begun === undefined && asked !== undefined) {
+    if (asked?.begun !== undefined) {
+      this.#begins(asked.iteration);
+    } else if (asked !== undefined) {
       this.#order.fence(asked.iteration);
       this.#wake();
     }
-    if (asked?.begun !== undefined) this.#begins(asked.iteration);
     this.#tell();
     return asked?.begun;
   }
