@@ -88,7 +88,7 @@ export class StalenessBound {
 
   /** Whether a worker that has begun all iterations before may begin this one. */
   ask(iteration: number): Answer {
-    // Behind it asks who asked for the one before in the same breath.
+    // A rank with several threads may ask for later ones before it hears of the fence.
     if (iteration >= (this.#fence ?? Infinity)) return 'fence';
     if (iteration - this.version > this.#staleness) return 'wait';
     this.#newest = Math.max(this.#newest, iteration);

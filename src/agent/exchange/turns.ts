@@ -11,5 +11,5 @@ export class Turns {
 }
 
 function told(): void {
-  // Whoever asked for the turn holds the same promise.
+  // The caller holds the same promise.
 }

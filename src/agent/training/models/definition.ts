@@ -1,6 +1,6 @@
 /**
  * Models as people bring them: whole, or as a softmax classifier, as one function or as layers.
- * They may come from files that nobody has type-checked, so all of it is looked at.
+ * They may come from files that were never type-checked, so all of it is looked at.
  */
 import { z } from 'zod';
 import { metricKindSchema } from '../../../shared/metric.ts';

@@ -95,7 +95,7 @@ export class ThreadsBeside {
       { length: count },
       (_, index) => new ThreadBeside(file, options, index),
     );
-    // Reported by whoever waits; this keeps an early failure from being unhandled.
+    // The caller of `ready` reports it; this keeps an early failure from being unhandled.
     for (const { ready } of this.#threads) ready.catch(awaitedLater);
   }
 
