@@ -26,20 +26,23 @@ export const rooms = {
     'agent/memory',
     SHARED,
   ],
+  // What methods do to vectors, wherever these lie, and each backend's way of doing it.
+  'agent/work': ['agent/kernels', 'agent/memory', SHARED],
+  'agent/work/arena': ['agent/kernels', 'agent/memory', 'agent/work', SHARED],
+  'agent/work/webgpu': [
+    'agent/kernels',
+    'agent/kernels/webgpu',
+    'agent/kernels/wgsl',
+    'agent/memory',
+    'agent/work',
+    SHARED,
+  ],
   'agent/compression/policy': [SHARED],
   'agent/compression': [
     'agent/compression/policy',
     'agent/kernels',
     'agent/memory',
-    SHARED,
-  ],
-  'agent/compression/device': [
-    'agent/compression',
-    'agent/compression/policy',
-    'agent/kernels',
-    'agent/kernels/webgpu',
-    'agent/kernels/wgsl',
-    'agent/memory',
+    'agent/work',
     SHARED,
   ],
   'agent/emulation': [SHARED],
@@ -51,7 +54,13 @@ export const rooms = {
     'agent/transport/transport.ts',
     SHARED,
   ],
-  'agent/codec': ['agent/compression/*', 'agent/kernels/*', 'agent/memory', SHARED],
+  'agent/codec': [
+    'agent/compression/*',
+    'agent/kernels/*',
+    'agent/memory',
+    'agent/work/*',
+    SHARED,
+  ],
   'agent/profile': ['agent/transport', SHARED],
   'agent/plan': [
     'agent/collectives',
@@ -74,6 +83,7 @@ export const rooms = {
     'agent/memory',
     'agent/plan',
     'agent/profile',
+    'agent/work/*',
     SHARED,
   ],
   // Weights at servers, without a collective.
@@ -84,6 +94,7 @@ export const rooms = {
     'agent/memory',
     'agent/plan',
     'agent/transport/transport.ts',
+    'agent/work/arena',
     SHARED,
   ],
   'agent/exchange': [
@@ -97,6 +108,7 @@ export const rooms = {
     'agent/profile',
     'agent/sites',
     'agent/transport',
+    'agent/work',
     SHARED,
   ],
   // What passes between the stages of a model that is split.
@@ -264,6 +276,8 @@ export const rooms = {
     'agent/kernels/*',
     'agent/memory',
     'agent/probe',
+    'agent/work',
+    'agent/work/arena',
     SHARED,
   ],
 

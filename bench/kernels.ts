@@ -9,11 +9,13 @@
  * sample misleads on bell-shaped data, threads that wait for each other. Calls on one
  * thread and on several take turns, so that both see the same machine.
  */
+import { BucketCompressor } from '../src/agent/compression/bucket-compressor.ts';
 import { findMethod, validateParameters } from '../src/agent/compression/registry.ts';
 import { Arena, type Region, type Vector } from '../src/agent/memory/arena.ts';
 import type { Kernels } from '../src/agent/kernels/kernels.ts';
 import { CounterRandom } from '../src/agent/kernels/random.ts';
 import { startWasmKernels } from '../src/agent/kernels/wasm/load.ts';
+import { ArenaWork } from '../src/agent/work/arena/arena-work.ts';
 import type { JsonObject } from '../src/shared/json.ts';
 
 const n = Number(process.argv[2] ?? 25_000_000);
@@ -112,22 +114,25 @@ timeKernel('dequantize 4 bit', ({ quantization }) => {
 function timeEncode(id: string, parameters: JsonObject): void {
   const method = findMethod(id);
   const compressors = loaded.map(({ kernels }) =>
-    method.create({
-      length: n,
-      tensors: [{ name: 'x', start: 0, length: n, shape: [n] }],
-      parameters: validateParameters(method, parameters),
-      seed: 1,
-      rank: 0,
-      world: 4,
-      bucket: 0,
-      arena,
-      kernels,
-      residual: y,
+    new BucketCompressor({
+      method,
+      context: {
+        length: n,
+        tensors: [{ name: 'x', start: 0, length: n, shape: [n] }],
+        parameters: validateParameters(method, parameters),
+        seed: 1,
+        rank: 0,
+        world: 4,
+        bucket: 0,
+        work: new ArenaWork(arena, kernels),
+        residual: y,
+      },
+      gradient: x,
     }),
   );
   time(
     `encode ${id} ${JSON.stringify(parameters)}`,
-    compressors.map((compressor) => () => compressor.encode(x, 0)),
+    compressors.map((compressor) => () => compressor.encode(0)),
   );
   for (const compressor of compressors) compressor[Symbol.dispose]();
 }

@@ -6,7 +6,7 @@
  * and what decoding its first payload gives back.
  */
 import type { Payload } from '../../src/agent/memory/payload.ts';
-import type { Compressor } from '../../src/agent/compression/method.ts';
+import type { GradientBucket } from '../../src/agent/compression/bucket-compressor.ts';
 import {
   findMethod,
   validateParameters,
@@ -18,6 +18,8 @@ import { median } from '../quantiles.ts';
 import type { BenchCase } from './cases.ts';
 
 const CALLS = 7;
+/** Before them: a run encodes thousands of times, with code that has been compiled. */
+const WARM_UP = { ms: 30, calls: 500 };
 
 export interface EncodeTiming {
   readonly ms: number;
@@ -42,10 +44,10 @@ export async function timeEncode(
   bench: Workbench,
   { method: id, parameters, magnitudeOf }: BenchCase,
 ): Promise<EncodeTiming> {
-  const { arena, kernels, x, gradient, residual } = bench;
+  const { kernels, x, gradient, residual } = bench;
   const method = findMethod(id);
   const length = x.length;
-  using compressor = bench.create(method, {
+  const context = {
     length,
     tensors: [{ name: 'x', start: 0, length, shape: matrixShape(length) }],
     parameters: validateParameters(method, {
@@ -56,51 +58,50 @@ export async function timeEncode(
     rank: 0,
     world: 1,
     bucket: 0,
-    arena,
-    kernels,
     residual: method.residual === 'none' ? undefined : residual,
-  });
+  };
+  using compressor = bench.open(method, context, gradient);
   kernels.copy(gradient, x);
   kernels.fill(residual, 0);
-  const first = await compressor.encode(gradient, 0);
+  const first = await compressor.encode(0);
   const payloadBytes = first.data.bytes;
-  const state = compressor.save();
+  const state = await compressor.save();
   const quality = await compareDecoded(bench, compressor, first);
 
-  const times: number[] = [];
-  const heap: number[] = [];
-  let free = 0;
-  for (let iteration = 1; iteration <= CALLS + 1; iteration++) {
+  let iteration = 0;
+  const call = async (): Promise<{ ms: number; heap: number }> => {
     kernels.copy(gradient, x);
     kernels.fill(residual, 0);
     compressor.restore(state);
+    iteration++;
     const before = process.memoryUsage();
     const start = performance.now();
-    const encoded = compressor.encode(gradient, iteration);
+    const encoded = compressor.encode(iteration);
     if (encoded instanceof Promise) await encoded;
     const ms = performance.now() - start;
     const after = process.memoryUsage();
-    if (iteration === 1) {
-      free = nextFree(bench);
-      continue; // warm-up
-    }
-    times.push(ms);
-    heap.push(
-      after.heapUsed + after.arrayBuffers - before.heapUsed - before.arrayBuffers,
-    );
-  }
+    const taken = (usage: NodeJS.MemoryUsage): number =>
+      usage.heapUsed + usage.arrayBuffers;
+    return { ms, heap: taken(after) - taken(before) };
+  };
+  const warm = performance.now() + WARM_UP.ms;
+  do await call();
+  while (performance.now() < warm && iteration < WARM_UP.calls);
+  const free = nextFree(bench);
+  const calls: Awaited<ReturnType<typeof call>>[] = [];
+  while (calls.length < CALLS) calls.push(await call());
   return {
-    ms: median(times),
+    ms: median(calls.map(({ ms }) => ms)),
     payloadBytes,
     ...quality,
     arenaBytes: nextFree(bench) - free,
-    heapBytes: Math.max(0, median(heap)),
+    heapBytes: Math.max(0, median(calls.map(({ heap }) => heap))),
   };
 }
 
 async function compareDecoded(
   { kernels, x, gradient }: Workbench,
-  compressor: Compressor,
+  compressor: GradientBucket,
   payload: Payload,
 ): Promise<{ relativeError: number; cosine: number }> {
   const { kind, data } = payload;
@@ -110,7 +111,6 @@ async function compareDecoded(
       : kind === 'sparse'
         ? { form: 'sparse', count: payload.count, data }
         : { form: 'gathered', payloads: [payload] },
-    gradient,
     0,
   );
   const of = kernels.squaredNorm(x);

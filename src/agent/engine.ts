@@ -25,10 +25,21 @@ export {
   type ExpectedBucket,
   type ExpectedMessage,
   type IdleParameter,
-  type MeasureWork,
+  type KeptState,
   type MethodDefinition,
   type TensorSlice,
 } from './compression/method.ts';
+export { ArenaWork } from './work/arena/arena-work.ts';
+export type {
+  Entries,
+  EntryRoom,
+  Leave,
+  LayerSelector,
+  Selector,
+  ThresholdSearch,
+} from './work/selection.ts';
+export { run, wait, type Answer, type Steps } from './work/steps.ts';
+export type { Mirror, Work } from './work/work.ts';
 export { Arena, vectorOf, type Region, type Vector } from './memory/arena.ts';
 export { sparseBytes, type SparseStream } from './memory/entries.ts';
 export type { Kernels, Moments, TwoMeans } from './kernels/kernels.ts';

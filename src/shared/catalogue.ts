@@ -26,6 +26,11 @@ export interface MethodEntry {
   readonly source: string;
   readonly payload: PayloadKind;
   readonly reducible: boolean;
+  /**
+   * The parameter below which tensors travel dense in buckets of their own. Absent in earlier
+   * versions, and where none does.
+   */
+  readonly apartBelow?: string | undefined;
   /** Whether error feedback keeps a residual from iteration to iteration. */
   readonly residual: boolean;
   /** Between equal units a switch keeps it. Absent in earlier versions. */

@@ -4,8 +4,10 @@
  * methods that talk more than once in an exchange, and state that is saved and goes on.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { WebGpuBackend } from '../../src/agent/compression/device/webgpu-backend.ts';
+import { compressUploaded } from '../../src/agent/codec/uploaded.ts';
+import type { GpuDevice } from '../../src/agent/kernels/webgpu/gpu-device.ts';
 import type { TensorSlice } from '../../src/agent/compression/method.ts';
+import { openInArena } from '../unit/compression/open-in-arena.ts';
 import { loadWasmKernels } from '../../src/agent/kernels/wasm/load.ts';
 import type { JsonObject } from '../../src/shared/json.ts';
 import { effort } from '../harness/effort.ts';
@@ -68,9 +70,9 @@ const ON_DEVICE = 1;
 const NAMES = effort<readonly string[]>({ quick: TELLING, soak: Object.keys(INPUTS) });
 
 describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
-  let gpu: WebGpuBackend;
+  let gpu: GpuDevice;
   beforeAll(async () => {
-    gpu = new WebGpuBackend(await openWay(way));
+    gpu = await openWay(way);
   });
   afterAll(() => {
     gpu[Symbol.dispose]();
@@ -96,10 +98,10 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
     };
     const mixed = new SimulatedWorld({
       ...options,
-      create: (definition, context) =>
-        context.rank === ON_DEVICE % ranks
-          ? gpu.createCompressor(definition, context)
-          : definition.create(context),
+      open: (opening) =>
+        opening.context.rank === ON_DEVICE % ranks
+          ? compressUploaded({ ...opening, gpu })
+          : openInArena(opening),
     });
     return [new SimulatedWorld(options), mixed];
   }
@@ -162,7 +164,7 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
     const [, later] = worlds(of, shapes);
     // Nothing is left of what it did before.
     await later.exchange(0, gradientsOf(n, 9));
-    later.restore(whole[1].save());
+    later.restore(await whole[1].save());
     for (let i = 2; i < 5; i++) {
       await expectSameExchange([whole[0], later], i, gradientsOf(n, i));
     }

@@ -3,7 +3,7 @@
  * every iteration the same payload bytes, the same averages, the same residual.
  */
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { WebGpuBackend } from '../../src/agent/compression/device/webgpu-backend.ts';
+import type { GpuDevice } from '../../src/agent/kernels/webgpu/gpu-device.ts';
 import type { JsonObject } from '../../src/shared/json.ts';
 import { effort } from '../harness/effort.ts';
 import { bellShaped, INPUTS, TELLING } from '../unit/kernels/adversarial-inputs.ts';
@@ -45,9 +45,9 @@ const MANY = effort({ quick: 70_003, soak: 1_000_003 });
 const NAMES = effort<readonly string[]>({ quick: TELLING, soak: Object.keys(INPUTS) });
 
 describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
-  let gpu: WebGpuBackend;
+  let gpu: GpuDevice;
   beforeAll(async () => {
-    gpu = new WebGpuBackend(await openWay(way));
+    gpu = await openWay(way);
   });
   afterAll(() => {
     gpu[Symbol.dispose]();
@@ -119,10 +119,10 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
     for (const rank of [whole, first]) {
       const payload = await rank.encode(x, 0);
       const combined = combine(rank.backend, [payload]);
-      await rank.compressor.decode(combined, rank.gradient, 0);
+      await rank.compressor.decode(combined, 0);
     }
     const second = new Rank(0, 'topk', parameters, tensors, gpu);
-    second.compressor.restore(first.compressor.save());
+    second.compressor.restore(await first.compressor.save());
     second.backend.arena.f32(second.residual).set(first.backend.get(first.residual));
     expectSamePayload(
       'topk',

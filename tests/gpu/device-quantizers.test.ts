@@ -3,7 +3,7 @@
  * the same payload bytes, the same averages, the same residual.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { WebGpuBackend } from '../../src/agent/compression/device/webgpu-backend.ts';
+import type { GpuDevice } from '../../src/agent/kernels/webgpu/gpu-device.ts';
 import type { JsonObject } from '../../src/shared/json.ts';
 import { effort } from '../harness/effort.ts';
 import { bellShaped, INPUTS, TELLING } from '../unit/kernels/adversarial-inputs.ts';
@@ -17,6 +17,7 @@ const KINDS: readonly [string, JsonObject][] = [
   ['qsgd', { coding: 'elias', form: 'sparse', scale: 'l2', bits: 2, minElements: 0 }],
   ['terngrad', { minElements: 4 }],
   ['onebit', { minElements: 4 }],
+  ['qgd', { minElements: 4 }],
   ['topk', { ratio: 0.3, quantize: { bits: 4, bucket: 100 } }],
 ];
 /** The other forms of a code, runs shorter than a thread's share, longer than everything. */
@@ -35,9 +36,9 @@ const MANY = effort({ quick: 70_003, soak: 2_200_003 });
 const NAMES = effort<readonly string[]>({ quick: TELLING, soak: Object.keys(INPUTS) });
 
 describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
-  let gpu: WebGpuBackend;
+  let gpu: GpuDevice;
   beforeAll(async () => {
-    gpu = new WebGpuBackend(await openWay(way));
+    gpu = await openWay(way);
   });
   afterAll(() => {
     gpu[Symbol.dispose]();
@@ -92,7 +93,7 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
 
   // A part of several tiles, which begins in the middle of a word of codes or signs.
   test.each(way.split ? KINDS : [])('parts of 4,160: %s %j', async (id, own) => {
-    using long = new WebGpuBackend(await openWay({ ...way, partElements: 4_160 }));
+    using long = await openWay({ ...way, partElements: 4_160 });
     const n = 3 + 9_494;
     await compareRanks(long, id, own, [3, 9_494], (seed) => bellShaped(n, seed), 1);
   });

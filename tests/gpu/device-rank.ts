@@ -3,15 +3,17 @@
  * in every iteration the same payload bytes, the same averages, the same residual.
  */
 import { expect } from 'vitest';
-import type { WebGpuBackend } from '../../src/agent/compression/device/webgpu-backend.ts';
+import { compressUploaded } from '../../src/agent/codec/uploaded.ts';
+import type { GpuDevice } from '../../src/agent/kernels/webgpu/gpu-device.ts';
 import type { Combined, Payload } from '../../src/agent/memory/payload.ts';
-import type { Compressor } from '../../src/agent/compression/method.ts';
+import type { GradientBucket } from '../../src/agent/compression/bucket-compressor.ts';
 import {
   findMethod,
   validateParameters,
 } from '../../src/agent/compression/registry.ts';
 import type { Vector } from '../../src/agent/memory/arena.ts';
 import type { JsonObject } from '../../src/shared/json.ts';
+import { openInArena } from '../unit/compression/open-in-arena.ts';
 import { backends, type Backend } from '../unit/kernels/backends.ts';
 import { expectSameBits } from './device-pair.ts';
 
@@ -21,7 +23,7 @@ const ITERATIONS = 3;
 /** One rank, on the CPU or with its work done on a device. */
 export class Rank {
   readonly backend: Backend;
-  readonly compressor: Compressor;
+  readonly compressor: GradientBucket;
   readonly gradient: Vector;
   readonly residual: Vector;
 
@@ -30,7 +32,7 @@ export class Rank {
     id: string,
     raw: JsonObject,
     tensors: readonly number[],
-    gpu?: WebGpuBackend,
+    gpu?: GpuDevice,
   ) {
     this.backend = backends.wasm();
     const { arena, kernels } = this.backend;
@@ -51,19 +53,16 @@ export class Rank {
       rank,
       world: WORLD,
       bucket: 2,
-      arena,
-      kernels,
       residual: method.residual === 'none' ? undefined : this.residual,
     };
+    const opening = { arena, kernels, method, context, gradient: this.gradient };
     this.compressor =
-      gpu === undefined
-        ? method.create(context)
-        : gpu.createCompressor(method, context);
+      gpu === undefined ? openInArena(opening) : compressUploaded({ ...opening, gpu });
   }
 
   async encode(gradient: Float32Array, iteration: number): Promise<Payload> {
     this.backend.arena.f32(this.gradient).set(gradient);
-    return await this.compressor.encode(this.gradient, iteration);
+    return await this.compressor.encode(iteration);
   }
 
   bytes({ data }: Payload): Uint8Array {
@@ -82,7 +81,7 @@ export class Rank {
 
 /** A method through some iterations, on both; `gradientOf` gives one for each seed. */
 export async function compareRanks(
-  gpu: WebGpuBackend,
+  gpu: GpuDevice,
   id: string,
   parameters: JsonObject,
   tensors: readonly number[],
@@ -106,7 +105,7 @@ export async function compareRanks(
     for (const rank of [right, made]) {
       const received = rank.receive(payloads, iteration);
       const combined = combine(rank.backend, received);
-      await rank.compressor.decode(combined, rank.gradient, iteration);
+      await rank.compressor.decode(combined, iteration);
     }
     const average = made.backend.get(made.gradient);
     expectSameBits(average, right.backend.get(right.gradient), `${id}, average`);

@@ -15,7 +15,7 @@ import { DeviceSite } from '../../src/agent/sites/device-site.ts';
 import { ExchangeEngine } from '../../src/agent/exchange/exchange-engine.ts';
 import { GpuGradient } from '../../src/agent/sites/gpu-gradient.ts';
 import type { GradientSite } from '../../src/agent/sites/gradient-site.ts';
-import { ReadbackCompressor } from '../../src/agent/sites/readback-compressor.ts';
+import { compressReadBack } from '../../src/agent/sites/readback.ts';
 import { resolvePlan } from '../../src/agent/plan/resolve-plan.ts';
 import { Arena } from '../../src/agent/memory/arena.ts';
 import type { Kernels } from '../../src/agent/kernels/kernels.ts';
@@ -30,6 +30,7 @@ import { listenTcp } from '../../src/agent/transport/tcp-listener.ts';
 import type { Transport } from '../../src/agent/transport/transport.ts';
 import type { PlanSwitch } from '../../src/shared/exchange-plan.ts';
 import { bellShaped } from '../unit/kernels/adversarial-inputs.ts';
+import { openInArena } from '../unit/compression/open-in-arena.ts';
 import { backends } from '../unit/kernels/backends.ts';
 import { expectSameBits } from './device-pair.ts';
 import { DeviceTraffic } from './device-traffic.ts';
@@ -229,26 +230,32 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
       rank: 0,
       world: 1,
       bucket: 0,
-      arena,
-      kernels,
     };
     const home = gradient.gpu.allocateVector(N);
     const residual = arena.allocateVector(N);
     kernels.fill(residual, 0);
     const x = arena.allocateVector(N);
-    using made = new ReadbackCompressor(gradient.gpu, method, {
-      ...context,
+    const opening = { arena, kernels, method };
+    using made = compressReadBack({
+      ...opening,
+      gpu: gradient.gpu,
+      context,
+      gradient: gradient.vector,
       residual: home,
     });
-    using right = method.create({ ...context, residual });
+    using right = openInArena({
+      ...opening,
+      context: { ...context, residual },
+      gradient: x,
+    });
     const alone: Communicate = ({ payload }) =>
       Promise.resolve({ form: 'dense', data: payload.data });
     const values = new Float32Array(N);
     for (let iteration = 0; iteration < 3; iteration++) {
       gradient.gpu.write(gradient.vector, gradientOf(0, iteration));
       arena.f32(x).set(gradientOf(0, iteration));
-      await made.exchange!(gradient.vector, iteration, alone);
-      await right.exchange!(x, iteration, alone);
+      await made.exchange(iteration, alone);
+      await right.exchange(iteration, alone);
       await gradient.gpu.read(gradient.vector, values);
       expectSameBits(values, arena.f32(x), 'average');
       await gradient.gpu.read(home, values);

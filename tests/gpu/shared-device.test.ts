@@ -3,12 +3,13 @@
  * host, the same payload as on the CPU.
  */
 import { describe, expect, test } from 'vitest';
-import { createOnDevice } from '../../src/agent/compression/device/device-registry.ts';
+import { BucketCompressor } from '../../src/agent/compression/bucket-compressor.ts';
+import { ArenaWork } from '../../src/agent/work/arena/arena-work.ts';
+import { GpuWork } from '../../src/agent/work/webgpu/gpu-work.ts';
 import {
   findMethod,
   validateParameters,
 } from '../../src/agent/compression/registry.ts';
-import { DeviceKernels } from '../../src/agent/kernels/webgpu/device-kernels.ts';
 import { shareGpuDevice } from '../../src/agent/kernels/webgpu/gpu-device.ts';
 import { openJaxRuntime } from '../../src/agent/training/runtime/jax-runtime.ts';
 import { backends } from '../unit/kernels/backends.ts';
@@ -26,7 +27,6 @@ describe.skipIf(!hasVulkan)('an array of jax-js', () => {
     const array = jax.numpy.array(new Float32Array(bellShaped(N))).mul(2);
     const doubled = bellShaped(N).map((x) => 2 * x);
     using gpu = shareGpuDevice(jax.getWebGPUDevice());
-    using kernels = new DeviceKernels(gpu);
     const gradient = gpu.vectorIn(await array.ref.gpuBuffer(), N);
     const { arena, kernels: cpu } = backends.wasm();
     const method = findMethod('topk');
@@ -38,25 +38,26 @@ describe.skipIf(!hasVulkan)('an array of jax-js', () => {
       rank: 0,
       world: 1,
       bucket: 0,
-      arena,
-      kernels: cpu,
     };
-    const onDevice = createOnDevice(method.id, {
-      ...context,
-      device: kernels,
-      residual: gpu.allocateVector(N),
-    })!;
-    const residual = arena.allocateVector(N);
-    cpu.fill(residual, 0);
-    const onHost = method.create({ ...context, residual });
-    const x = arena.allocateVector(N);
+    const onGpu = new GpuWork(gpu, arena, cpu);
+    using onDevice = new BucketCompressor({
+      method,
+      context: { ...context, work: onGpu, residual: onGpu.vector(N) },
+      gradient,
+    });
+    const inArena = new ArenaWork(arena, cpu);
+    const x = inArena.vector(N);
     arena.f32(x).set(doubled);
-    const expected = await onHost.encode(x, 0);
-    const actual = await onDevice.encode(gradient, 0);
+    using onHost = new BucketCompressor({
+      method,
+      context: { ...context, work: inArena, residual: inArena.vector(N) },
+      gradient: x,
+    });
+    const expected = await onHost.encode(0);
+    const actual = await onDevice.encode(0);
     expect(actual.data.bytes).toBe(expected.data.bytes);
     const words = ({ data }: typeof actual) => arena.u32(data.offset, data.bytes / 4);
     expectSameBits(words(actual), words(expected), 'payload');
-    onDevice[Symbol.dispose]();
     array.dispose();
     runtime.release();
   });

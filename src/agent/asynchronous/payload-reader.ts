@@ -2,12 +2,16 @@
  * Payloads that only their method can read, one rank's alone, as the gradient that they stand
  * for.
  */
-import type { Compressor } from '../compression/method.ts';
+import {
+  BucketCompressor,
+  type GradientBucket,
+} from '../compression/bucket-compressor.ts';
 import { sentBy } from '../compression/payload-check.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import type { Arena, Region, Vector } from '../memory/arena.ts';
 import { combinedAlone } from '../memory/payload.ts';
 import type { Bucket } from '../plan/buckets.ts';
+import { ArenaWork } from '../work/arena/arena-work.ts';
 
 export interface ReaderOptions {
   readonly arena: Arena;
@@ -18,7 +22,7 @@ export interface ReaderOptions {
 
 export class PayloadReader implements Disposable {
   readonly #arena: Arena;
-  readonly #compressor: Compressor;
+  readonly #compressor: GradientBucket;
   readonly #gradient: Region & Vector;
   /** Of a method that keeps one; nothing is ever in it. */
   readonly #residual: (Region & Vector) | undefined;
@@ -32,9 +36,15 @@ export class PayloadReader implements Disposable {
       this.#residual = arena.allocateVector(length);
       kernels.fill(this.#residual, 0);
     }
-    this.#compressor = method.create({
-      ...{ length, tensors, parameters, seed, arena, kernels },
-      ...{ rank: 0, world: 1, bucket: index, residual: this.#residual },
+    const work = new ArenaWork(arena, kernels);
+    const residual = this.#residual;
+    this.#compressor = new BucketCompressor({
+      method,
+      context: {
+        ...{ length, tensors, parameters, seed, work, residual },
+        ...{ rank: 0, world: 1, bucket: index },
+      },
+      gradient: { offset: this.#gradient.offset, length },
     });
   }
 
@@ -45,11 +55,9 @@ export class PayloadReader implements Disposable {
   read(worker: number, data: Region, iteration: number): Float32Array {
     try {
       const payload = this.#compressor.parse(data, iteration);
-      const { length, offset } = this.#gradient;
-      const out = { offset, length };
-      const decoded = this.#compressor.decode(combinedAlone(payload), out, iteration);
+      const decoded = this.#compressor.decode(combinedAlone(payload), iteration);
       if (decoded instanceof Promise) throw new Error('internal: decoded elsewhere');
-      return this.#arena.f32(out);
+      return this.#arena.f32(this.#gradient);
     } catch (error) {
       throw sentBy(worker, error);
     }

@@ -4,15 +4,16 @@
  * GPU has no way to do are refused by name.
  */
 import type { JsonObject } from '../../shared/json.ts';
-import type {
-  Compressor,
-  CompressorContext,
-  MethodDefinition,
-} from '../compression/method.ts';
-import { Arena } from '../memory/arena.ts';
+import {
+  BucketCompressor,
+  type GradientBucket,
+} from '../compression/bucket-compressor.ts';
+import type { CompressorContext, MethodDefinition } from '../compression/method.ts';
+import { Arena, type Vector } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import { referenceKernels } from '../kernels/reference/reference-kernels.ts';
 import { loadWasmKernels } from '../kernels/wasm/load.ts';
+import { ArenaWork } from '../work/arena/arena-work.ts';
 
 const CPU_BACKENDS = ['reference', 'wasm'] as const;
 export const BACKENDS = [...CPU_BACKENDS, 'webgpu'] as const;
@@ -24,9 +25,19 @@ export interface Backend extends Disposable {
   readonly arena: Arena;
   /** The CPU's, whatever makes the payloads. */
   readonly kernels: Kernels;
-  /** @throws GradwireError `BACKEND_UNAVAILABLE` where it has no way to do it */
-  create(method: MethodDefinition, context: CompressorContext<JsonObject>): Compressor;
+  /**
+   * The method at work on a gradient in the arena, which becomes the average.
+   * @throws GradwireError `BACKEND_UNAVAILABLE` where a device cannot bind what it takes
+   */
+  open(
+    method: MethodDefinition,
+    context: VectorContext,
+    gradient: Vector,
+  ): GradientBucket;
 }
+
+/** A compressor's context without what the backend brings. */
+export type VectorContext = Omit<CompressorContext<JsonObject>, 'work'>;
 
 /**
  * `reference`: plain TypeScript, slow. `wasm`: the CPU's SIMD. `webgpu`: a GPU, by Dawn.
@@ -35,15 +46,18 @@ export interface Backend extends Disposable {
  */
 export async function openBackend(name: BackendName): Promise<Backend> {
   if (name !== 'webgpu') return openCpuBackend(name);
-  const { openWebGpuBackend } = await import('../compression/device/webgpu-backend.ts');
+  const { openGpuDevice } = await import('../kernels/webgpu/gpu-device.ts');
+  const { compressUploaded } = await import('./uploaded.ts');
   const cpu = openCpuBackend('wasm');
-  const gpu = await openWebGpuBackend();
+  const { arena, kernels } = cpu;
+  const gpu = await openGpuDevice();
   return {
     ...cpu,
     name,
-    create: (method, context) => gpu.createCompressor(method, context),
+    open: (method, context, gradient) =>
+      compressUploaded({ gpu, arena, kernels, method, context, gradient }),
     [Symbol.dispose]: () => {
-      gpu[Symbol.dispose]();
+      gpu.close();
     },
   };
 }
@@ -56,7 +70,10 @@ export function openCpuBackend(name: CpuBackendName): Backend {
     name,
     arena,
     kernels,
-    create: (method, context) => method.create(context),
+    open: (method, context, gradient) => {
+      const work = new ArenaWork(arena, kernels);
+      return new BucketCompressor({ method, context: { ...context, work }, gradient });
+    },
     // Memory goes with the last reference to the arena.
     [Symbol.dispose]: () => undefined,
   };

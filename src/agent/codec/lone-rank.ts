@@ -9,13 +9,10 @@
 import { GradwireError, inputError } from '../../shared/errors.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { combinedAlone, type Payload } from '../memory/payload.ts';
-import type {
-  Compressor,
-  ExchangeStatistics,
-  MethodDefinition,
-} from '../compression/method.ts';
+import type { GradientBucket } from '../compression/bucket-compressor.ts';
+import type { ExchangeStatistics, MethodDefinition } from '../compression/method.ts';
 import { none } from '../compression/none.ts';
-import { NotFiniteInput } from '../compression/not-finite-input.ts';
+import { NotFiniteInput } from '../work/not-finite-input.ts';
 import { inIterations } from '../compression/policy/epochs.ts';
 import { travelsApart } from '../compression/policy/small-tensors.ts';
 import { findMethod, validateParameters } from '../compression/registry.ts';
@@ -52,7 +49,7 @@ export class LoneRank implements Disposable {
   readonly #method: MethodDefinition;
   readonly #parameters: JsonObject;
   readonly #backend: Backend;
-  readonly #compressor: Compressor;
+  readonly #compressor: GradientBucket;
   readonly #gradient: Vector;
   readonly #residual: Vector | undefined;
 
@@ -73,6 +70,7 @@ export class LoneRank implements Disposable {
       validateParameters(method, given),
       given,
       undefined,
+      method.schedules,
     );
     this.#parameters = parameters;
     const apart = travelsApart(method, parameters, length);
@@ -84,7 +82,7 @@ export class LoneRank implements Disposable {
       this.#residual = { offset: arena.allocateVector(length).offset, length };
       kernels.fill(this.#residual, 0);
     }
-    this.#compressor = this.#backend.create(carrier, {
+    const context = {
       length,
       tensors: [{ name: 'x', start: 0, length, shape }],
       parameters: apart ? {} : parameters,
@@ -92,10 +90,9 @@ export class LoneRank implements Disposable {
       rank,
       world: 1,
       bucket: 0,
-      arena,
-      kernels,
       residual: this.#residual,
-    });
+    };
+    this.#compressor = this.#backend.open(carrier, context, this.#gradient);
   }
 
   /** What a file says of what this rank makes at an iteration. */
@@ -164,14 +161,14 @@ export class LoneRank implements Disposable {
     }
   }
 
-  save(): RankState {
+  async save(): Promise<RankState> {
     const { arena } = this.#backend;
     return {
       residual:
         this.#residual === undefined
           ? new Float32Array(0)
           : arena.f32(this.#residual).slice(),
-      method: this.#compressor.save(),
+      method: await this.#compressor.save(),
     };
   }
 
@@ -210,16 +207,12 @@ export class LoneRank implements Disposable {
   }
 
   async #decode(payload: Payload, iteration: number): Promise<ExchangeStatistics> {
-    return await this.#compressor.decode(
-      combinedAlone(payload),
-      this.#gradient,
-      iteration,
-    );
+    return await this.#compressor.decode(combinedAlone(payload), iteration);
   }
 
   async #encode(iteration: number): Promise<Payload> {
     try {
-      return await this.#compressor.encode(this.#gradient, iteration);
+      return await this.#compressor.encode(iteration);
     } catch (error) {
       throw error instanceof NotFiniteInput ? overflow(error) : error;
     }

@@ -8,14 +8,16 @@
  * they can be brought together (`resyncEvery`); both are done by the exchange, which
  * reads these parameters. After the last iteration the weights are averaged once.
  *
- * The paper's two means are those of the whole model. Here they are those of a bucket, so of
- * the model only where it fits in one (`bucketBytes`): two buckets send 16 bytes.
+ * The paper's two means are those of the whole model, so all tensors are one bucket, and none
+ * is exchanged before the last is there. With `granularity: bucket` buckets are as large as
+ * `bucketBytes` says and have two means each: exchanges begin earlier, and send more.
  *
  * Source: A2SGD (Bhattacharya et al., CLUSTER 2021), Algorithm 1.
  */
 import { z } from 'zod';
-import type { Region, Vector } from '../memory/arena.ts';
+import type { Region } from '../memory/arena.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
+import { wait, type Steps } from '../work/steps.ts';
 import type {
   Compressor,
   CompressorContext,
@@ -23,7 +25,6 @@ import type {
   MethodDefinition,
 } from './method.ts';
 import { requireBytes } from './payload-check.ts';
-import { noState, requireNoState } from './stateless.ts';
 
 const parameters = z.strictObject({
   mode: z
@@ -33,9 +34,9 @@ const parameters = z.strictObject({
       'How the means are averaged: summed on the way, or gathered by every rank',
     ),
   granularity: z
-    .enum(['bucket', 'tensor'])
-    .default('bucket')
-    .describe('Two means for each bucket, or for each tensor in it'),
+    .enum(['model', 'bucket', 'tensor'])
+    .default('model')
+    .describe('Two means for the whole model, for each bucket, or for each tensor'),
   resyncEvery: z
     .int()
     .min(0)
@@ -61,6 +62,7 @@ export const a2sgd: MethodDefinition<typeof parameters> = {
   reducible: true,
   residual: 'none',
   carriage: ({ mode }) => ({ payload: 'scalars', reducible: mode === 'allreduce' }),
+  inOneBucket: ({ granularity }) => granularity === 'model',
   agreesOn: 'the two means over all ranks, by which each corrects its own gradient',
   replicas: 'drift',
   drift: ({ divergenceEvery, resyncEvery }) => ({
@@ -84,53 +86,47 @@ interface Group {
   readonly length: number;
 }
 
-class TwoMeans implements Compressor {
-  readonly #context: CompressorContext<Parameters>;
+class TwoMeans<V> implements Compressor<V> {
+  readonly #context: CompressorContext<Parameters, V>;
   readonly #groups: readonly Group[];
   readonly #region: Region;
-  readonly #payload: Payload;
   /** What was sent: μ₊, μ₋ of each group, as the f32 that travel. */
   readonly #local: Float32Array;
   /** Sums over ranks. */
   readonly #sums: Float64Array;
 
-  constructor(context: CompressorContext<Parameters>) {
-    const { length, tensors, arena, parameters } = context;
+  constructor(context: CompressorContext<Parameters, V>) {
+    const { length, tensors, parameters, work } = context;
     this.#context = context;
     this.#groups =
       parameters.granularity === 'tensor' ? tensors : [{ start: 0, length }];
     this.#local = new Float32Array(2 * this.#groups.length);
     this.#sums = new Float64Array(this.#local.length);
-    this.#region = arena.allocate(this.#local.byteLength);
-    this.#payload = {
-      kind: 'scalars',
-      length,
-      data: { offset: this.#region.offset, bytes: this.#local.byteLength },
-    };
+    this.#region = work.region(this.#local.byteLength);
   }
 
-  encode(gradient: Vector): Payload {
-    const { arena, kernels } = this.#context;
-    this.#groups.forEach((group, index) => {
-      const { plus, minus } = kernels.twoMeans(slice(gradient, group));
+  *encode(gradient: V): Steps<Payload> {
+    const { length, work } = this.#context;
+    const means = yield* wait(work.twoMeans(this.#slices(gradient)));
+    means.forEach(({ plus, minus }, index) => {
       this.#local[2 * index] = plus;
       this.#local[2 * index + 1] = minus;
     });
-    arena.f32(this.#vectorAt(this.#region.offset)).set(this.#local);
-    return this.#payload;
+    const { offset } = this.#region;
+    const data = { offset, bytes: this.#local.byteLength };
+    this.#scalars(data).set(this.#local);
+    return { kind: 'scalars', length, data };
   }
 
-  decode(combined: Combined, out: Vector): ExchangeStatistics {
-    const { kernels, world } = this.#context;
+  decode(combined: Combined, out: V): ExchangeStatistics {
+    const { work, world } = this.#context;
     this.#sum(combined);
-    this.#groups.forEach((group, index) => {
+    this.#slices(out).forEach((group, index) => {
       const plus = this.#sums[2 * index]! / world - this.#local[2 * index]!;
       const minus = this.#sums[2 * index + 1]! / world - this.#local[2 * index + 1]!;
       // ε + (±μ̄) = g + (±(μ̄ − μ)): one rounding instead of two. Where the means agree,
       // as for P = 1, g stays bit for bit; adding 0 would turn −0 into +0.
-      if (plus !== 0 || minus !== 0) {
-        kernels.shiftBySign(slice(out, group), plus, minus);
-      }
+      if (plus !== 0 || minus !== 0) work.shiftBySign(group, plus, minus);
     });
     return {};
   }
@@ -140,16 +136,9 @@ class TwoMeans implements Compressor {
     return { kind: 'scalars', length: this.#context.length, data };
   }
 
-  save(): Uint8Array {
-    return noState();
-  }
-
-  restore(state: Uint8Array): void {
-    requireNoState(a2sgd.id, state);
-  }
-
-  [Symbol.dispose](): void {
-    this.#context.arena.release(this.#region);
+  #slices(x: V): readonly V[] {
+    const { work } = this.#context;
+    return this.#groups.map(({ start, length }) => work.slice(x, start, length));
   }
 
   #sum(combined: Combined): void {
@@ -170,15 +159,7 @@ class TwoMeans implements Compressor {
     }
   }
 
-  #scalars(data: Region): Float32Array {
-    return this.#context.arena.f32(this.#vectorAt(data.offset));
+  #scalars({ offset }: Region): Float32Array {
+    return this.#context.work.arena.f32({ offset, length: this.#local.length });
   }
-
-  #vectorAt(offset: number): Vector {
-    return { offset, length: this.#local.length };
-  }
-}
-
-function slice(vector: Vector, { start, length }: Group): Vector {
-  return { offset: vector.offset + 4 * start, length };
 }

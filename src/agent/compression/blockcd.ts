@@ -14,11 +14,13 @@
  * docs/decisions/054-block-coordinate-descent.md.
  */
 import { z } from 'zod';
-import type { Region, Vector } from '../memory/arena.ts';
+import type { Region } from '../memory/arena.ts';
 import { sparseBytes } from '../memory/entries.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
 import type { StreamName } from '../kernels/random.ts';
-import { writeAverage } from './average.ts';
+import { indexBytes } from '../kernels/sparsification.ts';
+import type { Entries, EntryRoom } from '../work/selection.ts';
+import { wait, type Steps } from '../work/steps.ts';
 import { estimated, sparseSum } from './expected-messages.ts';
 import type {
   Compressor,
@@ -27,8 +29,7 @@ import type {
   MethodDefinition,
 } from './method.ts';
 import { parseSparse } from './payload-check.ts';
-import { smallTensorParameters } from './policy/small-tensors.ts';
-import { noState, requireNoState } from './stateless.ts';
+import { APART_BELOW, smallTensorParameters } from './policy/small-tensors.ts';
 
 const parameters = z.strictObject({
   k: z
@@ -48,6 +49,7 @@ export const blockcd: MethodDefinition<typeof parameters> = {
     'The gradient at k coordinates of a slice that no other rank has, drawn at random; the other coordinates do not move.',
   source: 'SparCML (Renggli et al., SC 2019), section 8.2',
   parameters,
+  apartBelow: APART_BELOW,
   payload: 'sparse',
   reducible: true,
   residual: 'none',
@@ -65,56 +67,49 @@ export const blockcd: MethodDefinition<typeof parameters> = {
 /** Keeps these draws apart from others at the same place: "bloc". */
 const BLOCK_PURPOSE = 0x626c6f63;
 
-class BlockCoordinates implements Compressor {
-  readonly #context: CompressorContext<Parameters>;
-  readonly #region: Region;
+class BlockCoordinates<V> implements Compressor<V> {
+  readonly #context: CompressorContext<Parameters, V>;
+  readonly #room: EntryRoom<V>;
   #count = 0;
 
-  constructor(context: CompressorContext<Parameters>) {
-    const { arena, length, parameters, world } = context;
-    const most = Math.min(parameters.k, Math.ceil(length / world));
+  constructor(context: CompressorContext<Parameters, V>) {
+    const { length, parameters, work, world } = context;
     this.#context = context;
-    this.#region = arena.allocate(sparseBytes(most));
+    this.#room = work.entries(Math.min(parameters.k, Math.ceil(length / world)));
   }
 
-  encode(gradient: Vector, iteration: number): Payload {
-    const { arena, bucket, kernels, length, parameters, rank, seed } = this.#context;
-    const { start, end } = this.#slice(iteration);
-    const count = Math.min(parameters.k, end - start);
-    const name: StreamName = { seed, rank, bucket, iteration, purpose: BLOCK_PURPOSE };
-    const { offset } = this.#region;
-    const { sparsification } = kernels;
-    sparsification.drawIndices(end - start, count, name, this.#region);
-    const indices = arena.u32(offset, count);
-    for (let i = 0; i < count; i++) indices[i]! += start;
-    const values = { offset: offset + 4 * count, length: count };
-    sparsification.gatherAt(gradient, { offset, count }, values);
+  *encode(gradient: V, iteration: number): Steps<Payload> {
+    const entries = this.#draw(iteration);
+    entries.gather(gradient);
+    const { count, offset } = yield* wait(entries.stream());
     this.#count = count;
     const data = { offset, bytes: sparseBytes(count) };
-    return { kind: 'sparse', length, count, data };
+    return { kind: 'sparse', length: this.#context.length, count, data };
   }
 
   /** The sum is the union: no coordinate is in two payloads. */
-  decode(combined: Combined, out: Vector): ExchangeStatistics {
-    const united = writeAverage(this.#context.kernels, combined, out, 1);
+  decode(combined: Combined, out: V): ExchangeStatistics {
+    const united = this.#context.work.average(combined, out, 1);
     return { nnzLocal: this.#count, ...united };
   }
 
   parse(data: Region): Payload {
-    const { arena, length } = this.#context;
-    return parseSparse(blockcd.id, arena, data, length);
+    const { length, work } = this.#context;
+    return parseSparse(blockcd.id, work.arena, data, length);
   }
 
-  save(): Uint8Array {
-    return noState();
-  }
-
-  restore(state: Uint8Array): void {
-    requireNoState(blockcd.id, state);
-  }
-
-  [Symbol.dispose](): void {
-    this.#context.arena.release(this.#region);
+  #draw(iteration: number): Entries<V> {
+    const { bucket, parameters, rank, seed, work } = this.#context;
+    const { start, end } = this.#slice(iteration);
+    const count = Math.min(parameters.k, end - start);
+    const name: StreamName = { seed, rank, bucket, iteration, purpose: BLOCK_PURPOSE };
+    const { offset } = this.#room.list(count);
+    const { sparsification } = work.kernels;
+    const region = { offset, bytes: indexBytes(count) };
+    sparsification.drawIndices(end - start, count, name, region);
+    const indices = work.arena.u32(offset, count);
+    for (let i = 0; i < count; i++) indices[i]! += start;
+    return this.#room.named(count);
   }
 
   /** Coordinates [start, end); lengths of slices differ by one at most. */

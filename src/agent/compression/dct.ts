@@ -11,20 +11,21 @@
  * Source: "Training recommender systems at scale" (Gupta et al., 2021), algorithm 1.
  */
 import { z } from 'zod';
-import type { Region, Vector } from '../memory/arena.ts';
-import type { SparseStream } from '../memory/entries.ts';
-import { closeStream } from '../kernels/sparsification.ts';
+import type { Entries, LayerSelector } from '../work/selection.ts';
+import { wait, type Steps } from '../work/steps.ts';
 import { estimated, sparseSum } from './expected-messages.ts';
 import { LivingThresholds } from './living-thresholds.ts';
 import type {
   CompressorContext,
   ExchangeStatistics,
+  KeptState,
   MethodDefinition,
 } from './method.ts';
 import { entriesSent } from './policy/ratio-schedule.ts';
-import { smallTensorParameters } from './policy/small-tensors.ts';
+import { APART_BELOW, smallTensorParameters } from './policy/small-tensors.ts';
 import { warmUpParameters, withWarmUp } from './warm-up.ts';
 import { SparseFeedback, type Selection } from './sparse-feedback.ts';
+import { WARM_UP } from './policy/schedule.ts';
 
 const parameters = z.strictObject({
   ratio: z
@@ -58,6 +59,8 @@ export const dct: MethodDefinition<typeof parameters> = {
   summary: 'The entries above a threshold per tensor that is kept for many iterations.',
   source: 'Gupta et al., “Training recommender systems at scale”, 2021, algorithm 1',
   parameters,
+  schedules: [WARM_UP],
+  apartBelow: APART_BELOW,
   payload: 'sparse',
   reducible: true,
   residual: 'gradient',
@@ -83,46 +86,36 @@ export const dct: MethodDefinition<typeof parameters> = {
     ),
 };
 
-class ThresholdSelection implements Selection {
+class ThresholdSelection<V> implements Selection<V> {
   readonly capacity: number;
-  readonly #context: CompressorContext<Parameters>;
   readonly #thresholds: LivingThresholds;
+  readonly #selector: LayerSelector<V>;
+  readonly #all: readonly number[];
 
-  constructor(context: CompressorContext<Parameters>) {
-    this.#context = context;
-    this.#thresholds = new LivingThresholds(context.tensors, context.parameters);
-    // One more than the band allows tells that there are too many.
-    const { layers } = this.#thresholds;
-    this.capacity = layers.reduce((sum, { most }) => sum + most + 1, 0);
+  constructor({ length, parameters, tensors, work }: CompressorContext<Parameters, V>) {
+    this.#thresholds = new LivingThresholds(tensors, parameters);
+    this.#selector = work.layers(length, this.#thresholds.layers);
+    this.#all = [...this.#thresholds.layers.keys()];
+    this.capacity = this.#selector.capacity;
   }
 
-  select(p: Vector, iteration: number, { offset }: Region): SparseStream {
-    const { arena, kernels } = this.#context;
+  get state(): KeptState {
+    return this.#thresholds.state;
+  }
+
+  *select(p: V, iteration: number): Steps<Entries<V>> {
     const thresholds = this.#thresholds;
-    const room = { offset, capacity: this.capacity };
     const due = thresholds.begin(iteration);
-    let count = 0;
-    thresholds.layers.forEach(({ k, length, most, start }, layer) => {
-      const x = { offset: p.offset + 4 * start, length };
-      const send = (limit: number): number => {
-        const threshold = thresholds.at(layer);
-        const { sparsification } = kernels;
-        return sparsification.appendAtLeast(x, threshold, start, room, count, limit);
-      };
-      if (!due) {
-        const next = send(most + 1);
-        if (thresholds.holds(layer, next - count)) {
-          thresholds.sends(layer, next - count);
-          count = next;
-          return;
-        }
-      }
-      thresholds.refresh(layer, kernels.sparsification.kthMagnitude(x, k));
-      const next = send(most);
-      thresholds.sends(layer, next - count);
-      count = next;
+    this.#selector.begin(p);
+    const counts = due ? undefined : yield* this.#count(this.#all);
+    const ended = this.#all.filter(
+      (layer) => counts === undefined || !thresholds.holds(layer, counts[layer]!),
+    );
+    counts?.forEach((count, layer) => {
+      thresholds.sends(layer, count);
     });
-    return closeStream(arena, room, count);
+    if (ended.length > 0) yield* this.#refresh(ended);
+    return this.#selector.take();
   }
 
   statistics(): ExchangeStatistics {
@@ -132,11 +125,28 @@ class ThresholdSelection implements Selection {
     };
   }
 
-  save(): Uint8Array {
-    return this.#thresholds.save();
+  *#count(layers: readonly number[]): Steps<readonly number[]> {
+    const questions = layers.map((stretch) => ({
+      stretch,
+      threshold: this.#thresholds.at(stretch),
+    }));
+    return yield* wait(this.#selector.count(questions));
   }
 
-  restore(state: Uint8Array): void {
-    this.#thresholds.restore(state);
+  /** Finds the thresholds of these layers anew. */
+  *#refresh(layers: readonly number[]): Steps<void> {
+    const thresholds = this.#thresholds;
+    const questions = layers.map((stretch) => ({
+      stretch,
+      k: thresholds.layers[stretch]!.k,
+    }));
+    const magnitudes = yield* wait(this.#selector.kthMagnitudes(questions));
+    layers.forEach((layer, i) => {
+      thresholds.refresh(layer, magnitudes[i]!);
+    });
+    const counts = yield* this.#count(layers);
+    layers.forEach((layer, i) => {
+      thresholds.sends(layer, Math.min(counts[i]!, thresholds.layers[layer]!.most));
+    });
   }
 }

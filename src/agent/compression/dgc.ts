@@ -14,14 +14,16 @@
  * Source: Deep Gradient Compression (Lin et al., ICLR 2018), section 3.
  */
 import { z } from 'zod';
-import type { Region, Vector } from '../memory/arena.ts';
+import type { Region } from '../memory/arena.ts';
 import { normOf } from '../kernels/fixed-point.ts';
 import { sparseSum } from './expected-messages.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
+import { wait, type Steps } from '../work/steps.ts';
 import type {
   Compressor,
   CompressorContext,
   ExchangeStatistics,
+  KeptState,
   MethodDefinition,
 } from './method.ts';
 import {
@@ -29,10 +31,11 @@ import {
   rampParameters,
   ratioParameters,
 } from './policy/ratio-schedule.ts';
-import { smallTensorParameters } from './policy/small-tensors.ts';
-import { packState, unpackState } from './saved-state.ts';
+import { APART_BELOW, smallTensorParameters } from './policy/small-tensors.ts';
+import { stateOf } from './saved-state.ts';
 import { SparseFeedback } from './sparse-feedback.ts';
 import { TopKSelection } from './topk-selection.ts';
+import { RAMP } from './policy/schedule.ts';
 
 const parameters = z.strictObject({
   ...ratioParameters,
@@ -67,6 +70,8 @@ export const dgc: MethodDefinition<typeof parameters> = {
   summary: 'The k largest sums of velocities; replaces the optimiser’s momentum.',
   source: 'Deep Gradient Compression (Lin et al., ICLR 2018), section 3',
   parameters,
+  schedules: [RAMP],
+  apartBelow: APART_BELOW,
   payload: 'sparse',
   reducible: true,
   residual: 'velocity',
@@ -74,7 +79,7 @@ export const dgc: MethodDefinition<typeof parameters> = {
   messages: ({ ratio }, { length }) => [
     sparseSum(length, entriesSent(length, { ratio })),
   ],
-  replacesMomentum: true,
+  replacesMomentum: 'momentum',
   // Velocities are sums of gradients: how many are sent, and how fast they fade, is open.
   stateHolds: () => true,
   create: (context) => new MomentumCorrection(context),
@@ -86,38 +91,36 @@ const USUAL_MOMENTUM = 0.9;
 export const momentumOf = ({ momentum }: Pick<Parameters, 'momentum'>): number =>
   momentum ?? USUAL_MOMENTUM;
 
-class MomentumCorrection implements Compressor {
-  readonly #context: CompressorContext<Parameters>;
+class MomentumCorrection<V> implements Compressor<V> {
+  readonly state: KeptState;
+  readonly #context: CompressorContext<Parameters, V>;
   /** u */
-  readonly #velocity: Vector & Region;
+  readonly #velocity: V;
   /** v and what is sent of it: error feedback of velocities. */
-  readonly #feedback: SparseFeedback;
+  readonly #feedback: SparseFeedback<V>;
 
-  constructor(context: CompressorContext<Parameters>) {
-    const { arena, kernels, length, parameters } = context;
+  constructor(context: CompressorContext<Parameters, V>) {
+    const { length, parameters, work } = context;
     this.#context = context;
     const selection = new TopKSelection({
       ...context,
       parameters: { ...parameters, k: 0, bucket: 0, warmupIterations: 0 },
     });
     this.#feedback = new SparseFeedback(dgc.id, context, selection);
-    this.#velocity = { ...arena.allocateVector(length), length };
-    kernels.fill(this.#velocity, 0);
+    this.#velocity = work.vector(length);
+    this.state = stateOf(dgc.id, work, this.#velocity, length);
   }
 
-  encode(gradient: Vector, iteration: number): Payload {
-    const { kernels, parameters } = this.#context;
-    this.#clip(gradient);
-    kernels.blend(this.#velocity, momentumOf(parameters), gradient, 1);
-    const payload = this.#feedback.encode(this.#velocity, iteration);
-    if (parameters.factorMasking) {
-      const { offset } = payload.data;
-      kernels.clearAt(this.#velocity, { offset, count: payload.count });
-    }
+  *encode(gradient: V, iteration: number): Steps<Payload> {
+    const { parameters, work } = this.#context;
+    yield* this.#clip(gradient);
+    work.blend(this.#velocity, momentumOf(parameters), gradient, 1);
+    const payload = yield* this.#feedback.encode(this.#velocity, iteration);
+    if (parameters.factorMasking) this.#feedback.sent!.clearIn(this.#velocity);
     return payload;
   }
 
-  decode(combined: Combined, out: Vector): ExchangeStatistics {
+  decode(combined: Combined, out: V): ExchangeStatistics {
     return this.#feedback.decode(combined, out);
   }
 
@@ -125,24 +128,12 @@ class MomentumCorrection implements Compressor {
     return this.#feedback.parse(data);
   }
 
-  save(): Uint8Array {
-    return packState(dgc.id, this.#context.arena.f32(this.#velocity));
-  }
-
-  restore(state: Uint8Array): void {
-    unpackState(dgc.id, state, this.#context.arena.f32(this.#velocity));
-  }
-
-  [Symbol.dispose](): void {
-    this.#context.arena.release(this.#velocity);
-    this.#feedback[Symbol.dispose]();
-  }
-
-  #clip(gradient: Vector): void {
-    const { kernels, parameters, world } = this.#context;
+  *#clip(gradient: V): Steps<void> {
+    const { parameters, work, world } = this.#context;
     if (parameters.clip === 0) return;
     const limit = parameters.clip / Math.sqrt(world);
-    const norm = normOf(kernels.quantization.fixedSums(gradient));
-    if (norm > limit) kernels.scale(gradient, limit / norm);
+    const [sums] = yield* wait(work.fixedSums([gradient]));
+    const norm = normOf(sums!);
+    if (norm > limit) work.scale(gradient, limit / norm);
   }
 }

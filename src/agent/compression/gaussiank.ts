@@ -15,9 +15,8 @@
  * 2019), algorithm 1; the correction is ours.
  */
 import { z } from 'zod';
-import type { Region, Vector } from '../memory/arena.ts';
-import type { SparseStream } from '../memory/entries.ts';
-import { closeStream, roomBytes, type StreamRoom } from '../kernels/sparsification.ts';
+import type { Entries, Leave, Selector } from '../work/selection.ts';
+import { wait, type Steps } from '../work/steps.ts';
 import { estimated, sparseSum } from './expected-messages.ts';
 import type { CompressorContext, MethodDefinition } from './method.ts';
 import {
@@ -27,7 +26,7 @@ import {
   ratioAt,
   ratioParameters,
 } from './policy/ratio-schedule.ts';
-import { smallTensorParameters } from './policy/small-tensors.ts';
+import { APART_BELOW, smallTensorParameters } from './policy/small-tensors.ts';
 import { warmUpParameters, withWarmUp } from './warm-up.ts';
 import { SparseFeedback, type Selection } from './sparse-feedback.ts';
 import {
@@ -35,8 +34,8 @@ import {
   mostCandidates,
   mostSelected,
   searchThreshold,
-  type SearchResult,
 } from './threshold-search.ts';
+import { RAMP, WARM_UP } from './policy/schedule.ts';
 
 const parameters = z.strictObject({
   ...ratioParameters,
@@ -52,6 +51,8 @@ export const gaussiank: MethodDefinition<typeof parameters> = {
   summary: 'About k entries, above a threshold estimated from mean and deviation.',
   source: 'Shi et al., 2019, algorithm 1',
   parameters,
+  schedules: [RAMP, WARM_UP],
+  apartBelow: APART_BELOW,
   payload: 'sparse',
   reducible: true,
   residual: 'gradient',
@@ -66,100 +67,42 @@ export const gaussiank: MethodDefinition<typeof parameters> = {
   },
 };
 
-export class GaussianSelection implements Selection, Disposable {
+export class GaussianSelection<V> implements Selection<V> {
   readonly capacity: number;
-  readonly #context: CompressorContext<Parameters>;
-  readonly #candidates: Region;
+  readonly #context: CompressorContext<Parameters, V>;
+  readonly #selector: Selector<V>;
 
-  constructor(context: CompressorContext<Parameters>) {
-    const { arena, length, parameters } = context;
+  constructor(context: CompressorContext<Parameters, V>) {
+    const { length, parameters, work } = context;
     const k = entriesSent(length, { ratio: largestRatio(parameters) });
     this.#context = context;
     // One more than the band allows tells that there are too many.
     this.capacity = mostSelected(k) + 1;
-    this.#candidates = arena.allocate(roomBytes(mostCandidates(length, k) + 1));
+    this.#selector = work.selector(length, this.capacity);
   }
 
-  select(p: Vector, iteration: number, out: Region): SparseStream {
-    const { arena, kernels, parameters } = this.#context;
-    const { length } = p;
+  *select(p: V, iteration: number, leave: Leave): Steps<Entries<V>> {
+    const { length, parameters, work } = this.#context;
     const ratio = ratioAt(parameters, iteration);
     const k = entriesSent(length, { ratio });
-    const estimate = estimateThreshold(kernels.quantization.fixedSums(p), ratio);
-    const search = searchThreshold(length, k, estimate);
-    const all: StreamRoom = {
-      offset: this.#candidates.offset,
-      capacity: mostCandidates(length, k) + 1,
-    };
-    const room: StreamRoom = { offset: out.offset, capacity: mostSelected(k) + 1 };
-    let candidates: SparseStream | undefined;
-    let count = 0;
-    let step = search.next();
+    const [sums] = yield* wait(work.fixedSums([p]));
+    const questions = searchThreshold(length, k, estimateThreshold(sums!, ratio));
+    const search = this.#selector.search(p, mostCandidates(length, k));
+    let step = questions.next();
     while (step.done !== true) {
-      const { threshold, among } = step.value;
-      if (among === 'all') {
-        count = this.#collect(p, threshold, all);
-      } else {
-        candidates ??= closeStream(arena, all, count);
-        count = this.#collect(valuesOf(candidates), threshold, room);
-      }
-      step = search.next(count);
+      const { threshold, limit, among } = step.value;
+      step = questions.next(yield* wait(search.count(threshold, limit, among)));
     }
-    const result = step.value;
-    if (result.kind === 'largest' || candidates === undefined) {
-      return kernels.selectTopK(p, k, out);
+    const found = step.value;
+    switch (found.kind) {
+      case 'largest':
+        return this.#selector.topK(p, k, leave);
+      case 'reaching':
+        return search.reaching(found.threshold, found.count, leave);
+      case 'ties':
+        return search.ties(found, k, leave);
+      default:
+        return found satisfies never;
     }
-    const selected =
-      result.kind === 'reaching'
-        ? closeStream(arena, room, count)
-        : this.#withTies(valuesOf(candidates), k, result, out);
-    return this.#named(candidates, selected);
   }
-
-  [Symbol.dispose](): void {
-    this.#context.arena.release(this.#candidates);
-  }
-
-  /** The entries that reach a threshold, to a room that tells when there are too many. */
-  #collect(x: Vector, threshold: number, room: StreamRoom): number {
-    const { sparsification } = this.#context.kernels;
-    return sparsification.appendAtLeast(x, threshold, 0, room, 0, room.capacity);
-  }
-
-  /** All that reach `high`, and of those that reach only `low` the first: k in all. */
-  #withTies(
-    values: Vector,
-    k: number,
-    { low, high, certain }: Extract<SearchResult, { readonly kind: 'ties' }>,
-    out: Region,
-  ): SparseStream {
-    const { arena } = this.#context;
-    const all = arena.f32(values);
-    const positions = arena.u32(out.offset, k);
-    const kept = arena.f32({ offset: out.offset + 4 * k, length: k });
-    let ties = k - certain;
-    let count = 0;
-    for (let i = 0; i < all.length && count < k; i++) {
-      const magnitude = Math.abs(all[i]!);
-      if (magnitude < low || (magnitude < high && ties-- <= 0)) continue;
-      positions[count] = i;
-      kept[count++] = all[i]!;
-    }
-    return { offset: out.offset, count };
-  }
-
-  /** Positions among the candidates become the indices that these have in p. */
-  #named(candidates: SparseStream, selected: SparseStream): SparseStream {
-    const { arena } = this.#context;
-    const names = arena.u32(candidates.offset, candidates.count);
-    const positions = arena.u32(selected.offset, selected.count);
-    for (let i = 0; i < positions.length; i++) {
-      positions[i] = names[positions[i]!]!;
-    }
-    return selected;
-  }
-}
-
-function valuesOf({ offset, count }: SparseStream): Vector {
-  return { offset: offset + 4 * count, length: count };
 }

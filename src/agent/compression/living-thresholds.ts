@@ -5,9 +5,9 @@
  *
  * Source: "Training recommender systems at scale" (Gupta et al., 2021), algorithm 1.
  */
-import type { TensorSlice, ThresholdState } from './method.ts';
+import type { KeptState, TensorSlice, ThresholdState } from './method.ts';
 import { entriesSent } from './policy/ratio-schedule.ts';
-import { packState, unpackState } from './saved-state.ts';
+import { stateIn } from './saved-state.ts';
 
 export interface LivingParameters {
   /** Share of a tensor's entries that is sent after a refresh. */
@@ -31,6 +31,8 @@ const METHOD = 'dct';
 export class LivingThresholds {
   /** Tensors that have entries. */
   readonly layers: readonly ThresholdLayer[];
+  /** The thresholds and the phase of their life span. */
+  readonly state: KeptState;
   readonly #parameters: LivingParameters;
   /** τ of each layer. */
   readonly #thresholds: Float32Array;
@@ -57,6 +59,7 @@ export class LivingThresholds {
     this.#selected = new Float64Array(n).fill(NaN);
     this.#found = new Float64Array(n).fill(NaN);
     this.#change = new Float64Array(n).fill(NaN);
+    this.state = stateIn(METHOD, this.#origin, this.#thresholds);
   }
 
   /** Thresholds found anew since `begin`. */
@@ -109,15 +112,6 @@ export class LivingThresholds {
       age: known(this.#iteration - this.#found[layer]!),
       change: known(this.#change[layer]!),
     }));
-  }
-
-  save(): Uint8Array {
-    return packState(METHOD, this.#origin, this.#thresholds);
-  }
-
-  /** @throws GradwireError `METHOD_STATE_INVALID` */
-  restore(state: Uint8Array): void {
-    unpackState(METHOD, state, this.#origin, this.#thresholds);
   }
 }
 

@@ -4,18 +4,13 @@
  * the memory of factors.
  */
 import { CounterRandom, type StreamName } from '../kernels/random.ts';
+import type { FactoredShape } from '../work/factors.ts';
 import type { TensorSlice } from './method.ts';
 import { normalize } from './orthonormal.ts';
 
-/** A matrix of the bucket and where its factors lie, in elements. */
-export interface Factored {
+/** A matrix of the bucket, which begins at element `start`, and where its factors lie. */
+export interface Factored extends FactoredShape {
   readonly start: number;
-  readonly rows: number;
-  readonly columns: number;
-  readonly rank: number;
-  /** From the start of the memory of factors. */
-  readonly left: number;
-  readonly right: number;
 }
 
 /** A tensor that travels whole, and where. */
@@ -28,9 +23,10 @@ export interface Whole {
 export interface LowRankLayout {
   readonly wholes: readonly Whole[];
   readonly matrices: readonly Factored[];
-  /** Elements of the first reduction: right factors begin behind them. */
-  readonly first: number;
-  readonly length: number;
+  /** Elements of the first reduction: whole tensors and left factors. */
+  readonly lefts: number;
+  /** Elements of the second: right factors. */
+  readonly rights: number;
 }
 
 /** Keeps these draws apart from others at the same place: "powr". */
@@ -52,23 +48,23 @@ export function layOut(tensors: readonly TensorSlice[], rank: number): LowRankLa
       end += length;
     }
   }
-  const lefts = shapes.map(({ rows, rank: r }) => {
+  const leftAt = shapes.map(({ rows, rank: r }) => {
     end += r * rows;
     return end - r * rows;
   });
-  const first = end;
+  let rights = 0;
   const matrices = shapes.map((shape, index) => {
-    end += shape.rank * shape.columns;
-    const right = end - shape.rank * shape.columns;
-    return { ...shape, left: lefts[index]!, right };
+    const right = rights;
+    rights += shape.rank * shape.columns;
+    return { ...shape, left: leftAt[index]!, right };
   });
-  return { wholes, matrices, first, length: end };
+  return { wholes, matrices, lefts: end, rights };
 }
 
 /** Q of the last iteration, scaled; columns that are 0, or all, are drawn anew. */
 export function prepareStart(
   rightFactors: Float32Array,
-  { matrices, first }: LowRankLayout,
+  { matrices }: LowRankLayout,
   context: Pick<StreamName, 'seed' | 'bucket' | 'iteration'> & {
     readonly parameters: { readonly warmStart: boolean };
   },
@@ -78,7 +74,7 @@ export function prepareStart(
   const random = new CounterRandom({ seed, bucket, iteration, purpose: PURPOSE });
   for (const { right, rank, columns } of matrices) {
     for (let c = 0; c < rank; c++) {
-      const start = right - first + c * columns;
+      const start = right + c * columns;
       const column = rightFactors.subarray(start, start + columns);
       if (parameters.warmStart && normalize(column) > 0) continue;
       for (let i = 0; i < columns; i++) column[i] = 2 * random.uniform(start + i) - 1;

@@ -1,14 +1,16 @@
 /**
  * A compression method: how one bucket's gradient becomes a payload, and how what the
- * collective made of all payloads becomes the averaged gradient. Adding one:
- * `docs/extending.md`.
+ * collective made of all payloads becomes the averaged gradient. It is written once, for the
+ * arena and for GPUs. Adding one: `docs/extending.md`.
  */
 import type { z } from 'zod';
 import type { PayloadKind } from '../../shared/catalogue.ts';
 import type { JsonObject } from '../../shared/json.ts';
-import type { Arena, Region, Vector } from '../memory/arena.ts';
+import type { Schedule } from './policy/schedule.ts';
+import type { Region, Vector } from '../memory/arena.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
-import type { Kernels } from '../kernels/kernels.ts';
+import type { Steps } from '../work/steps.ts';
+import type { Work } from '../work/work.ts';
 
 /** What a method may ask of the other ranks. All ranks ask the same, in the same order. */
 export type CommunicationRequest =
@@ -34,7 +36,8 @@ export interface TensorSlice {
   readonly shape: readonly number[];
 }
 
-export interface CompressorContext<Parameters = unknown> {
+/** `V` is a vector where the gradient lies, as in `Work`. */
+export interface CompressorContext<Parameters = unknown, V = Vector> {
   /** Elements of the bucket, N in the papers. */
   readonly length: number;
   readonly tensors: readonly TensorSlice[];
@@ -44,18 +47,11 @@ export interface CompressorContext<Parameters = unknown> {
   readonly world: number;
   /** Index of the bucket: with seed, rank and iteration it seeds random numbers. */
   readonly bucket: number;
-  readonly arena: Arena;
-  readonly kernels: Kernels;
+  /** What can be done to vectors, and the memory for it: a method takes it at its creation. */
+  readonly work: Work<V>;
   /** The bucket's residual, `length` elements; given where the method keeps one. */
-  readonly residual?: Vector | undefined;
-  /** Tells the stopwatch what synchronous work belongs to; default: nobody asks. */
-  readonly measure?: MeasureWork | undefined;
+  readonly residual?: V | undefined;
 }
-
-export type MeasureWork = <T>(phase: 'compress' | 'decompress', work: () => T) => T;
-
-/** Runs the work without timing it. */
-export const unmeasured: MeasureWork = (_phase, work) => work();
 
 export interface ExchangeStatistics {
   /** Entries kept by this rank, where the method selects. */
@@ -92,39 +88,37 @@ export interface Similarity {
   readonly contraction?: number | undefined;
 }
 
-export interface Compressor extends Disposable {
+/** A method at work on one bucket. Its memory is the work's, and ends with that. */
+export interface Compressor<V = Vector> {
   /**
-   * Whether `encode` throws `NotFiniteInput` of a gradient with a NaN or an infinity, in a
-   * pass that it makes anyway. Default: whoever calls it looks first.
+   * Whether `encode` throws `NotFiniteInput` of a gradient with a NaN or an infinity, where the
+   * work can tell in a pass that it makes anyway (`Work.addFinite`). Default: the caller looks
+   * first.
    */
   readonly refusesNotFinite?: boolean | undefined;
   /**
    * Compensate, then select or quantise: reads `gradient`, updates the residual, leaves
-   * the payload in memory of its own, or in the gradient's, where it stays valid until
+   * the payload in the arena, or in the gradient's memory, where it stays valid until
    * the next encode. May use `gradient` as scratch. A pure function of (gradient, state,
    * seeded RNG).
    */
-  encode(gradient: Vector, iteration: number): Payload | Promise<Payload>;
+  encode(gradient: V, iteration: number): Steps<Payload>;
   /**
    * The average over ranks, written over `out`. `out` is the vector that was given to
    * encode, as encode left it: methods that use their local gradient again find it here.
    * What a partial sum leaves out goes back to the residual.
    */
-  decode(
-    combined: Combined,
-    out: Vector,
-    iteration: number,
-  ): ExchangeStatistics | Promise<ExchangeStatistics>;
+  decode(combined: Combined, out: V, iteration: number): ExchangeStatistics;
   /**
    * For methods that talk more than once in an exchange. Default: encode, one reduce (or
-   * gather, if the method is not reducible), decode. Work up to the first message is
-   * timed as compression; later work names its phase by the context's `measure`.
+   * gather, if the method is not reducible), decode. Work up to the last message is timed as
+   * compression, what follows it as decompression.
    */
   exchange?(
-    gradient: Vector,
+    gradient: V,
     iteration: number,
     communicate: Communicate,
-  ): Promise<ExchangeStatistics>;
+  ): Steps<ExchangeStatistics>;
   /**
    * A payload of this method from bytes alone: `data` is checked to be one that a
    * compressor of these parameters and this length could have made, in as far as decoding
@@ -134,8 +128,13 @@ export interface Compressor extends Disposable {
    * @throws GradwireError `PAYLOAD_INVALID`
    */
   parse(data: Region, iteration: number): Payload;
-  /** All state but the residual, to be restored by `restore` in another process. */
-  save(): Uint8Array;
+  /** What the method keeps from one exchange to the next beside its residual, if anything. */
+  readonly state?: KeptState | undefined;
+}
+
+/** State to be saved, and restored in another process. */
+export interface KeptState {
+  save(): Steps<Uint8Array>;
   /** @throws GradwireError `METHOD_STATE_INVALID` */
   restore(state: Uint8Array): void;
 }
@@ -192,6 +191,18 @@ export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
   readonly parameters: Schema;
   /** Parameters that do nothing beside others: `refuseIdle` refuses both at once. */
   readonly idle?: readonly IdleParameter<z.infer<Schema>>[];
+  /** Warm-ups and ramps among its parameters. */
+  readonly schedules?: readonly Schedule[] | undefined;
+  /**
+   * Its parameter that says of how many elements a tensor has at least: smaller ones travel
+   * dense, in buckets of their own.
+   */
+  readonly apartBelow?: string | undefined;
+  /**
+   * Whether all tensors under these parameters are one bucket, whatever `bucketBytes` says:
+   * for a method that makes something of the whole model. Default: no.
+   */
+  inOneBucket?(parameters: z.infer<Schema>): boolean;
   readonly payload: PayloadKind;
   /** Whether payloads can be summed by a collective; else they are gathered. */
   readonly reducible: boolean;
@@ -224,10 +235,10 @@ export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
    */
   readonly agreesOn?: string | undefined;
   /**
-   * Momentum is within it, by its parameter `momentum`, which unless given is the
+   * Its parameter of momentum, where momentum is within it. Unless given it is the
    * optimiser's: the optimiser takes plain steps with what this method gives.
    */
-  readonly replacesMomentum?: true | undefined;
+  readonly replacesMomentum?: string | undefined;
   /**
    * An exchange gives a gradient for a part of the weights, and nothing is kept back for the
    * others. Weight decay, which moves all of them, would be a larger penalty than it says:
@@ -240,7 +251,8 @@ export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
    * save.
    */
   stateHolds?(before: z.infer<Schema>, after: z.infer<Schema>): boolean;
-  create(context: CompressorContext<z.infer<Schema>>): Compressor;
+  /** @throws BeyondDevice where a device cannot hold what the method needs */
+  create<V>(context: CompressorContext<z.infer<Schema>, V>): Compressor<V>;
 }
 
 /** What travels under a method with these parameters, which its schema has validated. */

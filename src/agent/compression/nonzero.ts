@@ -7,11 +7,11 @@
  * Source: SparCML (Renggli et al., SC 2019), section 8.2.
  */
 import { z } from 'zod';
-import type { Region, Vector } from '../memory/arena.ts';
+import type { Region } from '../memory/arena.ts';
 import { sparseBytes } from '../memory/entries.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
-import { closeStream } from '../kernels/sparsification.ts';
-import { writeAverage } from './average.ts';
+import type { Selector } from '../work/selection.ts';
+import { wait, type Steps } from '../work/steps.ts';
 import { estimated, sparseSum } from './expected-messages.ts';
 import type {
   Compressor,
@@ -20,8 +20,7 @@ import type {
   MethodDefinition,
 } from './method.ts';
 import { parseSparse } from './payload-check.ts';
-import { smallTensorParameters } from './policy/small-tensors.ts';
-import { noState, requireNoState } from './stateless.ts';
+import { APART_BELOW, smallTensorParameters } from './policy/small-tensors.ts';
 
 const parameters = z.strictObject({ ...smallTensorParameters });
 
@@ -35,6 +34,7 @@ export const nonzero: MethodDefinition<typeof parameters> = {
     'The entries that are not 0, exactly: for gradients that are sparse by themselves.',
   source: 'SparCML, SC 2019, section 8.2',
   parameters,
+  apartBelow: APART_BELOW,
   payload: 'sparse',
   reducible: true,
   residual: 'none',
@@ -44,50 +44,32 @@ export const nonzero: MethodDefinition<typeof parameters> = {
   create: (context) => new NonZero(context),
 };
 
-class NonZero implements Compressor {
-  readonly #context: CompressorContext;
-  readonly #region: Region;
+class NonZero<V> implements Compressor<V> {
+  readonly #context: CompressorContext<unknown, V>;
+  readonly #selector: Selector<V>;
   #count = 0;
 
-  constructor(context: CompressorContext) {
+  constructor(context: CompressorContext<unknown, V>) {
+    const { length, work } = context;
     this.#context = context;
-    this.#region = context.arena.allocate(sparseBytes(context.length));
+    this.#selector = work.selector(length, length);
   }
 
-  encode(gradient: Vector): Payload {
-    const { arena, kernels, length } = this.#context;
-    const room = { offset: this.#region.offset, capacity: length };
-    const { sparsification } = kernels;
-    const found = sparsification.appendAtLeast(gradient, SMALLEST, 0, room, 0, length);
-    const { count, offset } = closeStream(arena, room, found);
+  *encode(gradient: V): Steps<Payload> {
+    const entries = yield* wait(this.#selector.reaching(gradient, SMALLEST, 'keep'));
+    const { count, offset } = yield* wait(entries.stream());
     this.#count = count;
-    return {
-      kind: 'sparse',
-      length,
-      count,
-      data: { offset, bytes: sparseBytes(count) },
-    };
+    const data = { offset, bytes: sparseBytes(count) };
+    return { kind: 'sparse', length: this.#context.length, count, data };
   }
 
-  decode(combined: Combined, out: Vector): ExchangeStatistics {
-    const { kernels, world } = this.#context;
-    return { nnzLocal: this.#count, ...writeAverage(kernels, combined, out, world) };
+  decode(combined: Combined, out: V): ExchangeStatistics {
+    const { work, world } = this.#context;
+    return { nnzLocal: this.#count, ...work.average(combined, out, world) };
   }
 
   parse(data: Region): Payload {
-    const { arena, length } = this.#context;
-    return parseSparse(nonzero.id, arena, data, length);
-  }
-
-  save(): Uint8Array {
-    return noState();
-  }
-
-  restore(state: Uint8Array): void {
-    requireNoState(nonzero.id, state);
-  }
-
-  [Symbol.dispose](): void {
-    this.#context.arena.release(this.#region);
+    const { length, work } = this.#context;
+    return parseSparse(nonzero.id, work.arena, data, length);
   }
 }

@@ -67,3 +67,12 @@ export function requireAscending(
     throw payloadInvalid(method, `index ${least - 1} of ${length}`);
   }
 }
+
+/** @throws GradwireError `PAYLOAD_INVALID` unless all are finite and none is negative */
+export function requireScales(method: string, scales: Float32Array): void {
+  for (const scale of scales) {
+    if (!(scale >= 0 && scale < Infinity)) {
+      throw payloadInvalid(method, `a scale is ${scale}`);
+    }
+  }
+}

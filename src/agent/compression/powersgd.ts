@@ -14,7 +14,8 @@
  */
 import { z } from 'zod';
 import type { Region, Vector } from '../memory/arena.ts';
-import type { Matrix } from '../kernels/low-rank.ts';
+import type { Factors } from '../work/factors.ts';
+import { wait, type Steps } from '../work/steps.ts';
 import { denseSum } from './expected-messages.ts';
 import {
   layOut,
@@ -23,18 +24,20 @@ import {
   type LowRankLayout,
 } from './low-rank-layout.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
-import {
-  unmeasured,
-  type Communicate,
-  type Compressor,
-  type CompressorContext,
-  type ExchangeStatistics,
-  type MethodDefinition,
+import type {
+  Communicate,
+  Compressor,
+  CompressorContext,
+  ExchangeStatistics,
+  KeptState,
+  MethodDefinition,
 } from './method.ts';
 import { orthonormalize } from './orthonormal.ts';
 import { requireBytes } from './payload-check.ts';
 import { warmUpParameters, withWarmUp } from './warm-up.ts';
-import { packState, unpackState } from './saved-state.ts';
+import { stateIn } from './saved-state.ts';
+import { valuesPayload } from './shared-entries.ts';
+import { WARM_UP } from './policy/schedule.ts';
 
 const parameters = z.strictObject({
   rank: z.int().min(1).max(128).default(2).describe('Columns of the factors, r'),
@@ -52,148 +55,137 @@ export const powersgd: MethodDefinition<typeof parameters> = {
   summary: 'Two thin factors of each matrix, r columns each; vectors travel whole.',
   source: 'PowerSGD (Vogels et al., NeurIPS 2019), algorithms 1 and 2',
   parameters,
+  schedules: [WARM_UP],
   payload: 'dense',
   reducible: true,
   residual: 'gradient',
   agreesOn: 'factors that are summed over ranks before the second is computed',
   replicas: 'identical',
   messages: ({ rank }, { tensors }) => {
-    const { first, length } = layOut(tensors, rank);
-    return length === first
-      ? [denseSum(first)]
-      : [denseSum(first), denseSum(length - first)];
+    const { lefts, rights } = layOut(tensors, rank);
+    return rights === 0 ? [denseSum(lefts)] : [denseSum(lefts), denseSum(rights)];
   },
   // Factors have as many columns as the rank says.
   stateHolds: (before, after) => before.rank === after.rank,
   create: (context) => withWarmUp(new PowerSgd(context), context),
 };
 
-class PowerSgd implements Compressor {
-  readonly #context: CompressorContext<Parameters>;
-  readonly #residual: Vector;
+class PowerSgd<V> implements Compressor<V> {
+  readonly state: KeptState;
+  readonly #context: CompressorContext<Parameters, V>;
+  readonly #residual: V;
   readonly #layout: LowRankLayout;
-  /** Whole tensors, then all left factors; then, from `#first` on, all right factors. */
-  readonly #memory: Vector & Region;
+  readonly #factors: Factors<V>;
 
-  constructor(context: CompressorContext<Parameters>) {
-    const { arena, kernels, parameters, residual, tensors } = context;
+  constructor(context: CompressorContext<Parameters, V>) {
+    const { parameters, residual, tensors, work } = context;
     if (residual === undefined)
       throw new Error('internal: powersgd without a residual');
     this.#context = context;
     this.#residual = residual;
     this.#layout = layOut(tensors, parameters.rank);
-    const { length } = this.#layout;
-    this.#memory = { ...arena.allocateVector(length), length };
-    kernels.fill(this.#memory, 0);
+    const { lefts, rights, matrices } = this.#layout;
+    const widest = Math.max(0, ...matrices.map(({ columns }) => columns));
+    this.#factors = work.factors({ lefts, rights, widest });
+    this.state = stateIn(powersgd.id, work.arena.f32(this.#factors.rights));
   }
 
-  async exchange(
-    gradient: Vector,
+  *exchange(
+    gradient: V,
     iteration: number,
     communicate: Communicate,
-  ): Promise<ExchangeStatistics> {
-    const { kernels, measure = unmeasured, world } = this.#context;
-    this.#project(gradient, iteration);
-    const left = this.#part(0, this.#layout.first);
-    const sums = await communicate({ operation: 'reduce', payload: dense(left) });
-    measure('compress', () => {
-      this.#take(sums, left);
-      for (const { at, length } of this.#layout.wholes) {
-        kernels.scale(this.#part(at, length), 1 / world);
-      }
-      this.#factor();
-    });
-    const right = this.#part(
-      this.#layout.first,
-      this.#memory.length - this.#layout.first,
+  ): Steps<ExchangeStatistics> {
+    const { work, world } = this.#context;
+    const { memory, lefts, rights } = this.#factors;
+    yield* this.#project(gradient, iteration);
+    const first = yield* wait(
+      communicate({ operation: 'reduce', payload: valuesPayload(lefts) }),
     );
-    if (right.length > 0) {
-      const combined = await communicate({
-        operation: 'reduce',
-        payload: dense(right),
-      });
-      measure('decompress', () => {
-        this.#take(combined, right);
-        kernels.scale(right, 1 / world);
-      });
+    this.#take(first, lefts);
+    for (const { at, length } of this.#layout.wholes) {
+      work.kernels.scale({ offset: memory.offset + 4 * at, length }, 1 / world);
     }
-    measure('decompress', () => {
-      this.#write(gradient);
-    });
+    yield* this.#factor();
+    if (rights.length > 0) {
+      const payload = valuesPayload(rights);
+      this.#take(yield* wait(communicate({ operation: 'reduce', payload })), rights);
+      work.kernels.scale(rights, 1 / world);
+    }
+    this.#write(gradient);
     return {};
   }
 
   /** What a rank alone would send: whole tensors and both factors. */
-  encode(gradient: Vector, iteration: number): Payload {
+  *encode(gradient: V, iteration: number): Steps<Payload> {
     if (this.#context.world !== 1) {
       throw new Error('internal: powersgd of several ranks takes two rounds');
     }
-    this.#project(gradient, iteration);
-    this.#factor();
-    return dense(this.#memory);
+    yield* this.#project(gradient, iteration);
+    yield* this.#factor();
+    return valuesPayload(this.#factors.memory);
   }
 
-  decode(combined: Combined, out: Vector): ExchangeStatistics {
-    this.#take(combined, this.#memory);
+  decode(combined: Combined, out: V): ExchangeStatistics {
+    this.#take(combined, this.#factors.memory);
+    this.#factors.sendLefts();
     this.#write(out);
     return {};
   }
 
   parse(data: Region): Payload {
-    requireBytes(powersgd.id, data, 4 * this.#memory.length);
-    return { kind: 'dense', length: this.#memory.length, data };
+    const { length } = this.#factors.memory;
+    requireBytes(powersgd.id, data, 4 * length);
+    return { kind: 'dense', length, data };
   }
 
-  save(): Uint8Array {
-    return packState(powersgd.id, this.#rightFactors());
-  }
-
-  restore(state: Uint8Array): void {
-    unpackState(powersgd.id, state, this.#rightFactors());
-  }
-
-  [Symbol.dispose](): void {
-    this.#context.arena.release(this.#memory);
-  }
-
-  /** p, its whole tensors, and P = M·Q of its matrices. */
-  #project(gradient: Vector, iteration: number): void {
-    const { kernels } = this.#context;
+  /** p, its whole tensors, and P = M·Q of its matrices; those that travel to the arena. */
+  *#project(gradient: V, iteration: number): Steps<void> {
+    const { work } = this.#context;
+    const factors = this.#factors;
     const residual = this.#residual;
-    kernels.add(residual, gradient);
+    work.add(residual, gradient);
     for (const { start, length, at } of this.#layout.wholes) {
-      const tensor = slice(residual, start, length);
-      kernels.copy(this.#part(at, length), tensor);
-      kernels.fill(tensor, 0);
+      const tensor = work.slice(residual, start, length);
+      factors.copyFrom(tensor, at);
+      work.clear(tensor);
     }
-    prepareStart(this.#rightFactors(), this.#layout, { ...this.#context, iteration });
+    const rights = work.arena.f32(factors.rights);
+    prepareStart(rights, this.#layout, { ...this.#context, iteration });
+    factors.sendRights();
     for (const matrix of this.#layout.matrices) {
-      const [left, right] = this.#factors(matrix);
-      kernels.lowRank.timesFactor(matrixIn(residual, matrix), right, left);
+      factors.timesFactor(this.#matrix(residual, matrix), matrix);
     }
+    yield* wait(factors.fetchLefts());
   }
 
   /** P̂, Q = Mᵀ·P̂, and what these do not tell of M stays in the residual. */
-  #factor(): void {
-    const { arena, kernels } = this.#context;
-    for (const matrix of this.#layout.matrices) {
-      const [left, right] = this.#factors(matrix);
-      const kept = matrixIn(this.#residual, matrix);
-      orthonormalize(arena.f32(left), matrix.rows);
-      kernels.lowRank.transposedTimesFactor(kept, left, right);
-      kernels.lowRank.addProduct(kept, left, right, -1);
+  *#factor(): Steps<void> {
+    const { arena } = this.#context.work;
+    const factors = this.#factors;
+    const lefts = arena.f32(factors.lefts);
+    for (const { left, rank, rows } of this.#layout.matrices) {
+      orthonormalize(lefts.subarray(left, left + rank * rows), rows);
     }
+    factors.sendLefts();
+    for (const matrix of this.#layout.matrices) {
+      const kept = this.#matrix(this.#residual, matrix);
+      factors.transposedTimesFactor(kept, matrix);
+      factors.addProduct(kept, matrix, -1);
+    }
+    yield* wait(factors.fetchRights());
   }
 
-  #write(out: Vector): void {
-    const { kernels } = this.#context;
+  /** The average; its right factors are in the arena alone. */
+  #write(out: V): void {
+    const { work } = this.#context;
+    this.#factors.sendRights();
     for (const { start, length, at } of this.#layout.wholes) {
-      kernels.copy(slice(out, start, length), this.#part(at, length));
+      this.#factors.copyTo(work.slice(out, start, length), at);
     }
     for (const matrix of this.#layout.matrices) {
-      const [left, right] = this.#factors(matrix);
-      kernels.fill(slice(out, matrix.start, matrix.rows * matrix.columns), 0);
-      kernels.lowRank.addProduct(matrixIn(out, matrix), left, right, 1);
+      const target = this.#matrix(out, matrix);
+      work.clear(target);
+      this.#factors.addProduct(target, matrix, 1);
     }
   }
 
@@ -204,31 +196,10 @@ class PowerSgd implements Compressor {
     }
     const { offset } = combined.data;
     if (offset === into.offset) return;
-    this.#context.kernels.copy(into, { offset, length: into.length });
+    this.#context.work.kernels.copy(into, { offset, length: into.length });
   }
 
-  #factors({ left, right, rows, columns, rank }: Factored): [Vector, Vector] {
-    return [this.#part(left, rank * rows), this.#part(right, rank * columns)];
+  #matrix(vector: V, { start, rows, columns }: Factored): V {
+    return this.#context.work.slice(vector, start, rows * columns);
   }
-
-  #rightFactors(): Float32Array {
-    const length = this.#memory.length - this.#layout.first;
-    return this.#context.arena.f32(this.#part(this.#layout.first, length));
-  }
-
-  #part(start: number, length: number): Vector {
-    return slice(this.#memory, start, length);
-  }
-}
-
-function slice(vector: Vector, start: number, length: number): Vector {
-  return { offset: vector.offset + 4 * start, length };
-}
-
-function matrixIn(vector: Vector, { start, rows, columns }: Factored): Matrix {
-  return { offset: vector.offset + 4 * start, rows, columns };
-}
-
-function dense({ offset, length }: Vector): Payload {
-  return { kind: 'dense', length, data: { offset, bytes: 4 * length } };
 }

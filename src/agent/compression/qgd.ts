@@ -15,8 +15,10 @@
  * takes an entropy code for the indices; here each has 32 bits.
  */
 import { z } from 'zod';
-import type { Region, Vector } from '../memory/arena.ts';
+import type { Kernels } from '../kernels/kernels.ts';
+import type { Arena, Region, Vector } from '../memory/arena.ts';
 import { sparseBytes } from '../memory/entries.ts';
+import { longestCoded, type HostCoding } from '../work/sections.ts';
 import { estimated } from './expected-messages.ts';
 import type { CompressorContext, MethodDefinition } from './method.ts';
 import { payloadInvalid } from './payload-check.ts';
@@ -24,9 +26,12 @@ import { minElements } from './policy/small-tensors.ts';
 import {
   SectionedCompressor,
   sectionsMessage,
+  sectionsOf,
+  type MeasuredSection,
   type SectionCodec,
 } from './sectioned-compressor.ts';
 import { warmUpParameters, withWarmUp } from './warm-up.ts';
+import { WARM_UP } from './policy/schedule.ts';
 
 const parameters = z.strictObject({ minElements, ...warmUpParameters });
 type Parameters = z.infer<typeof parameters>;
@@ -41,6 +46,7 @@ export const qgd: MethodDefinition<typeof parameters> = {
   summary: 'The fewest largest entries that reach a tensor’s norm, as signs of it.',
   source: 'QSGD (Alistarh et al., NIPS 2017), appendix F',
   parameters,
+  schedules: [WARM_UP],
   payload: 'quantized',
   reducible: false,
   residual: 'none',
@@ -74,29 +80,66 @@ function expectedEntries(n: number): number {
   return Math.min(most, Math.max(1, Math.round(2 * n * beyond)));
 }
 
-class NormCodec implements SectionCodec {
-  readonly #context: CompressorContext<Parameters>;
+class NormCodec<V> implements SectionCodec {
+  readonly coding: HostCoding;
+  readonly #arena: Arena;
+  readonly #kernels: Kernels;
   /** The ⌈√n⌉ largest entries of a section. */
   readonly #largest: Region;
+  /** Entries that came, with their values. */
+  readonly #received: Region;
 
-  constructor(context: CompressorContext<Parameters>) {
-    this.#context = context;
-    const longest = Math.max(0, ...context.tensors.map(({ length }) => length));
-    this.#largest = context.arena.allocate(sparseBytes(mostEntries(longest)));
+  constructor(context: CompressorContext<Parameters, V>) {
+    const { arena, kernels } = context.work;
+    const bytes = sparseBytes(mostEntries(longestCoded(sectionsOf(context))));
+    this.#arena = arena;
+    this.#kernels = kernels;
+    this.#largest = context.work.region(bytes);
+    this.#received = context.work.region(bytes);
+    this.coding = {
+      kind: 'host',
+      capacity: (n) => HEAD_BYTES + 4 * mostEntries(n),
+      encode: (x, out) => this.#encode(x, out),
+    };
   }
 
-  capacity(n: number): number {
-    return HEAD_BYTES + 4 * mostEntries(n);
+  measure(data: Region, n: number): MeasuredSection {
+    const arena = this.#arena;
+    requireLength(data, HEAD_BYTES);
+    const norm = arena.f32({ offset: data.offset, length: 1 })[0]!;
+    if (!(Number.isFinite(norm) && norm >= 0)) {
+      throw payloadInvalid(qgd.id, `a norm is ${norm}`);
+    }
+    const count = arena.u32(data.offset + 4, 1)[0]!;
+    const most = mostEntries(n);
+    if (count > most) {
+      throw payloadInvalid(qgd.id, `${count} entries, of at most ${most}`);
+    }
+    const bytes = HEAD_BYTES + 4 * count;
+    requireLength(data, bytes);
+    const entries = arena.u32(data.offset + HEAD_BYTES, count);
+    const stream = { offset: this.#received.offset, count };
+    const indices = arena.u32(stream.offset, count);
+    const values = arena.f32({ offset: stream.offset + 4 * count, length: count });
+    let before = -1;
+    for (let at = 0; at < count; at++) {
+      const entry = entries[at]!;
+      const index = entry % NEGATIVE;
+      if (index <= before || index >= n) {
+        throw payloadInvalid(qgd.id, `index ${index} of ${n} behind ${before}`);
+      }
+      before = index;
+      indices[at] = index;
+      values[at] = entry < NEGATIVE ? norm : -norm;
+    }
+    return { kind: 'entries', bytes, stream };
   }
 
-  encode(x: Vector, _section: number, _iteration: number, out: Region): number {
-    const { arena, kernels } = this.#context;
+  #encode(x: Vector, out: Region): number {
+    const arena = this.#arena;
     const norm = normOf(arena.f32(x));
-    const { offset, count } = kernels.selectTopK(
-      x,
-      mostEntries(x.length),
-      this.#largest,
-    );
+    const most = mostEntries(x.length);
+    const { offset, count } = this.#kernels.selectTopK(x, most, this.#largest);
     const indices = arena.u32(offset, count);
     const values = arena.f32({ offset: offset + 4 * count, length: count });
     const sent = fewestReaching(norm, values);
@@ -109,49 +152,11 @@ class NormCodec implements SectionCodec {
     }
     return HEAD_BYTES + 4 * entries;
   }
+}
 
-  measure(data: Region, n: number): number {
-    const { arena } = this.#context;
-    this.#require(data, HEAD_BYTES);
-    const norm = arena.f32({ offset: data.offset, length: 1 })[0]!;
-    if (!(Number.isFinite(norm) && norm >= 0)) {
-      throw payloadInvalid(qgd.id, `a norm is ${norm}`);
-    }
-    const count = arena.u32(data.offset + 4, 1)[0]!;
-    if (count > n) throw payloadInvalid(qgd.id, `${count} entries of ${n}`);
-    const bytes = HEAD_BYTES + 4 * count;
-    this.#require(data, bytes);
-    let before = -1;
-    for (const entry of arena.u32(data.offset + HEAD_BYTES, count)) {
-      const index = entry % NEGATIVE;
-      if (index <= before || index >= n) {
-        throw payloadInvalid(qgd.id, `index ${index} of ${n} behind ${before}`);
-      }
-      before = index;
-    }
-    return bytes;
-  }
-
-  decode({ offset, bytes }: Region, out: Vector, add: boolean): void {
-    const { arena, kernels } = this.#context;
-    if (!add) kernels.fill(out, 0);
-    const norm = arena.f32({ offset, length: 1 })[0]!;
-    const values = arena.f32(out);
-    const count = (bytes - HEAD_BYTES) / 4;
-    for (const entry of arena.u32(offset + HEAD_BYTES, count)) {
-      const index = entry % NEGATIVE;
-      values[index] = values[index]! + (entry < NEGATIVE ? norm : -norm);
-    }
-  }
-
-  [Symbol.dispose](): void {
-    this.#context.arena.release(this.#largest);
-  }
-
-  #require(data: Region, bytes: number): void {
-    if (data.bytes >= bytes) return;
-    throw payloadInvalid(qgd.id, `it ends ${bytes - data.bytes} bytes early`);
-  }
+function requireLength(data: Region, bytes: number): void {
+  if (data.bytes >= bytes) return;
+  throw payloadInvalid(qgd.id, `it ends ${bytes - data.bytes} bytes early`);
 }
 
 /** One after the other in f64, so that every backend's kernels decide alike. */

@@ -8,22 +8,20 @@
  * noise. `packed` codes take b bits an element and a pass over memory; `elias` codes are
  * shorter where small levels are frequent, and several times slower.
  *
- * The payload is laid out in `sectioned-compressor.ts` and `stochastic-codec.ts`.
+ * The payload is laid out in `sectioned-compressor.ts` and `work/section-layout.ts`.
  *
  * Source: QSGD (Alistarh et al., NeurIPS 2017), section 3.
  */
 import { z } from 'zod';
 import { MAXIMUM_LEVELS } from '../kernels/quantization.ts';
+import type { LevelCoding } from '../work/sections.ts';
 import { estimated } from './expected-messages.ts';
 import type { MethodDefinition } from './method.ts';
 import { warmUpParameters, withWarmUp } from './warm-up.ts';
 import { SectionedCompressor, sectionsMessage } from './sectioned-compressor.ts';
 import { minElements } from './policy/small-tensors.ts';
-import {
-  StochasticCodec,
-  stochasticBytes,
-  type StochasticOptions,
-} from './stochastic-codec.ts';
+import { WARM_UP } from './policy/schedule.ts';
+import { StochasticCodec, stochasticBytes } from './stochastic-codec.ts';
 
 const parameters = z.strictObject({
   bits: z
@@ -85,25 +83,27 @@ export const qsgd: MethodDefinition<typeof parameters> = {
       instead: 'coding=elias',
     },
   ],
+  schedules: [WARM_UP],
   payload: 'quantized',
   reducible: false,
   residual: 'none',
   replicas: 'identical',
   messages: (parameters, bucket) => {
     const message = sectionsMessage(parameters, bucket, (n) =>
-      stochasticBytes(n, optionsOf(parameters)),
+      stochasticBytes(n, codingOf(parameters)),
     );
     return [parameters.coding === 'packed' ? message : estimated(message)];
   },
   create: (context) => {
-    const codec = new StochasticCodec(qsgd.id, context, optionsOf(context.parameters));
+    const codec = new StochasticCodec(qsgd.id, context, codingOf(context.parameters));
     return withWarmUp(new SectionedCompressor(qsgd.id, context, codec), context);
   },
 };
 
-function optionsOf(parameters: Parameters): StochasticOptions {
+function codingOf(parameters: Parameters): LevelCoding {
   const { scale, coding, form } = parameters;
   return {
+    kind: 'levels',
     levels: levelsOf(parameters),
     bucket: bucketOf(parameters),
     scale,

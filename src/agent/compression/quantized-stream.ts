@@ -1,57 +1,11 @@
-/**
- * A stream of entries whose values are quantised, as it travels; k entries, values in runs
- * of d:
- *
- *     u32       k
- *     indices   k × u32, ascending
- *     scales    ⌈k/d⌉ × f32, finite, ≥ 0
- *     codes     k packed codes of b bits, padded to whole words of 4 bytes
- *
- * with codes as of `kernels/quantization.ts`.
- *
- * Source: SparCML (Renggli et al., SC 2019), sections 6 and 8.
- */
-import type { Arena, Region, Vector } from '../memory/arena.ts';
-import {
-  codeBits,
-  packedBytes,
-  runsOf,
-  type Quantizer,
-} from '../kernels/quantization.ts';
-import { payloadInvalid, requireAscending } from './payload-check.ts';
-import { requireScales } from './stochastic-codec.ts';
-
-export interface QuantizedParts {
-  readonly indices: Vector;
-  readonly scales: Vector;
-  readonly codes: Region;
-}
-
-export function quantizedBytes(count: number, { levels, bucket }: Quantizer): number {
-  const scales = 4 * runsOf(count, bucket);
-  return 4 + 4 * count + scales + packedBytes(count, codeBits(levels));
-}
-
-/** Where the parts of a payload of this many entries lie. */
-export function quantizedParts(
-  offset: number,
-  count: number,
-  { levels, bucket }: Quantizer,
-): QuantizedParts {
-  const runs = runsOf(count, bucket);
-  const scales = { offset: offset + 4 + 4 * count, length: runs };
-  return {
-    indices: { offset: offset + 4, length: count },
-    scales,
-    codes: {
-      offset: scales.offset + 4 * runs,
-      bytes: packedBytes(count, codeBits(levels)),
-    },
-  };
-}
+/** A payload of `work/quantized-entries.ts` that comes as bytes alone. */
+import type { Quantizer } from '../kernels/quantization.ts';
+import type { Arena, Region } from '../memory/arena.ts';
+import { quantizedBytes, quantizedParts } from '../work/quantized-entries.ts';
+import { payloadInvalid, requireAscending, requireScales } from './payload-check.ts';
 
 /**
- * Entries of a payload that comes as bytes alone, of a vector of `length` elements and at
+ * Entries of a payload, which are those of a vector of `length` elements and at
  * most `most` entries.
  * @throws GradwireError `PAYLOAD_INVALID`
  */

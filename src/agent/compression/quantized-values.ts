@@ -1,6 +1,7 @@
 /** Parameters by which a sparsifier's values are quantised, too, and the frame for them. */
 import { z } from 'zod';
 import type { Quantizer } from '../kernels/quantization.ts';
+import { quantizedBytes } from '../work/quantized-entries.ts';
 import { gatheredCodes, sparseSum } from './expected-messages.ts';
 import type {
   Carriage,
@@ -9,7 +10,6 @@ import type {
   ExpectedMessage,
 } from './method.ts';
 import { QuantizedFeedback } from './quantized-feedback.ts';
-import { quantizedBytes } from './quantized-stream.ts';
 import { SparseFeedback, type Selection } from './sparse-feedback.ts';
 
 export const valueParameters = {
@@ -56,11 +56,11 @@ export function messageOfValues(
 }
 
 /** Error feedback around a selection, its values exact or quantised. */
-export function feedbackOf(
+export function feedbackOf<V>(
   method: string,
-  context: CompressorContext<ValueParameters>,
-  selection: Selection,
-): Compressor {
+  context: CompressorContext<ValueParameters, V>,
+  selection: Selection<V>,
+): Compressor<V> {
   const quantizer = valueQuantizer(context.parameters);
   return quantizer === undefined
     ? new SparseFeedback(method, context, selection)

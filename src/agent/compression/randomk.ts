@@ -6,7 +6,10 @@
  * Source: "Sparsified SGD with memory" (Stich et al., NeurIPS 2018), definition 2.1.
  */
 import { z } from 'zod';
-import type { Region, Vector } from '../memory/arena.ts';
+import { indexBytes } from '../kernels/sparsification.ts';
+import type { Region } from '../memory/arena.ts';
+import type { Entries, EntryRoom } from '../work/selection.ts';
+import { wait, type Steps } from '../work/steps.ts';
 import type { StreamName } from '../kernels/random.ts';
 import { denseSum } from './expected-messages.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
@@ -25,10 +28,10 @@ import {
   ratioAt,
   ratioParameters,
 } from './policy/ratio-schedule.ts';
-import { smallTensorParameters } from './policy/small-tensors.ts';
+import { APART_BELOW, smallTensorParameters } from './policy/small-tensors.ts';
 import { warmUpParameters, withWarmUp } from './warm-up.ts';
-import { SharedIndices } from './shared-indices.ts';
-import { noState, requireNoState } from './stateless.ts';
+import { scatterAverage, valuesPayload } from './shared-entries.ts';
+import { RAMP, WARM_UP } from './policy/schedule.ts';
 
 const parameters = z.strictObject({
   ...ratioParameters,
@@ -51,6 +54,8 @@ export const randomk: MethodDefinition<typeof parameters> = {
   source: 'Sparsified SGD with memory (Stich et al., NeurIPS 2018), definition 2.1',
   parameters,
   idle: rampBesideK,
+  schedules: [RAMP, WARM_UP],
+  apartBelow: APART_BELOW,
   payload: 'dense',
   reducible: true,
   residual: 'gradient',
@@ -60,64 +65,54 @@ export const randomk: MethodDefinition<typeof parameters> = {
 };
 
 /** Keeps these draws apart from others at the same place: "rand". */
-export const LOT_PURPOSE = 0x72616e64;
+const LOT_PURPOSE = 0x72616e64;
 
-class RandomK implements Compressor {
-  readonly #context: CompressorContext<Parameters>;
-  readonly #residual: Vector;
-  readonly #shared: SharedIndices;
-  /** The iteration whose indices lie in memory. */
-  #drawn = -1;
+class RandomK<V> implements Compressor<V> {
+  readonly #context: CompressorContext<Parameters, V>;
+  readonly #residual: V;
+  readonly #room: EntryRoom<V>;
+  #drawn: { readonly iteration: number; readonly entries: Entries<V> } | undefined;
 
-  constructor(context: CompressorContext<Parameters>) {
-    const { parameters, residual } = context;
+  constructor(context: CompressorContext<Parameters, V>) {
+    const { parameters, residual, work } = context;
     if (residual === undefined) throw new Error('internal: randomk without a residual');
     this.#context = context;
     this.#residual = residual;
-    this.#shared = new SharedIndices(context, this.#count(largestRatio(parameters)));
+    this.#room = work.entries(this.#count(largestRatio(parameters)));
   }
 
-  encode(gradient: Vector, iteration: number): Payload {
-    const { kernels } = this.#context;
-    this.#draw(iteration);
-    kernels.add(this.#residual, gradient);
-    const payload = this.#shared.gather(this.#residual);
-    kernels.clearAt(this.#residual, this.#shared.list);
-    return payload;
+  *encode(gradient: V, iteration: number): Steps<Payload> {
+    const entries = this.#draw(iteration);
+    this.#context.work.add(this.#residual, gradient);
+    entries.gather(this.#residual);
+    const values = entries.values();
+    entries.clearIn(this.#residual);
+    return valuesPayload(yield* wait(values));
   }
 
-  decode(combined: Combined, out: Vector, iteration: number): ExchangeStatistics {
-    this.#draw(iteration);
-    return this.#shared.scatterAverage(combined, out);
+  decode(combined: Combined, out: V, iteration: number): ExchangeStatistics {
+    const { work, world } = this.#context;
+    return scatterAverage(work, this.#draw(iteration), combined, out, world);
   }
 
   parse(data: Region, iteration: number): Payload {
-    this.#draw(iteration);
-    requireBytes(randomk.id, data, this.#shared.payload.data.bytes);
-    return { ...this.#shared.payload, data };
+    const { count } = this.#draw(iteration);
+    requireBytes(randomk.id, data, 4 * count);
+    return { kind: 'dense', length: count, data };
   }
 
-  save(): Uint8Array {
-    return noState();
-  }
-
-  restore(state: Uint8Array): void {
-    requireNoState(randomk.id, state);
-  }
-
-  [Symbol.dispose](): void {
-    this.#shared[Symbol.dispose]();
-  }
-
-  #draw(iteration: number): void {
-    if (iteration === this.#drawn) return;
-    const { kernels, length, parameters, seed, bucket } = this.#context;
+  #draw(iteration: number): Entries<V> {
+    if (this.#drawn?.iteration === iteration) return this.#drawn.entries;
+    const { bucket, length, parameters, seed, work } = this.#context;
     const count = this.#count(ratioAt(parameters, iteration));
     // No rank in the name: the lot is the same for all.
     const name: StreamName = { seed, bucket, iteration, purpose: LOT_PURPOSE };
-    this.#shared.resize(count);
-    kernels.sparsification.drawIndices(length, count, name, this.#shared.region);
-    this.#drawn = iteration;
+    const { offset } = this.#room.list(count);
+    const region = { offset, bytes: indexBytes(count) };
+    work.kernels.sparsification.drawIndices(length, count, name, region);
+    const entries = this.#room.named(count);
+    this.#drawn = { iteration, entries };
+    return entries;
   }
 
   #count(ratio: number): number {

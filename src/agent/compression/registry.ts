@@ -119,6 +119,7 @@ export function describeMethods(): Omit<MethodEntry, 'collectives'>[] {
     source: method.source,
     payload: method.payload,
     reducible: method.reducible,
+    apartBelow: method.apartBelow,
     residual: method.residual !== 'none',
     residualUnits: method.residual,
     replicas: method.replicas,

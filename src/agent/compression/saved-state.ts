@@ -3,6 +3,9 @@
  * order in which they are given. Little-endian, as the arena is.
  */
 import { failure } from '../../shared/errors.ts';
+import { wait } from '../work/steps.ts';
+import type { Work } from '../work/work.ts';
+import type { KeptState } from './method.ts';
 
 type Words = Float32Array | Uint32Array;
 
@@ -44,6 +47,37 @@ export function unpackState(
     asBytes(part).set(state.subarray(at, at + part.byteLength));
     at += part.byteLength;
   }
+}
+
+/** State that lies in these arrays. */
+export function stateIn(method: string, ...parts: readonly Words[]): KeptState {
+  return {
+    *save() {
+      return yield* wait(packState(method, ...parts));
+    },
+    restore: (state) => {
+      unpackState(method, state, ...parts);
+    },
+  };
+}
+
+/** State that is a vector of `length` elements, wherever it lies. */
+export function stateOf<V>(
+  method: string,
+  work: Work<V>,
+  vector: V,
+  length: number,
+): KeptState {
+  return {
+    *save() {
+      return packState(method, yield* wait(work.values(vector)));
+    },
+    restore: (state) => {
+      const values = new Float32Array(length);
+      unpackState(method, state, values);
+      work.write(vector, values);
+    },
+  };
 }
 
 function tagIn(state: Uint8Array): number {

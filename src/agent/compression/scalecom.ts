@@ -17,19 +17,21 @@
  * Source: ScaleCom (Chen et al., NeurIPS 2020), algorithm 1 and equation 5.
  */
 import { z } from 'zod';
-import type { Region, Vector } from '../memory/arena.ts';
-import { writeAverage } from './average.ts';
+import type { IndexList } from '../kernels/sparsification.ts';
+import type { Region } from '../memory/arena.ts';
+import { sparseBytes } from '../memory/entries.ts';
+import type { Entries } from '../work/selection.ts';
+import { wait, type Steps } from '../work/steps.ts';
 import { denseSum } from './expected-messages.ts';
 import { adoptIndices, indexMessage, indexPayload } from './leader-indices.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
-import {
-  unmeasured,
-  type Communicate,
-  type Compressor,
-  type CompressorContext,
-  type ExchangeStatistics,
-  type MethodDefinition,
-  type Similarity,
+import type {
+  Communicate,
+  Compressor,
+  CompressorContext,
+  ExchangeStatistics,
+  MethodDefinition,
+  Similarity,
 } from './method.ts';
 import { parseSparse } from './payload-check.ts';
 import {
@@ -37,12 +39,12 @@ import {
   rampParameters,
   ratioParameters,
 } from './policy/ratio-schedule.ts';
-import { smallTensorParameters } from './policy/small-tensors.ts';
+import { APART_BELOW, smallTensorParameters } from './policy/small-tensors.ts';
 import { warmUpParameters, withWarmUp } from './warm-up.ts';
-import { SharedIndices } from './shared-indices.ts';
+import { scatterAverage, valuesPayload } from './shared-entries.ts';
 import { SimilarityProbe, similarityMessages } from './similarity.ts';
-import { noState, requireNoState } from './stateless.ts';
 import { TopKSelection, topKEntries } from './topk-selection.ts';
+import { RAMP, WARM_UP } from './policy/schedule.ts';
 
 const parameters = z.strictObject({
   ...ratioParameters,
@@ -90,6 +92,8 @@ export const scalecom: MethodDefinition<typeof parameters> = {
       instead: 'selection=chunk',
     },
   ],
+  schedules: [RAMP, WARM_UP],
+  apartBelow: APART_BELOW,
   payload: 'dense',
   reducible: true,
   residual: 'gradient',
@@ -128,14 +132,13 @@ export function chunkSize({
   return size;
 }
 
-class ScaleCom implements Compressor {
-  readonly #context: CompressorContext<Parameters>;
-  readonly #residual: Vector;
-  readonly #selection: TopKSelection;
-  readonly #shared: SharedIndices;
-  readonly #probe: SimilarityProbe | undefined;
+class ScaleCom<V> implements Compressor<V> {
+  readonly #context: CompressorContext<Parameters, V>;
+  readonly #residual: V;
+  readonly #selection: TopKSelection<V>;
+  readonly #probe: SimilarityProbe<V> | undefined;
 
-  constructor(context: CompressorContext<Parameters>) {
+  constructor(context: CompressorContext<Parameters, V>) {
     const { parameters, residual } = context;
     if (residual === undefined)
       throw new Error('internal: scalecom without a residual');
@@ -145,112 +148,92 @@ class ScaleCom implements Compressor {
       ...context,
       parameters: { ...parameters, k: 0, bucket: chunkSize(parameters) },
     });
-    this.#shared = new SharedIndices(context, this.#selection.capacity);
     if (parameters.diagnosticsEvery > 0) {
       this.#probe = new SimilarityProbe(context, this.#selection.capacity);
     }
   }
 
-  async exchange(
-    gradient: Vector,
+  *exchange(
+    gradient: V,
     iteration: number,
     communicate: Communicate,
-  ): Promise<ExchangeStatistics> {
-    const { length, measure = unmeasured, rank, world } = this.#context;
+  ): Steps<ExchangeStatistics> {
+    const { length, rank, work, world } = this.#context;
+    const { selector } = this.#selection;
     const leader = iteration % world;
     this.#compensate(gradient);
-    this.#shared.resize(this.#selection.count(iteration));
-    if (rank === leader) {
-      this.#selection.select(gradient, iteration, this.#shared.region);
-    }
-    const indices = await communicate({
-      operation: 'broadcast',
-      root: leader,
-      payload: indexPayload(this.#shared.list, length),
-    });
-    if (rank !== leader) {
-      measure('compress', () => {
-        this.#adopt(indices, leader);
-      });
-    }
-    const similarity = await this.#compare(gradient, iteration, communicate);
-    const payload = measure('compress', () => {
-      const values = this.#shared.gather(gradient);
-      this.#keepBack(gradient);
-      return values;
-    });
-    const sums = await communicate({ operation: 'reduce', payload });
-    const statistics = measure('decompress', () =>
-      this.#shared.scatterAverage(sums, gradient),
+    const own =
+      rank === leader ? this.#selection.select(gradient, iteration, 'keep') : undefined;
+    const list =
+      own === undefined
+        ? selector.list(this.#selection.count(iteration))
+        : yield* wait(own.indices());
+    const payload = indexPayload(list, length);
+    const chosen = yield* wait(
+      communicate({ operation: 'broadcast', root: leader, payload }),
     );
+    const entries = own ?? this.#adopt(list, chosen, leader);
+    const similarity = yield* this.#compare(gradient, list, iteration, communicate);
+    entries.gather(gradient);
+    const values = entries.values();
+    this.#keepBack(gradient, entries);
+    const sums = yield* wait(
+      communicate({ operation: 'reduce', payload: valuesPayload(yield* wait(values)) }),
+    );
+    const statistics = scatterAverage(work, entries, sums, gradient, world);
     return similarity === undefined ? statistics : { ...statistics, similarity };
   }
 
   /** What a rank alone would send: its own selection, as pairs. */
-  encode(gradient: Vector, iteration: number): Payload {
+  *encode(gradient: V, iteration: number): Steps<Payload> {
     this.#compensate(gradient);
-    const { region } = this.#shared;
-    const { offset, count } = this.#selection.select(gradient, iteration, region);
-    this.#shared.resize(count);
-    this.#keepBack(gradient);
-    const data = { offset, bytes: 8 * count };
-    return { kind: 'sparse', length: gradient.length, count, data };
+    const entries = this.#selection.select(gradient, iteration, 'keep');
+    const stream = entries.stream();
+    this.#keepBack(gradient, entries);
+    const { count, offset } = yield* wait(stream);
+    const data = { offset, bytes: sparseBytes(count) };
+    return { kind: 'sparse', length: this.#context.length, count, data };
   }
 
-  decode(combined: Combined, out: Vector): ExchangeStatistics {
-    const { kernels, world } = this.#context;
-    return writeAverage(kernels, combined, out, world);
+  decode(combined: Combined, out: V): ExchangeStatistics {
+    const { work, world } = this.#context;
+    return work.average(combined, out, world);
   }
 
   parse(data: Region): Payload {
-    const { arena, length } = this.#context;
-    return parseSparse(scalecom.id, arena, data, length);
-  }
-
-  save(): Uint8Array {
-    return noState();
-  }
-
-  restore(state: Uint8Array): void {
-    requireNoState(scalecom.id, state);
-  }
-
-  [Symbol.dispose](): void {
-    this.#shared[Symbol.dispose]();
-    this.#probe?.[Symbol.dispose]();
+    const { length, work } = this.#context;
+    return parseSparse(scalecom.id, work.arena, data, length);
   }
 
   /** How alike the ranks are, of p and the residual of before, in iterations that are due. */
-  async #compare(
-    p: Vector,
+  *#compare(
+    p: V,
+    chosen: IndexList,
     iteration: number,
     communicate: Communicate,
-  ): Promise<Similarity | undefined> {
+  ): Steps<Similarity | undefined> {
     const { diagnosticsEvery } = this.#context.parameters;
     if (this.#probe === undefined || (iteration + 1) % diagnosticsEvery !== 0) return;
-    return await this.#probe.observe(this.#residual, p, this.#shared.list, communicate);
+    return yield* this.#probe.observe(this.#residual, p, chosen, communicate);
   }
 
   /** p = β·r + ∇, in the gradient's memory. */
-  #compensate(gradient: Vector): void {
-    const { kernels, parameters } = this.#context;
-    kernels.blend(gradient, 1, this.#residual, parameters.beta);
+  #compensate(gradient: V): void {
+    const { parameters, work } = this.#context;
+    work.blend(gradient, 1, this.#residual, parameters.beta);
   }
 
   /** r ← (1−β)·r + p, less p at the indices; p is cleared there. */
-  #keepBack(p: Vector): void {
-    const { kernels, parameters } = this.#context;
-    kernels.clearAt(p, this.#shared.list);
-    kernels.blend(this.#residual, 1 - parameters.beta, p, 1);
+  #keepBack(p: V, entries: Entries<V>): void {
+    const { parameters, work } = this.#context;
+    entries.clearIn(p);
+    work.blend(this.#residual, 1 - parameters.beta, p, 1);
   }
 
   /** @throws GradwireError `PAYLOAD_INVALID`, naming the leader */
-  #adopt(combined: Combined, leader: number): void {
-    const { arena, length } = this.#context;
-    adoptIndices(arena, this.#shared.list, combined, {
-      method: scalecom.id,
-      leader,
-      length,
-    });
+  #adopt(list: IndexList, chosen: Combined, leader: number): Entries<V> {
+    const { length, work } = this.#context;
+    adoptIndices(work.arena, list, chosen, { method: scalecom.id, leader, length });
+    return this.#selection.selector.named(list.count);
   }
 }

@@ -2,15 +2,23 @@
  * The frame that the quantisers share. Each tensor of the bucket is a section of its own,
  * so that no scale spans two layers; tensors of fewer than `minElements` travel dense, as
  * a few bytes saved there would cost the precision of biases and norms. The payload is
- * the sections in the order of the tensors: f32 elements, or what the codec makes of them,
- * which is always whole words of 4 bytes. Nothing else is in it.
+ * the sections in the order of the tensors: f32 elements, or what the method's coding makes
+ * of them (`work/section-layout.ts`), which is always whole words of 4 bytes. Nothing else
+ * is in it.
  *
  * Payloads cannot be summed, as every rank has scales of its own: they are gathered, their
  * values added in rank order, and divided by P once.
  */
-import type { Region, Vector } from '../memory/arena.ts';
-import { gatheredCodes } from './expected-messages.ts';
+import type { Region } from '../memory/arena.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
+import type {
+  ReceivedSection,
+  Section,
+  SectionCoder,
+  SectionCoding,
+} from '../work/sections.ts';
+import { wait, type Steps } from '../work/steps.ts';
+import { gatheredCodes } from './expected-messages.ts';
 import type {
   Compressor,
   CompressorContext,
@@ -19,30 +27,31 @@ import type {
   ExpectedMessage,
 } from './method.ts';
 import { payloadInvalid, sentBy } from './payload-check.ts';
-import { noState, requireNoState } from './stateless.ts';
 
-/** How one section's elements become bytes, and values again. */
-export interface SectionCodec extends Partial<Disposable> {
-  /** Bytes that a section of n elements never exceeds while it is written. */
-  capacity(n: number): number;
+/** With the bytes that it took. */
+export type MeasuredSection = ReceivedSection & { readonly bytes: number };
+
+/** How sections that are not dense travel, and how they are checked when they come. */
+export interface SectionCodec {
+  readonly coding: SectionCoding;
   /**
-   * Writes x to `out` and returns the bytes used. Where the method keeps a residual, x
-   * is left as x − its decoded values; else it may be left as anything.
-   */
-  encode(x: Vector, section: number, iteration: number, out: Region): number;
-  /**
-   * The bytes of the section of n elements that begins where `data` does, all of it
-   * checked. What `add` needs besides may be kept until the next call.
+   * The section of n elements that begins where `data` does, all of it checked; valid until
+   * the next call.
    * @throws GradwireError `PAYLOAD_INVALID`
    */
-  measure(data: Region, n: number): number;
-  /** out ← out + values of the section measured last, or the values alone. */
-  decode(data: Region, out: Vector, add: boolean): void;
+  measure(data: Region, n: number): MeasuredSection;
 }
+
+interface Parameters {
+  readonly minElements: number;
+}
+
+/** Stream purposes below this are reserved for other users. */
+export const NOISE_PURPOSE = 1 << 16;
 
 /** @param codeBytes of a section of n elements that does not travel dense */
 export function sectionsMessage(
-  { minElements }: { readonly minElements: number },
+  { minElements }: Parameters,
   { length, tensors }: ExpectedBucket,
   codeBytes: (n: number) => number,
 ): ExpectedMessage {
@@ -55,74 +64,56 @@ export function sectionsMessage(
   );
 }
 
-interface Section {
-  readonly start: number;
-  readonly length: number;
-  readonly dense: boolean;
+/** Each tensor of the bucket. */
+export function sectionsOf({
+  parameters,
+  tensors,
+}: Pick<CompressorContext<Parameters>, 'parameters' | 'tensors'>): readonly Section[] {
+  return tensors.map(({ start, length }) => {
+    return { start, length, dense: length < parameters.minElements };
+  });
 }
 
-export class SectionedCompressor implements Compressor {
+export class SectionedCompressor<V> implements Compressor<V> {
   readonly #method: string;
-  readonly #context: CompressorContext;
+  readonly #context: CompressorContext<Parameters, V>;
   readonly #codec: SectionCodec;
   readonly #sections: readonly Section[];
-  readonly #region: Region;
-  #payload: Payload;
+  readonly #coder: SectionCoder<V>;
 
+  /** @throws BeyondDevice */
   constructor(
     method: string,
-    context: CompressorContext<{ readonly minElements: number }>,
+    context: CompressorContext<Parameters, V>,
     codec: SectionCodec,
   ) {
-    const { arena, length, parameters, tensors } = context;
+    const { length, work } = context;
     this.#method = method;
     this.#context = context;
     this.#codec = codec;
-    this.#sections = tensors.map((tensor) => ({
-      start: tensor.start,
-      length: tensor.length,
-      dense: tensor.length < parameters.minElements,
-    }));
+    this.#sections = sectionsOf(context);
     const covered = this.#sections.reduce((sum, section) => sum + section.length, 0);
     if (covered !== length) {
       throw new Error(`internal: tensors of ${covered} in a bucket of ${length}`);
     }
-    const capacities = this.#sections.map((section) =>
-      section.dense ? 4 * section.length : codec.capacity(section.length),
-    );
-    this.#region = arena.allocate(capacities.reduce((sum, bytes) => sum + bytes, 0));
-    this.#payload = { kind: 'quantized', length, data: this.#region };
+    this.#coder = work.sections(this.#sections, codec.coding);
   }
 
-  encode(gradient: Vector, iteration: number): Payload {
-    const { kernels, residual } = this.#context;
-    if (residual !== undefined) kernels.add(residual, gradient);
-    const source = residual ?? gradient;
-    const { offset } = this.#region;
-    let bytes = 0;
-    for (const [index, section] of this.#sections.entries()) {
-      const x = slice(source, section);
-      const room = { offset: offset + bytes, bytes: this.#region.bytes - bytes };
-      if (section.dense) {
-        kernels.copy({ offset: room.offset, length: section.length }, x);
-        if (residual !== undefined) kernels.fill(x, 0);
-        bytes += 4 * section.length;
-      } else {
-        bytes += this.#codec.encode(x, index, iteration, room);
-      }
-    }
-    if (bytes !== this.#payload.data.bytes) {
-      this.#payload = { ...this.#payload, data: { offset, bytes } };
-    }
-    return this.#payload;
+  *encode(gradient: V, iteration: number): Steps<Payload> {
+    const { bucket, length, rank, residual, seed, work } = this.#context;
+    if (residual !== undefined) work.add(residual, gradient);
+    const noise = { seed, rank, bucket, iteration, purpose: NOISE_PURPOSE };
+    const data = yield* wait(this.#coder.encode(residual ?? gradient, noise));
+    if (residual !== undefined) this.#clearDense(residual);
+    return { kind: 'quantized', length, data };
   }
 
   /** @throws GradwireError `PAYLOAD_INVALID`, naming the rank that sent it */
-  decode(combined: Combined, out: Vector): ExchangeStatistics {
+  decode(combined: Combined, out: V): ExchangeStatistics {
     if (combined.form !== 'gathered') {
       throw new Error(`internal: ${this.#method} has no ${combined.form} sums`);
     }
-    const { kernels, world } = this.#context;
+    const { work, world } = this.#context;
     for (const [rank, { data }] of combined.payloads.entries()) {
       try {
         this.#read(data, out, rank > 0);
@@ -130,7 +121,7 @@ export class SectionedCompressor implements Compressor {
         throw sentBy(rank, error);
       }
     }
-    if (world > 1) kernels.scale(out, 1 / world);
+    if (world > 1) work.scale(out, 1 / world);
     return {};
   }
 
@@ -139,50 +130,38 @@ export class SectionedCompressor implements Compressor {
     return { kind: 'quantized', length: this.#context.length, data };
   }
 
-  save(): Uint8Array {
-    return noState();
-  }
-
-  restore(state: Uint8Array): void {
-    requireNoState(this.#method, state);
-  }
-
-  [Symbol.dispose](): void {
-    this.#codec[Symbol.dispose]?.();
-    this.#context.arena.release(this.#region);
+  /** Nothing of what travels dense stays behind. */
+  #clearDense(residual: V): void {
+    const { work } = this.#context;
+    for (const { start, length, dense } of this.#sections) {
+      if (dense) work.clear(work.slice(residual, start, length));
+    }
   }
 
   /** Checks the payload; its values go to `out`, where there is one. */
-  #read(data: Region, out?: Vector, add = false): void {
-    const { kernels } = this.#context;
+  #read(data: Region, out?: V, add = false): void {
+    const { work } = this.#context;
     let read = 0;
-    for (const section of this.#sections) {
+    for (const { start, length, dense } of this.#sections) {
       const rest = { offset: data.offset + read, bytes: data.bytes - read };
-      const target = out && slice(out, section);
-      if (section.dense) {
-        this.#require(rest, 4 * section.length);
-        const values = { offset: rest.offset, length: section.length };
-        if (target !== undefined) kernels[add ? 'add' : 'copy'](target, values);
-        read += 4 * section.length;
-      } else {
-        const bytes = this.#codec.measure(rest, section.length);
-        if (target !== undefined) {
-          this.#codec.decode({ offset: rest.offset, bytes }, target, add);
-        }
-        read += bytes;
+      const section = dense
+        ? this.#measureDense(rest, length)
+        : this.#codec.measure(rest, length);
+      if (out !== undefined) {
+        this.#coder.decode(section, work.slice(out, start, length), add);
       }
+      read += section.bytes;
     }
     if (read !== data.bytes) {
       throw payloadInvalid(this.#method, `${data.bytes} bytes, not ${read}`);
     }
   }
 
-  #require(data: Region, bytes: number): void {
-    if (data.bytes >= bytes) return;
-    throw payloadInvalid(this.#method, `it ends ${bytes - data.bytes} bytes early`);
+  #measureDense({ offset, bytes }: Region, length: number): MeasuredSection {
+    if (bytes < 4 * length) {
+      const missing = 4 * length - bytes;
+      throw payloadInvalid(this.#method, `it ends ${missing} bytes early`);
+    }
+    return { kind: 'dense', bytes: 4 * length, values: { offset, length } };
   }
-}
-
-function slice(vector: Vector, { start, length }: Section): Vector {
-  return { offset: vector.offset + 4 * start, length };
 }

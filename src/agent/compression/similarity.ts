@@ -16,19 +16,20 @@
 import type { Region, Vector } from '../memory/arena.ts';
 import { sparseBytes } from '../memory/entries.ts';
 import type { IndexList } from '../kernels/sparsification.ts';
+import { wait, waitForAll, type Steps } from '../work/steps.ts';
+import type { Mirror } from '../work/work.ts';
 import { denseSum } from './expected-messages.ts';
-import {
-  unmeasured,
-  type Communicate,
-  type CompressorContext,
-  type ExpectedMessage,
-  type Similarity,
+import type {
+  Communicate,
+  CompressorContext,
+  ExpectedMessage,
+  Similarity,
 } from './method.ts';
 import { rankCorrelation } from './rank-correlation.ts';
 
 const SAMPLES = 65_536;
 
-type ProbeContext = Pick<CompressorContext, 'arena' | 'kernels' | 'length' | 'measure'>;
+type ProbeContext<V> = Pick<CompressorContext<unknown, V>, 'length' | 'work'>;
 
 /** What `observe` sends, of vectors of `length` elements. */
 export const similarityMessages = (length: number): readonly ExpectedMessage[] => [
@@ -36,51 +37,47 @@ export const similarityMessages = (length: number): readonly ExpectedMessage[] =
   denseSum(length),
 ];
 
-export class SimilarityProbe implements Disposable {
-  readonly #context: ProbeContext;
+export class SimilarityProbe<V> {
+  readonly #context: ProbeContext<V>;
+  /** On a GPU reading back is dear beside a payload, and done in the iterations that are due. */
+  readonly #residual: Mirror<V>;
+  readonly #p: Mirror<V>;
   /** A vector of the bucket's length, and a count behind it. */
   readonly #scratch: Region;
   readonly #largest: Region;
 
   /** For at most `capacity` indices. */
-  constructor(context: ProbeContext, capacity: number) {
-    const { arena, length } = context;
+  constructor(context: ProbeContext<V>, capacity: number) {
+    const { length, work } = context;
     this.#context = context;
-    this.#scratch = arena.allocate(4 * (length + 1));
-    this.#largest = arena.allocate(sparseBytes(capacity));
+    this.#residual = work.mirror(length);
+    this.#p = work.mirror(length);
+    this.#scratch = work.region(4 * (length + 1));
+    this.#largest = work.region(sparseBytes(capacity));
   }
 
   /** All ranks at once; `residual` and `p` stay as they are. */
-  async observe(
-    residual: Vector,
-    p: Vector,
+  *observe(
+    residual: V,
+    p: V,
     chosen: IndexList,
     communicate: Communicate,
-  ): Promise<Similarity> {
-    const { measure = unmeasured } = this.#context;
-    measure('compress', () => {
-      this.#normalize(residual);
-    });
-    const directions = await this.#sum(p.length + 1, communicate);
-    const residualDistance = measure('compress', () => this.#spread(directions));
-    measure('compress', () => {
-      this.#context.kernels.copy({ ...p, offset: this.#scratch.offset }, p);
-    });
-    const y = await this.#sum(p.length, communicate);
+  ): Steps<Similarity> {
+    const [kept, sum] = yield* waitForAll([this.#residual.of(residual), this.#p.of(p)]);
+    this.#normalize(kept!);
+    const directions = yield* this.#sum(sum!.length + 1, communicate);
+    const residualDistance = this.#spread(directions);
+    this.#context.work.kernels.copy({ ...sum!, offset: this.#scratch.offset }, sum!);
+    const y = yield* this.#sum(sum!.length, communicate);
     return {
       ...(residualDistance === undefined ? {} : { residualDistance }),
-      ...measure('compress', () => this.#compare(p, y, chosen)),
+      ...this.#compare(sum!, y, chosen),
     };
-  }
-
-  [Symbol.dispose](): void {
-    this.#context.arena.release(this.#scratch);
-    this.#context.arena.release(this.#largest);
   }
 
   /** m/‖m‖ and a 1 behind it, or zeros where there is no direction. */
   #normalize(residual: Vector): void {
-    const { arena, kernels } = this.#context;
+    const { arena, kernels } = this.#context.work;
     const { length } = residual;
     const unit = { offset: this.#scratch.offset, length };
     const norm = Math.sqrt(kernels.squaredNorm(residual));
@@ -94,7 +91,7 @@ export class SimilarityProbe implements Disposable {
 
   /** ‖Σ u‖² is the sum over all pairs of their cosines, each rank's with itself included. */
   #spread(sum: Vector): number | undefined {
-    const { arena, kernels } = this.#context;
+    const { arena, kernels } = this.#context.work;
     const length = sum.length - 1;
     const count = arena.f32(sum)[length]!;
     if (count < 2) return undefined;
@@ -103,7 +100,7 @@ export class SimilarityProbe implements Disposable {
   }
 
   #compare(p: Vector, y: Vector, { offset, count }: IndexList): Partial<Similarity> {
-    const { arena, kernels } = this.#context;
+    const { arena, kernels } = this.#context.work;
     const total = kernels.squaredNorm(y);
     if (total === 0 || count === 0) return {};
     const values = arena.f32(y);
@@ -121,10 +118,10 @@ export class SimilarityProbe implements Disposable {
   }
 
   /** Over ranks, of what stands at the start of the scratch. */
-  async #sum(length: number, communicate: Communicate): Promise<Vector> {
+  *#sum(length: number, communicate: Communicate): Steps<Vector> {
     const data = { offset: this.#scratch.offset, bytes: 4 * length };
     const payload = { kind: 'dense', length, data } as const;
-    const combined = await communicate({ operation: 'reduce', payload });
+    const combined = yield* wait(communicate({ operation: 'reduce', payload }));
     if (combined.form !== 'dense') throw new Error('internal: a dense sum is dense');
     return { offset: combined.data.offset, length };
   }

@@ -10,45 +10,53 @@
  *
  * Source: SparCML (Renggli et al., SC 2019), Algorithm 1.
  */
-import type { Region, Vector } from '../memory/arena.ts';
+import type { Region } from '../memory/arena.ts';
 import { sparseBytes, type SparseStream } from '../memory/entries.ts';
-import { writeAverage } from './average.ts';
-import { leftOut } from './left-out.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
-import type { Compressor, CompressorContext, ExchangeStatistics } from './method.ts';
-import { NotFiniteInput } from './not-finite-input.ts';
+import type { Entries, Leave } from '../work/selection.ts';
+import { wait, type Steps } from '../work/steps.ts';
+import { leftOut } from './left-out.ts';
+import type {
+  Compressor,
+  CompressorContext,
+  ExchangeStatistics,
+  KeptState,
+} from './method.ts';
 import { parseSparse } from './payload-check.ts';
-import { noState, requireNoState } from './stateless.ts';
 
 /** What a sparsifier sends of p: a pure function of p, the iteration and its own state. */
-export interface Selection {
-  /** Pairs that no selection exceeds. */
+export interface Selection<V> {
+  /** Entries that no selection exceeds. */
   readonly capacity: number;
-  /** Into `out`, memory for `capacity` pairs: ascending indices, values of p. */
-  select(p: Vector, iteration: number, out: Region): SparseStream;
+  /**
+   * The entries, valid until the next selection, and what is left of p in their place. Steps
+   * where it has to wait for a device; a selection that never has to gives its entries.
+   */
+  select(p: V, iteration: number, leave: Leave): Entries<V> | Steps<Entries<V>>;
   /** More than the numbers of entries, about the last selection. */
   statistics?(): ExchangeStatistics;
-  /** State from one selection to the next, where there is any. */
-  save?(): Uint8Array;
-  /** @throws GradwireError `METHOD_STATE_INVALID` */
-  restore?(state: Uint8Array): void;
-  /** Memory of its own, where it has any. */
-  [Symbol.dispose]?(): void;
+  /** From one selection to the next, where there is any. */
+  readonly state?: KeptState | undefined;
 }
 
 type SparsePayload = Payload & { readonly kind: 'sparse' };
 
-export class SparseFeedback implements Compressor {
+export class SparseFeedback<V> implements Compressor<V> {
   readonly refusesNotFinite = true;
   readonly #method: string;
-  readonly #context: CompressorContext;
-  readonly #selection: Selection;
-  readonly #residual: Vector;
-  readonly #region: Region;
-  #payload: SparsePayload;
+  readonly #context: CompressorContext<unknown, V>;
+  readonly #selection: Selection<V>;
+  readonly #residual: V;
+  /** What the last encode sent, in the arena. */
+  #stream: SparseStream = { offset: 0, count: 0 };
+  #sent: Entries<V> | undefined;
 
-  constructor(method: string, context: CompressorContext, selection: Selection) {
-    const { arena, length, residual } = context;
+  constructor(
+    method: string,
+    context: CompressorContext<unknown, V>,
+    selection: Selection<V>,
+  ) {
+    const { residual } = context;
     if (residual === undefined) {
       throw new Error(`internal: ${method} without a residual`);
     }
@@ -56,54 +64,41 @@ export class SparseFeedback implements Compressor {
     this.#context = context;
     this.#selection = selection;
     this.#residual = residual;
-    this.#region = arena.allocate(sparseBytes(selection.capacity));
-    const data = { offset: this.#region.offset, bytes: 0 };
-    this.#payload = { kind: 'sparse', length, count: 0, data };
   }
 
-  encode(gradient: Vector, iteration: number): SparsePayload {
-    const { arena, kernels } = this.#context;
-    const residual = this.#residual;
-    const index = kernels.addFinite(residual, gradient);
-    if (index >= 0) throw new NotFiniteInput(index, arena.f32(gradient)[index]!);
-    const selected = this.#selection.select(residual, iteration, this.#region);
-    kernels.clearAt(residual, selected);
-    const { offset, count } = selected;
-    if (count !== this.#payload.count) {
-      const data = { offset, bytes: sparseBytes(count) };
-      this.#payload = { ...this.#payload, count, data };
-    }
-    return this.#payload;
+  get state(): KeptState | undefined {
+    return this.#selection.state;
   }
 
-  decode(combined: Combined, out: Vector): ExchangeStatistics {
-    const { arena, kernels, world } = this.#context;
-    const { count, data } = this.#payload;
-    const sent = { offset: data.offset, count };
-    kernels.scatterAdd(this.#residual, leftOut(arena, sent, combined), 1);
+  /** What the last encode sent, until the next. */
+  get sent(): Entries<V> | undefined {
+    return this.#sent;
+  }
+
+  *encode(gradient: V, iteration: number): Steps<SparsePayload> {
+    const { length, work } = this.#context;
+    work.addFinite(this.#residual, gradient);
+    const selected = this.#selection.select(this.#residual, iteration, 'clear');
+    this.#sent = 'count' in selected ? selected : yield* selected;
+    this.#stream = yield* wait(this.#sent.stream());
+    const { count, offset } = this.#stream;
+    const data = { offset, bytes: sparseBytes(count) };
+    return { kind: 'sparse', length, count, data };
+  }
+
+  decode(combined: Combined, out: V): ExchangeStatistics {
+    const { work, world } = this.#context;
+    const { count } = this.#stream;
+    work.scatterAdd(this.#residual, leftOut(work.arena, this.#stream, combined), 1);
     return {
-      nnzLocal: this.#payload.count,
+      nnzLocal: count,
       ...this.#selection.statistics?.(),
-      ...writeAverage(kernels, combined, out, world),
+      ...work.average(combined, out, world),
     };
   }
 
   parse(data: Region): Payload {
-    const { arena, length } = this.#context;
-    return parseSparse(this.#method, arena, data, length);
-  }
-
-  save(): Uint8Array {
-    return this.#selection.save?.() ?? noState();
-  }
-
-  restore(state: Uint8Array): void {
-    if (this.#selection.restore === undefined) requireNoState(this.#method, state);
-    else this.#selection.restore(state);
-  }
-
-  [Symbol.dispose](): void {
-    this.#selection[Symbol.dispose]?.();
-    this.#context.arena.release(this.#region);
+    const { length, work } = this.#context;
+    return parseSparse(this.#method, work.arena, data, length);
   }
 }

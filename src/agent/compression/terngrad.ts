@@ -4,20 +4,18 @@
  * first keeps a few large elements from making all others 0; it biases those few.
  *
  * A section is one scale and packed codes of 2 bits; see `sectioned-compressor.ts` and
- * `stochastic-codec.ts`. Each rank has a scale of its own.
+ * `work/section-layout.ts`. Each rank has a scale of its own.
  *
  * Source: TernGrad (Wen et al., NeurIPS 2017), sections 3.1 and 3.4.
  */
 import { z } from 'zod';
+import type { LevelCoding } from '../work/sections.ts';
 import type { MethodDefinition } from './method.ts';
 import { warmUpParameters, withWarmUp } from './warm-up.ts';
 import { SectionedCompressor, sectionsMessage } from './sectioned-compressor.ts';
 import { minElements } from './policy/small-tensors.ts';
-import {
-  StochasticCodec,
-  stochasticBytes,
-  type StochasticOptions,
-} from './stochastic-codec.ts';
+import { WARM_UP } from './policy/schedule.ts';
+import { StochasticCodec, stochasticBytes } from './stochastic-codec.ts';
 
 const parameters = z.strictObject({
   clip: z
@@ -31,7 +29,7 @@ const parameters = z.strictObject({
 });
 
 /** One run, however long the tensor is. */
-export const WHOLE_TENSOR = 2 ** 30;
+const WHOLE_TENSOR = 2 ** 30;
 
 export const terngrad: MethodDefinition<typeof parameters> = {
   id: 'terngrad',
@@ -39,22 +37,32 @@ export const terngrad: MethodDefinition<typeof parameters> = {
   summary: 'Every element as −1, 0 or 1, randomly rounded, times its tensor’s scale.',
   source: 'TernGrad (Wen et al., NeurIPS 2017), section 3',
   parameters,
+  schedules: [WARM_UP],
   payload: 'quantized',
   reducible: false,
   residual: 'none',
   replicas: 'identical',
   messages: (parameters, bucket) => [
     sectionsMessage(parameters, bucket, (n) =>
-      stochasticBytes(n, optionsOf(parameters)),
+      stochasticBytes(n, codingOf(parameters)),
     ),
   ],
   create: (context) => {
-    const options = optionsOf(context.parameters);
-    const codec = new StochasticCodec(terngrad.id, context, options);
+    const codec = new StochasticCodec(
+      terngrad.id,
+      context,
+      codingOf(context.parameters),
+    );
     return withWarmUp(new SectionedCompressor(terngrad.id, context, codec), context);
   },
 };
 
-function optionsOf({ clip }: z.infer<typeof parameters>): StochasticOptions {
-  return { levels: 1, bucket: WHOLE_TENSOR, scale: { clip }, coding: 'packed' };
+function codingOf({ clip }: z.infer<typeof parameters>): LevelCoding {
+  return {
+    kind: 'levels',
+    levels: 1,
+    bucket: WHOLE_TENSOR,
+    scale: { clip },
+    coding: 'packed',
+  };
 }

@@ -6,12 +6,14 @@
  * Interspeech 2015), section 4, with the values themselves instead of ±τ.
  */
 import { z } from 'zod';
-import { closeStream } from '../kernels/sparsification.ts';
+import type { Entries, Leave, Selector } from '../work/selection.ts';
+import { wait, type Steps } from '../work/steps.ts';
 import { ASSUMED_DEVIATION, estimated, sparseSum } from './expected-messages.ts';
-import type { MethodDefinition } from './method.ts';
-import { smallTensorParameters } from './policy/small-tensors.ts';
+import type { CompressorContext, MethodDefinition } from './method.ts';
+import { APART_BELOW, smallTensorParameters } from './policy/small-tensors.ts';
 import { warmUpParameters, withWarmUp } from './warm-up.ts';
 import { SparseFeedback, type Selection } from './sparse-feedback.ts';
+import { WARM_UP } from './policy/schedule.ts';
 
 const parameters = z.strictObject({
   threshold: z
@@ -24,12 +26,16 @@ const parameters = z.strictObject({
   ...warmUpParameters,
 });
 
+type Parameters = z.infer<typeof parameters>;
+
 export const threshold: MethodDefinition<typeof parameters> = {
   id: 'threshold',
   title: 'Threshold',
   summary: 'The entries that reach a fixed magnitude; the rest waits in a residual.',
   source: 'Strom, Interspeech 2015, section 4',
   parameters,
+  schedules: [WARM_UP],
+  apartBelow: APART_BELOW,
   payload: 'sparse',
   reducible: true,
   residual: 'gradient',
@@ -39,26 +45,28 @@ export const threshold: MethodDefinition<typeof parameters> = {
       sparseSum(length, Math.round(length * shareReaching(τ / ASSUMED_DEVIATION))),
     ),
   ],
-  create: (context) => {
-    const { arena, kernels, length, parameters } = context;
-    const selection: Selection = {
-      capacity: length,
-      select: (p, _iteration, { offset }) => {
-        const room = { offset, capacity: length };
-        const count = kernels.sparsification.appendAtLeast(
-          p,
-          parameters.threshold,
-          0,
-          room,
-          0,
-          length,
-        );
-        return closeStream(arena, room, count);
-      },
-    };
-    return withWarmUp(new SparseFeedback(threshold.id, context, selection), context);
-  },
+  create: (context) =>
+    withWarmUp(
+      new SparseFeedback(threshold.id, context, new FixedThreshold(context)),
+      context,
+    ),
 };
+
+class FixedThreshold<V> implements Selection<V> {
+  readonly capacity: number;
+  readonly #threshold: number;
+  readonly #selector: Selector<V>;
+
+  constructor({ length, parameters, work }: CompressorContext<Parameters, V>) {
+    this.capacity = length;
+    this.#threshold = parameters.threshold;
+    this.#selector = work.selector(length, length);
+  }
+
+  select(p: V, _iteration: number, leave: Leave): Steps<Entries<V>> {
+    return wait(this.#selector.reaching(p, this.#threshold, leave));
+  }
+}
 
 /**
  * The share of the entries that is sent in an iteration, once the residual has settled, of

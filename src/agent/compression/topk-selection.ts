@@ -1,7 +1,6 @@
 /** The k largest |p|, exactly: of a bucket as a whole, or of each run of it. */
-import type { Region, Vector } from '../memory/arena.ts';
-import type { SparseStream } from '../memory/entries.ts';
 import { entriesPerRun } from '../kernels/sparsification.ts';
+import type { Entries, Leave, Selector } from '../work/selection.ts';
 import type { CompressorContext } from './method.ts';
 import {
   entriesSent,
@@ -28,45 +27,41 @@ export function topKEntries(length: number, { bucket, ...given }: Runs): number 
 }
 
 /** Its size is known before it is made. */
-export class TopKSelection implements Selection {
+export class TopKSelection<V> implements Selection<V> {
   readonly capacity: number;
-  readonly #context: CompressorContext<TopKParameters>;
-  /** Entries of a run, and of the shorter last one: the whole bucket, if `bucket` is 0. */
+  /** Where it is selected to. */
+  readonly selector: Selector<V>;
+  readonly #length: number;
+  readonly #parameters: TopKParameters;
+  /** Entries of a run: the whole bucket, if `bucket` is 0. */
   readonly #run: number;
-  readonly #tail: number;
 
-  constructor(context: CompressorContext<TopKParameters>) {
-    const { length, parameters } = context;
-    this.#context = context;
+  constructor({ length, parameters, work }: CompressorContext<TopKParameters, V>) {
+    this.#length = length;
+    this.#parameters = parameters;
     this.#run = parameters.bucket > 0 ? parameters.bucket : Math.max(1, length);
-    this.#tail = length % this.#run;
     this.capacity = this.#count(largestRatio(parameters));
+    this.selector = work.selector(length, this.capacity);
   }
 
-  select(p: Vector, iteration: number, out: Region): SparseStream {
-    const { kernels, parameters } = this.#context;
-    const ratio = ratioAt(parameters, iteration);
-    if (this.#run >= p.length) return kernels.selectTopK(p, this.#count(ratio), out);
-    const [k, tailK] = this.#entries(ratio);
-    return kernels.sparsification.selectTopKPerRun(p, this.#run, k, tailK, out);
+  select(p: V, iteration: number, leave: Leave): Entries<V> {
+    const ratio = ratioAt(this.#parameters, iteration);
+    const { selector } = this;
+    const run = this.#run;
+    if (run >= this.#length) return selector.topK(p, this.#count(ratio), leave);
+    const { k } = this.#parameters;
+    const whole = entriesSent(run, { ratio, k });
+    const tail = entriesSent(this.#length % run, { ratio, k });
+    return selector.topKPerRun(p, run, whole, tail, leave);
   }
 
   /** Entries that are selected at an iteration. */
   count(iteration: number): number {
-    return this.#count(ratioAt(this.#context.parameters, iteration));
+    return this.#count(ratioAt(this.#parameters, iteration));
   }
 
   #count(ratio: number): number {
-    const { length, parameters } = this.#context;
-    const { bucket, k } = parameters;
-    return topKEntries(length, { bucket, k, ratio });
-  }
-
-  #entries(ratio: number): [number, number] {
-    const { k } = this.#context.parameters;
-    return [
-      entriesSent(this.#run, { ratio, k }),
-      entriesSent(this.#tail, { ratio, k }),
-    ];
+    const { bucket, k } = this.#parameters;
+    return topKEntries(this.#length, { bucket, k, ratio });
   }
 }

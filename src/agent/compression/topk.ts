@@ -12,7 +12,7 @@ import {
   rampParameters,
   ratioParameters,
 } from './policy/ratio-schedule.ts';
-import { smallTensorParameters } from './policy/small-tensors.ts';
+import { APART_BELOW, smallTensorParameters } from './policy/small-tensors.ts';
 import { warmUpParameters, withWarmUp } from './warm-up.ts';
 import {
   carriageOfValues,
@@ -21,6 +21,7 @@ import {
   valueParameters,
 } from './quantized-values.ts';
 import { TopKSelection, topKEntries } from './topk-selection.ts';
+import { RAMP, WARM_UP } from './policy/schedule.ts';
 
 const parameters = z.strictObject({
   ...ratioParameters,
@@ -51,6 +52,8 @@ export const topk: MethodDefinition<typeof parameters> = {
   source: 'SparCML (Renggli et al., SC 2019), Algorithm 1',
   parameters,
   idle: rampBesideK,
+  schedules: [RAMP, WARM_UP],
+  apartBelow: APART_BELOW,
   payload: 'sparse',
   reducible: true,
   carriage: carriageOfValues,

@@ -12,12 +12,16 @@ import { combinedAlone, type Combined, type Payload } from '../memory/payload.ts
 import {
   carriageOf,
   type Carriage,
-  type Communicate,
   type CommunicationRequest,
   type ExchangeStatistics,
   type ThresholdState,
 } from '../compression/method.ts';
-import { NotFiniteInput } from '../compression/not-finite-input.ts';
+import type {
+  GradientBucket,
+  NotFiniteElement,
+} from '../compression/bucket-compressor.ts';
+import { NotFiniteInput } from '../work/not-finite-input.ts';
+import type { Answer } from '../work/steps.ts';
 import type { Arena } from '../memory/arena.ts';
 import { awaitedLater } from './awaited-later.ts';
 import type { PhaseClock } from '../profile/phase-clock.ts';
@@ -37,12 +41,8 @@ import { BucketCarrier, settingsOf } from '../auto/collective-choice.ts';
 import type { CollectiveGroup } from './collective-group.ts';
 import { addStatistics, type ExchangeSummary } from './exchange-statistics.ts';
 import { ExchangeWatch, type WatchState } from '../auto/exchange-watch.ts';
-import type {
-  Answer,
-  GradientBucket,
-  GradientSite,
-  NotFiniteElement,
-} from '../sites/gradient-site.ts';
+import type { GradientSite } from '../sites/gradient-site.ts';
+import { timedExchange } from '../sites/timed-exchange.ts';
 import type { NetworkKnowledge } from '../auto/network-knowledge.ts';
 import type { Transport } from '../transport/transport.ts';
 import { notFiniteError } from './not-finite.ts';
@@ -144,8 +144,7 @@ export class PlanExecution implements Disposable {
         return {
           ...policy,
           tensors: tensors.map(({ name }) => name),
-          state:
-            policy.method.stateHolds === undefined ? undefined : await part.saveState(),
+          state: policy.method.stateHolds === undefined ? undefined : await part.save(),
           memory: this.#options.group.memoryOf(bucketStream(bucket.index)),
         };
       }),
@@ -157,7 +156,7 @@ export class PlanExecution implements Disposable {
     const carried = this.#exchanges.flatMap(({ bucket, carrier, part }) => {
       const own = stateFor(left, bucket, carrier.collective?.id);
       if (own === undefined) return [];
-      if (own.state !== undefined) part.restoreState(own.state);
+      if (own.state !== undefined) part.restore(own.state);
       this.#options.group.remember(bucketStream(bucket.index), own.memory);
       return [own];
     });
@@ -167,14 +166,14 @@ export class PlanExecution implements Disposable {
   /** What its methods keep beside the residual, by bucket. */
   async save(): Promise<readonly Uint8Array[]> {
     return await Promise.all(
-      this.#exchanges.map(async ({ part }) => await part.saveState()),
+      this.#exchanges.map(async ({ part }) => await part.save()),
     );
   }
 
   /** Goes on with what an execution of the same plan has saved. */
   restore(buckets: readonly Uint8Array[], watch: WatchState): void {
     for (const [index, { part }] of this.#exchanges.entries()) {
-      part.restoreState(buckets[index]!);
+      part.restore(buckets[index]!);
     }
     this.watch.restore(watch);
   }
@@ -282,9 +281,7 @@ export class PlanExecution implements Disposable {
       if (finite !== undefined) await finite;
       return await this.#communicate(exchange, request);
     };
-    if (part.exchange !== undefined) {
-      return await this.#converse(part, iteration, communicate);
-    }
+    if (part.talks) return await timedExchange(clock, part, iteration, communicate);
     const encoded = this.#encode(exchange, iteration);
     const payload = encoded instanceof Promise ? await encoded : encoded;
     // A method in its warm-up sends a dense vector, whatever it will send later.
@@ -319,33 +316,6 @@ export class PlanExecution implements Disposable {
     // Of the world: a group of replicas counts its own.
     const { rank } = this.#options.transport;
     return notFiniteError({ index, value, bucket, iteration: this.#named, rank });
-  }
-
-  /**
-   * An exchange of several messages. Its work up to the first is timed as compression, later
-   * work names its phase; messages time themselves.
-   */
-  async #converse(
-    part: GradientBucket,
-    iteration: number,
-    communicate: Communicate,
-  ): Promise<ExchangeStatistics> {
-    const { clock } = this.#options;
-    let thinking = clock.expect('compress');
-    try {
-      return await clock.measure('compress', () =>
-        part.exchange!(iteration, async (request) => {
-          thinking();
-          try {
-            return await communicate(request);
-          } finally {
-            thinking = clock.expect('decompress');
-          }
-        }),
-      );
-    } finally {
-      thinking();
-    }
   }
 
   /**

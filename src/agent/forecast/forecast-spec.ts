@@ -64,7 +64,7 @@ export async function forecastSpec({
   const local = localStepsOf(spec);
   const fitting = plansOf(plan).filter(
     ({ method }) =>
-      local === undefined || methods.get(method)!.replacesMomentum !== true,
+      local === undefined || methods.get(method)!.replacesMomentum === undefined,
   );
   for (const candidate of fitting) {
     const buckets = planBuckets(tensors, candidate);

@@ -7,10 +7,15 @@
  */
 import { ASSUMED_DEVIATION } from '../compression/expected-messages.ts';
 import type { Combined } from '../memory/payload.ts';
-import { carriageOf, type CommunicationRequest } from '../compression/method.ts';
+import type { GradientBucket } from '../compression/bucket-compressor.ts';
+import {
+  carriageOf,
+  type Communicate,
+  type CommunicationRequest,
+} from '../compression/method.ts';
 import { ArenaSite } from '../sites/arena-site.ts';
 import type { Bucket } from '../plan/buckets.ts';
-import type { GradientBucket } from '../sites/gradient-site.ts';
+import { timedExchange } from '../sites/timed-exchange.ts';
 import { Arena, type Vector } from '../memory/arena.ts';
 import { CounterRandom } from '../kernels/random.ts';
 import { loadWasmKernels } from '../kernels/wasm/load.ts';
@@ -74,10 +79,9 @@ async function exchangeAlone(
 ): Promise<void> {
   const { reducible } = carriageOf(policy.method, policy.parameters);
   await clock.follow('compress', () => part.begin());
-  if (part.exchange !== undefined) {
-    await clock.measure('compress', () =>
-      part.exchange!(iteration, (request) => Promise.resolve(answered(request))),
-    );
+  if (part.talks) {
+    const answer: Communicate = (request) => Promise.resolve(answered(request));
+    await timedExchange(clock, part, iteration, answer);
     return;
   }
   const payload = await clock.follow('compress', () => part.encode(iteration));

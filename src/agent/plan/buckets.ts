@@ -1,7 +1,8 @@
 /**
  * Bucketing (fusion): tensors of equal method and parameters become buckets of at least
  * `bucketBytes`, in the order in which backpropagation makes gradients ready, last tensor
- * first. A tensor is never split. Where all have the same method a bucket is a contiguous
+ * first. A tensor is never split. Methods that make something of the whole model have one bucket
+ * (`inOneBucket`). Where all have the same method a bucket is a contiguous
  * range of the flat gradient; else its tensors may lie apart there.
  */
 import type { ExchangePlan } from '../../shared/exchange-plan.ts';
@@ -55,7 +56,9 @@ export function planBuckets(
       open.set(key, (bucket = { policy, tensors: [], bytes: 0 }));
     bucket.tensors.unshift(tensor);
     bucket.bytes += 4 * tensor.length;
-    if (bucket.bytes < plan.bucketBytes) continue;
+    const { method, parameters } = policy;
+    const whole = method.inOneBucket?.(parameters) === true;
+    if (whole || bucket.bytes < plan.bucketBytes) continue;
     buckets.push(close(bucket, buckets.length));
     open.delete(key);
   }

@@ -303,7 +303,7 @@ function resolveParameters(
       },
     );
   }
-  if (method.replacesMomentum === true && ownMomentum !== undefined) {
+  if (method.replacesMomentum !== undefined && ownMomentum !== undefined) {
     throw inputError(
       'METHOD_OPTIMIZER_MISFIT',
       `${method.id} has momentum within it, and ${ownMomentum.name} keeps its own`,
@@ -313,15 +313,16 @@ function resolveParameters(
       },
     );
   }
+  const { replacesMomentum, schedules = [] } = method;
   const written = withChanges(withoutFences(base ?? {}), given);
   const valid = validateParameters(method, written);
   refuseIdle(method, valid, new Set(Object.keys(given)), base);
-  const own = method.replacesMomentum === true && momentum !== undefined;
+  const own = replacesMomentum !== undefined && momentum !== undefined;
   const resolved = {
-    ...(own ? { momentum } : {}),
-    ...inIterations(valid, given, iterationsPerEpoch),
+    ...(own ? { [replacesMomentum]: momentum } : {}),
+    ...inIterations(valid, given, iterationsPerEpoch, schedules),
   };
-  return withStarts(resolved, { given, base, old, epoch });
+  return withStarts(resolved, { schedules, given, base, old, epoch });
 }
 
 /** A layer of the plan's method has its parameters, but for those that it names. */

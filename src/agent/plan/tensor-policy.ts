@@ -72,7 +72,7 @@ export function withMomentumReplaced(
   tensors: readonly { readonly name: string; readonly length: number }[],
 ): ReadonlySet<string> {
   const replaced = tensors.filter(
-    (tensor) => policyOf(plan, tensor).method.replacesMomentum === true,
+    (tensor) => policyOf(plan, tensor).method.replacesMomentum !== undefined,
   );
   return new Set(replaced.map(({ name }) => name));
 }

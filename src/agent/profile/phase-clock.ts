@@ -24,6 +24,12 @@ export interface ExchangeProfile extends PhaseTimes {
   readonly wall: number;
 }
 
+export interface Stretch {
+  readonly end: () => void;
+  /** The time since it began belongs to this phase, if no other work has begun since. */
+  readonly rename: (phase: Phase) => void;
+}
+
 type Waiting = Parameters<TransportObserver['waiting']>[0];
 
 export class PhaseClock implements TransportObserver {
@@ -102,6 +108,17 @@ export class PhaseClock implements TransportObserver {
     } finally {
       leave();
     }
+  }
+
+  /** Synchronous work whose phase may show only as it goes on, until `end` is called. */
+  stretch(phase: Phase): Stretch {
+    const end = this.#enter(phase);
+    return {
+      end,
+      rename: (known) => {
+        this.#work = known;
+      },
+    };
   }
 
   /**

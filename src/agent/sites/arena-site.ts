@@ -2,13 +2,17 @@
  * The gradient in the arena, compressed by the CPU's kernels. Everything is done when its
  * call returns.
  */
-import type { ExchangeStatistics } from '../compression/method.ts';
+import {
+  BucketCompressor,
+  type GradientBucket,
+} from '../compression/bucket-compressor.ts';
 import type { Arena, Region, Vector } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import type { PhaseClock } from '../profile/phase-clock.ts';
 import { BucketVector } from './bucket-vector.ts';
-import type { BucketSetup, GradientBucket, GradientSite } from './gradient-site.ts';
+import type { BucketSetup, GradientSite } from './gradient-site.ts';
 import { ResidualMemory, type VectorMemory } from './residual-memory.ts';
+import { ArenaWork } from '../work/arena/arena-work.ts';
 import type { FlatRange } from '../plan/residual-transition.ts';
 
 export interface ArenaSiteOptions {
@@ -29,58 +33,37 @@ export class ArenaSite implements GradientSite {
   }
 
   open({ bucket, method, ...rest }: BucketSetup): GradientBucket {
-    const { arena, clock, kernels } = this.#options;
+    const { arena, kernels } = this.#options;
     const { length, tensors } = bucket;
     const at = (flat: Vector): BucketVector =>
       new BucketVector(arena, kernels, flat, bucket);
     const within = at(this.#options.gradient);
     const gradient = within.vector;
     const kept = method.residual === 'none' ? undefined : at(this.residual.keep());
-    const compressor = method.create({
-      ...rest,
-      bucket: bucket.index,
-      length,
-      tensors,
-      arena,
-      kernels,
-      residual: kept?.vector,
-      measure: (phase, work) => clock.measure(phase, work),
+    const work = new ArenaWork(arena, kernels);
+    const residual = kept?.vector;
+    return new BucketCompressor({
+      method,
+      context: { ...rest, bucket: bucket.index, length, tensors, work, residual },
+      gradient,
+      moves: {
+        begin: (refused) => {
+          within.load();
+          kept?.load();
+          if (refused) return undefined;
+          const index = kernels.firstNonFinite(gradient);
+          return index < 0 ? undefined : { index, value: arena.f32(gradient)[index]! };
+        },
+        store: () => {
+          within.store();
+          kept?.store();
+        },
+        [Symbol.dispose]: () => {
+          within[Symbol.dispose]();
+          kept?.[Symbol.dispose]();
+        },
+      },
     });
-    const exchange = compressor.exchange?.bind(compressor);
-    const store = (statistics: ExchangeStatistics): ExchangeStatistics => {
-      within.store();
-      kept?.store();
-      return statistics;
-    };
-    return {
-      begin: () => {
-        within.load();
-        kept?.load();
-        if (compressor.refusesNotFinite === true) return undefined;
-        const index = kernels.firstNonFinite(gradient);
-        return index < 0 ? undefined : { index, value: arena.f32(gradient)[index]! };
-      },
-      encode: (iteration) => compressor.encode(gradient, iteration),
-      decode: (combined, iteration) => {
-        const decoded = compressor.decode(combined, gradient, iteration);
-        return decoded instanceof Promise ? decoded.then(store) : store(decoded);
-      },
-      ...(exchange === undefined
-        ? {}
-        : {
-            exchange: async (iteration, communicate) =>
-              store(await exchange(gradient, iteration, communicate)),
-          }),
-      saveState: () => compressor.save(),
-      restoreState: (state) => {
-        compressor.restore(state);
-      },
-      [Symbol.dispose]: () => {
-        compressor[Symbol.dispose]();
-        within[Symbol.dispose]();
-        kept?.[Symbol.dispose]();
-      },
-    };
   }
 
   take(gradient: Vector): void {

@@ -4,19 +4,21 @@
  * the device has no way to do is read back and done by the CPU's kernels, and said so.
  */
 import type { Notice } from '../../shared/records.ts';
-import { createOnDevice } from '../compression/device/device-registry.ts';
+import {
+  BucketCompressor,
+  type GradientBucket,
+  type NotFiniteElement,
+} from '../compression/bucket-compressor.ts';
 import type { Arena, Vector } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
-import { DeviceKernels } from '../kernels/webgpu/device-kernels.ts';
 import { sliceOf, type GpuVector } from '../kernels/webgpu/gpu-vector.ts';
 import type { PhaseClock } from '../profile/phase-clock.ts';
 import type { Bucket } from '../plan/buckets.ts';
 import type { GpuGradient } from './gpu-gradient.ts';
-import type { BucketSetup, GradientBucket, GradientSite } from './gradient-site.ts';
-import {
-  ReadbackCompressor,
-  type DeviceBucketCompressor,
-} from './readback-compressor.ts';
+import { BeyondDevice } from '../work/beyond-device.ts';
+import { GpuWork } from '../work/webgpu/gpu-work.ts';
+import type { BucketSetup, GradientSite } from './gradient-site.ts';
+import { compressReadBack } from './readback.ts';
 import { ResidualMemory, type VectorMemory } from './residual-memory.ts';
 
 export interface DeviceSiteOptions {
@@ -39,54 +41,36 @@ export class DeviceSite implements GradientSite {
   }
 
   open({ bucket, method, ...rest }: BucketSetup): GradientBucket {
-    const { arena, clock, gradient: flat, kernels } = this.#options;
+    const { arena, gradient: flat, kernels } = this.#options;
     const { gpu } = flat;
-    // Scratch of its own: what buckets ask for overlaps in time.
-    const device = new DeviceKernels(gpu);
     const gradient = within(flat.vector, bucket);
-    const context = {
-      ...rest,
-      bucket: bucket.index,
-      length: bucket.length,
-      tensors: bucket.tensors,
+    const residual =
+      method.residual === 'none' ? undefined : within(this.residual.keep(), bucket);
+    const { index, length, tensors } = bucket;
+    const context = { ...rest, bucket: index, length, tensors };
+    const work = new GpuWork(gpu, arena, kernels);
+    const begin = (): Promise<NotFiniteElement | undefined> =>
+      work.device.elementwise.firstNonFinite(gradient);
+    try {
+      return new BucketCompressor({
+        method,
+        context: { ...context, work, residual },
+        gradient,
+        moves: { begin },
+      });
+    } catch (error) {
+      if (!(error instanceof BeyondDevice)) throw error;
+    }
+    this.#tellReadBack(method.id, length);
+    return compressReadBack({
+      gpu,
       arena,
       kernels,
-      residual:
-        method.residual === 'none' ? undefined : within(this.residual.keep(), bucket),
-      measure: <T>(phase: 'compress' | 'decompress', work: () => T) =>
-        clock.follow(phase, work),
-    };
-    let compressor: DeviceBucketCompressor | undefined = createOnDevice(method.id, {
-      ...context,
-      device,
+      method,
+      context,
+      gradient,
+      residual,
     });
-    if (compressor === undefined) {
-      compressor = new ReadbackCompressor(gpu, method, context);
-      this.#tellReadBack(method.id, bucket.length);
-    }
-    const { exchange } = compressor;
-    return {
-      begin: () => device.elementwise.firstNonFinite(gradient),
-      encode: (iteration) => compressor.encode(gradient, iteration),
-      decode: (combined, iteration) => compressor.decode(combined, gradient, iteration),
-      ...(exchange === undefined
-        ? {}
-        : {
-            exchange: (iteration, communicate) =>
-              exchange.call(compressor, gradient, iteration, communicate),
-          }),
-      saveState: async () => {
-        await compressor.fetchState?.();
-        return compressor.save();
-      },
-      restoreState: (state) => {
-        compressor.restore(state);
-      },
-      [Symbol.dispose]: () => {
-        compressor[Symbol.dispose]();
-        device[Symbol.dispose]();
-      },
-    };
   }
 
   take(gradient: Vector): void {

@@ -7,12 +7,8 @@
 import type { Notice } from '../../shared/records.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import type { Vector } from '../memory/arena.ts';
-import type { Combined, Payload } from '../memory/payload.ts';
-import type {
-  Communicate,
-  ExchangeStatistics,
-  MethodDefinition,
-} from '../compression/method.ts';
+import type { GradientBucket } from '../compression/bucket-compressor.ts';
+import type { MethodDefinition } from '../compression/method.ts';
 import type { Bucket } from '../plan/buckets.ts';
 import type { Residual } from './residual-memory.ts';
 
@@ -25,36 +21,6 @@ export interface BucketSetup {
   readonly rank: number;
   readonly world: number;
 }
-
-/** An element of a bucket that is NaN or infinite. */
-export interface NotFiniteElement {
-  readonly index: number;
-  readonly value: number;
-}
-
-/**
- * A bucket of the gradient with the compressor of its method: as `Compressor`, with the
- * vectors given. What a GPU does answers later; nothing answers later on the CPU.
- */
-export interface GradientBucket extends Disposable {
-  /**
-   * Begins an exchange, before `encode` or `exchange`: gathers the bucket's elements where
-   * they lie apart, and gives the first that is not finite. `encode` may throw
-   * `NotFiniteInput` where this found nothing: some methods look as they compress.
-   */
-  begin(): Answer<NotFiniteElement | undefined>;
-  encode(iteration: number): Answer<Payload>;
-  /** The average over ranks, in place of the bucket's gradient. */
-  decode(combined: Combined, iteration: number): Answer<ExchangeStatistics>;
-  /** Of methods that talk more than once in an exchange. */
-  exchange?(iteration: number, communicate: Communicate): Promise<ExchangeStatistics>;
-  /** All state of its method but the residual, between two exchanges. */
-  saveState(): Answer<Uint8Array>;
-  /** @throws GradwireError `METHOD_STATE_INVALID` */
-  restoreState(state: Uint8Array): void;
-}
-
-export type Answer<T> = T | Promise<T>;
 
 export interface GradientSite extends Disposable {
   /** What the methods of this run keep back. */

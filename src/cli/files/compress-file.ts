@@ -87,7 +87,7 @@ export async function compressFile(task: CompressTask): Promise<CompressReport> 
     const next = rank.provenance(iteration + 1);
     await replaceFile(
       task.state,
-      packRankState({ provenance: next, state: rank.save() }),
+      packRankState({ provenance: next, state: await rank.save() }),
     );
   }
   return {

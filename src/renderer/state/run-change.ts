@@ -76,15 +76,15 @@ function sharesOf(
 ): readonly Share[] {
   const written = Array.isArray(layers) ? layers.filter(isDraft) : [];
   return [...written, base].map((own) => {
-    const { match, method = base['method'], minElements } = { ...base, ...own };
+    const written = { ...base, ...own };
+    const { match, method = base['method'] } = written;
     const entry = methods.find(({ id }) => id === method);
-    // A quantiser keeps small tensors in its payload.
-    const apart = entry?.payload !== 'quantized' && typeof minElements === 'number';
+    const least = entry?.apartBelow === undefined ? 0 : written[entry.apartBelow];
     return {
       match,
       keeps: entry?.residual === true,
       units: entry?.residualUnits,
-      least: apart ? minElements : 0,
+      least: typeof least === 'number' ? least : 0,
     };
   });
 }

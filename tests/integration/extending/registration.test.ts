@@ -88,6 +88,7 @@ describe('a method from outside', () => {
     const drifting: MethodDefinition = {
       ...withParameters('drifting', parameters),
       replicas: 'drift',
+      schedules: [{ iterations: 'calmIterations', epochs: 'calmEpochs' }],
       drift: ({ often }) => ({ measureEvery: 0, resyncEvery: Number(often) }),
     };
     registerMethod(drifting);

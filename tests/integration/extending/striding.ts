@@ -12,10 +12,14 @@ import type {
   MethodDefinition,
 } from '../../../src/agent/compression/method.ts';
 import type { Region, Vector } from '../../../src/agent/memory/arena.ts';
+import type { Entries, EntryRoom } from '../../../src/agent/work/selection.ts';
+import { wait, type Steps } from '../../../src/agent/work/steps.ts';
 
 const parameters = z.strictObject({
   stride: z.int().min(1).max(1000).default(4).describe('Entries from one that is sent'),
 });
+
+type Parameters = z.infer<typeof parameters>;
 
 const valuesOf = (length: number, stride: number): number => Math.ceil(length / stride);
 
@@ -36,57 +40,51 @@ export const striding: MethodDefinition<typeof parameters> = {
   create: (context) => new Striding(context),
 };
 
-class Striding implements Compressor {
-  readonly #context: CompressorContext<z.infer<typeof parameters>>;
-  readonly #values: Vector & Region;
+class Striding<V> implements Compressor<V> {
+  readonly #context: CompressorContext<Parameters, V>;
+  readonly #room: EntryRoom<V>;
 
-  constructor(context: CompressorContext<z.infer<typeof parameters>>) {
-    const { arena, length, parameters } = context;
-    const count = valuesOf(length, parameters.stride);
+  constructor(context: CompressorContext<Parameters, V>) {
+    const { length, parameters, work } = context;
     this.#context = context;
-    this.#values = { ...arena.allocateVector(count), length: count };
+    this.#room = work.entries(valuesOf(length, parameters.stride));
   }
 
-  encode(gradient: Vector, iteration: number): Payload {
-    const { arena, kernels, parameters, residual } = this.#context;
-    kernels.add(residual!, gradient);
-    const p = arena.f32(residual!);
-    const values = arena.f32(this.#values).fill(0);
-    const { stride } = parameters;
-    for (let i = iteration % stride, k = 0; i < p.length; i += stride, k++) {
-      values[k] = p[i]!;
-      p[i] = 0;
-    }
-    const { offset, length } = this.#values;
-    return { kind: 'dense', length, data: { offset, bytes: 4 * length } };
+  *encode(gradient: V, iteration: number): Steps<Payload> {
+    const { residual, work } = this.#context;
+    work.add(residual!, gradient);
+    const entries = this.#entries(iteration);
+    entries.gather(residual!);
+    entries.clearIn(residual!);
+    return dense(yield* wait(entries.values()));
   }
 
-  decode(combined: Combined, out: Vector, iteration: number): ExchangeStatistics {
+  decode(combined: Combined, out: V, iteration: number): ExchangeStatistics {
+    const { work, world } = this.#context;
     if (combined.form !== 'dense') throw new Error(`internal: ${combined.form} sums`);
-    const { arena, parameters, world } = this.#context;
-    const { length } = this.#values;
-    const sums = arena.f32({ offset: combined.data.offset, length });
-    const average = arena.f32(out).fill(0);
+    const entries = this.#entries(iteration);
+    entries.setValues({ offset: combined.data.offset, length: entries.count });
+    work.clear(out);
+    entries.addTo(out, 1 / world);
+    return { nnzLocal: entries.count };
+  }
+
+  parse({ offset, bytes }: Region): Payload {
+    return dense({ offset, length: bytes / 4 });
+  }
+
+  #entries(iteration: number): Entries<V> {
+    const { length, parameters, work } = this.#context;
     const { stride } = parameters;
-    for (let i = iteration % stride, k = 0; i < average.length; i += stride, k++) {
-      average[i] = sums[k]! / world;
-    }
-    return { nnzLocal: length };
+    const first = iteration % stride;
+    const count = Math.max(0, Math.ceil((length - first) / stride));
+    const { offset } = this.#room.list(count);
+    const indices = work.arena.u32(offset, count);
+    for (let i = 0; i < count; i++) indices[i] = first + i * stride;
+    return this.#room.named(count);
   }
+}
 
-  parse(data: Region): Payload {
-    return { kind: 'dense', length: this.#values.length, data };
-  }
-
-  save(): Uint8Array {
-    return new Uint8Array();
-  }
-
-  restore(): void {
-    // There is no state but the residual.
-  }
-
-  [Symbol.dispose](): void {
-    this.#context.arena.release(this.#values);
-  }
+function dense({ offset, length }: Vector): Payload {
+  return { kind: 'dense', length, data: { offset, bytes: 4 * length } };
 }

@@ -67,7 +67,7 @@ describe('a2sgd', () => {
     ]);
   });
 
-  it('sends 8 bytes per bucket, or per tensor', async () => {
+  it('sends 8 bytes for the model, for each bucket or for each tensor', async () => {
     const tensors = [3, 4, 5].map((length, i) => ({
       name: `t${i}`,
       start: [0, 3, 7][i]!,
@@ -75,6 +75,7 @@ describe('a2sgd', () => {
       shape: [length],
     }));
     for (const [granularity, expected] of [
+      ['model', 8],
       ['bucket', 8],
       ['tensor', 24],
     ] as const) {

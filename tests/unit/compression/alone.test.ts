@@ -8,6 +8,7 @@ import { findMethod } from '../../../src/agent/compression/registry.ts';
 import { bellShaped } from '../kernels/adversarial-inputs.ts';
 import { backends } from '../kernels/backends.ts';
 import { LoneCompressor } from './lone-compressor.ts';
+import { openInArena } from './open-in-arena.ts';
 import { SimulatedWorld } from './simulated-world.ts';
 
 const LENGTH = 600;
@@ -53,8 +54,7 @@ it('powersgd of a matrix: both factors are in its bytes', async () => {
   const residual = allocate();
   kernels.fill(residual, 0);
   const tensors = [{ name: 'w', start: 0, length: LENGTH, shape: [20, 30] }];
-  const create = findMethod('powersgd').create.bind(findMethod('powersgd'));
-  const compressor = create({
+  const context = {
     length: LENGTH,
     tensors,
     parameters: { rank: 2, warmStart: true, warmupIterations: 0 },
@@ -62,22 +62,19 @@ it('powersgd of a matrix: both factors are in its bytes', async () => {
     rank: 0,
     world: 1,
     bucket: 0,
-    arena,
-    kernels,
     residual,
-  });
+  };
   const gradient = allocate();
+  const method = findMethod('powersgd');
+  using compressor = openInArena({ arena, kernels, method, context, gradient });
   arena.f32(gradient).set(bellShaped(LENGTH));
-  const { data } = await compressor.encode(gradient, 0);
+  const { data } = await compressor.encode(0);
   expect(data.bytes).toBe(4 * 2 * (20 + 30));
   const sent = arena.allocate(data.bytes);
   const region = { offset: sent.offset, bytes: data.bytes };
   arena.u8(region.offset, region.bytes).set(arena.u8(data.offset, data.bytes));
-  await compressor.decode(
-    { form: 'dense', data: compressor.parse(region, 0).data },
-    gradient,
-    0,
-  );
+  const { data: sum } = compressor.parse(region, 0);
+  await compressor.decode({ form: 'dense', data: sum }, 0);
   const world = new SimulatedWorld({
     method: 'powersgd',
     ranks: 1,

@@ -76,7 +76,7 @@ describe('dct', () => {
     const first = worldOf({ lifeSpan: 4, band: 1000 });
     await run(first, [5, 6]);
     const second = worldOf({ lifeSpan: 4, band: 1000 });
-    second.restore(first.save());
+    second.restore(await first.save());
     const { refreshes } = await run(second, [7, 8, 9]);
     expect(refreshes).toEqual([0, 0, 2]);
   });

@@ -192,7 +192,7 @@ describe('gaussiank', () => {
           }
           expect(wrong).toEqual([]);
           const provenance = rank.provenance(iteration + 1);
-          saved = packRankState({ provenance, state: rank.save() });
+          saved = packRankState({ provenance, state: await rank.save() });
         }
       },
     );

@@ -1,13 +1,15 @@
 /** One compressor on an arena of its own: from a gradient to bytes, and back to values. */
 import type { JsonObject } from '../../../src/shared/json.ts';
 import type { Combined, Payload } from '../../../src/agent/memory/payload.ts';
-import { carriageOf, type Compressor } from '../../../src/agent/compression/method.ts';
+import type { GradientBucket } from '../../../src/agent/compression/bucket-compressor.ts';
+import { carriageOf } from '../../../src/agent/compression/method.ts';
 import {
   findMethod,
   validateParameters,
 } from '../../../src/agent/compression/registry.ts';
 import type { Arena, Region, Vector } from '../../../src/agent/memory/arena.ts';
 import { backends } from '../kernels/backends.ts';
+import { openInArena } from './open-in-arena.ts';
 
 export interface LoneOptions {
   readonly method: string;
@@ -22,7 +24,7 @@ export interface LoneOptions {
 
 export class LoneCompressor {
   readonly arena: Arena;
-  readonly compressor: Compressor;
+  readonly compressor: GradientBucket;
   readonly reducible: boolean;
   readonly #gradient: Vector;
   readonly #region: Region;
@@ -41,7 +43,7 @@ export class LoneCompressor {
     let start = 0;
     this.arena = arena;
     this.reducible = carriageOf(method, parameters).reducible;
-    this.compressor = method.create({
+    const context = {
       length,
       tensors: options.tensors.map((n, index) => {
         start += n;
@@ -52,18 +54,18 @@ export class LoneCompressor {
       rank,
       world: 1,
       bucket,
-      arena,
-      kernels,
       residual: method.residual === 'none' ? undefined : residual,
-    });
+    };
     this.#gradient = { offset: arena.allocateVector(length).offset, length };
+    const gradient = this.#gradient;
+    this.compressor = openInArena({ arena, kernels, method, context, gradient });
     this.#region = arena.allocate(16 * length + 4096);
   }
 
   /** The bytes that travel for this gradient. */
   async encode(gradient: ArrayLike<number>, iteration = 0): Promise<Uint8Array> {
     this.arena.f32(this.#gradient).set(gradient);
-    const payload = await this.compressor.encode(this.#gradient, iteration);
+    const payload = await this.compressor.encode(iteration);
     const { offset, bytes } = payload.data;
     return this.arena.u8(offset, bytes).slice();
   }
@@ -77,7 +79,7 @@ export class LoneCompressor {
 
   /** What a world of this one rank makes of a payload. */
   async decode(payload: Payload, iteration = 0): Promise<Float32Array> {
-    await this.compressor.decode(combine(payload), this.#gradient, iteration);
+    await this.compressor.decode(combine(payload), iteration);
     return this.arena.f32(this.#gradient).slice();
   }
 

@@ -129,12 +129,17 @@ describe('a pattern of names', () => {
 });
 
 describe('lengths in epochs', () => {
-  const topk = (given: JsonObject): JsonObject =>
-    validateParameters(findMethod('topk'), given);
+  const method = findMethod('topk');
+  const topk = (given: JsonObject): JsonObject => validateParameters(method, given);
+  const converted = (
+    parameters: JsonObject,
+    given: JsonObject,
+    perEpoch: number | undefined,
+  ): JsonObject => inIterations(parameters, given, perEpoch, method.schedules);
 
   it('become iterations, rounded to whole ones', () => {
     const given = { warmupEpochs: 2, rampEpochs: 0.5 };
-    expect(inIterations(topk(given), given, 46.875)).toMatchObject({
+    expect(converted(topk(given), given, 46.875)).toMatchObject({
       warmupEpochs: 0,
       warmupIterations: 94,
       rampEpochs: 0,
@@ -144,20 +149,20 @@ describe('lengths in epochs', () => {
 
   it('leave iterations as they are where there are none', () => {
     const given = { warmupIterations: 7 };
-    expect(inIterations(topk(given), given, undefined)).toEqual(topk(given));
+    expect(converted(topk(given), given, undefined)).toEqual(topk(given));
   });
 
   it('replace the iterations of the plan before', () => {
     const both = topk({ warmupIterations: 7, warmupEpochs: 1 });
     const given = { warmupEpochs: 1 };
-    expect(inIterations(both, given, 10)).toMatchObject({ warmupIterations: 10 });
+    expect(converted(both, given, 10)).toMatchObject({ warmupIterations: 10 });
   });
 
   it.each([
     [{ warmupEpochs: 1, warmupIterations: 5 }, 10, '"warmupIterations" is 5'],
     [{ rampEpochs: 1 }, undefined, 'no epochs here'],
   ])('are refused: %j', (given, perEpoch, message) => {
-    expect(() => inIterations(topk(given), given, perEpoch)).toThrow(
+    expect(() => converted(topk(given), given, perEpoch)).toThrow(
       expect.objectContaining({
         code: 'METHOD_PARAMETER_INVALID',
         kind: 'input',
@@ -207,7 +212,7 @@ describe.each(warming)('the warm-up of $id', ({ id: method, residual }) => {
     await before.exchange(0, gradients(0));
     const residuals = [before.residual(0), before.residual(1)];
     const world = worldOf(5);
-    world.restore(before.save());
+    world.restore(await before.save());
     const zero = new Float32Array(length);
     const [result] = await world.exchange(1, [zero, zero]);
     expect(result).toEqual(

@@ -39,7 +39,7 @@ describe('registry', () => {
     });
     expect(validateParameters(findMethod('a2sgd'), { mode: 'allgather' })).toEqual({
       mode: 'allgather',
-      granularity: 'bucket',
+      granularity: 'model',
       resyncEvery: 0,
       divergenceEvery: 50,
     });

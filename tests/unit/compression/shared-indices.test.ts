@@ -8,6 +8,7 @@ import {
 } from '../../../src/agent/compression/registry.ts';
 import { bellShaped } from '../kernels/adversarial-inputs.ts';
 import { backends } from '../kernels/backends.ts';
+import { openInArena } from './open-in-arena.ts';
 import { SimulatedWorld } from './simulated-world.ts';
 
 const N = 1000;
@@ -66,26 +67,25 @@ describe('scalecom', () => {
     ['of another number', [1, 2, 3], 'PAYLOAD_INVALID'],
   ])('refuses a leader’s indices %s', async (_, indices, code) => {
     const { arena, kernels } = backends.wasm();
-    const [gradient, residual] = [arena.allocateVector(12), arena.allocateVector(12)];
+    const gradient = { ...arena.allocateVector(12), length: 12 };
+    const residual = { ...arena.allocateVector(12), length: 12 };
     kernels.fill(residual, 0);
-    const compressor = methods.get('scalecom')!.create({
+    const method = methods.get('scalecom')!;
+    const context = {
       length: 12,
       tensors: [],
-      parameters: {
-        ...validateParameters(methods.get('scalecom')!, { ratio: 2 / 12 }),
-      },
+      parameters: { ...validateParameters(method, { ratio: 2 / 12 }) },
       seed: 1,
       rank: 1,
       world: 2,
       bucket: 0,
-      arena,
-      kernels,
-      residual: { offset: residual.offset, length: 12 },
-    });
+      residual,
+    };
+    using compressor = openInArena({ arena, kernels, method, context, gradient });
     const sent = arena.allocate(4 * indices.length);
     arena.u32(sent.offset, indices.length).set(indices);
     const data = { offset: sent.offset, bytes: 4 * indices.length };
-    const exchanged = compressor.exchange!(gradient, 0, () =>
+    const exchanged = compressor.exchange(0, () =>
       Promise.resolve({
         form: 'gathered',
         payloads: [{ kind: 'quantized', length: 12, data }],

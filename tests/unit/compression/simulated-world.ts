@@ -4,13 +4,12 @@
  * to leave its result.
  */
 import type { JsonObject } from '../../../src/shared/json.ts';
+import type { GradientBucket } from '../../../src/agent/compression/bucket-compressor.ts';
 import type { Combined, Payload } from '../../../src/agent/memory/payload.ts';
 import {
   carriageOf,
   type Communicate,
   type CommunicationRequest,
-  type Compressor,
-  type CompressorContext,
   type ExchangeStatistics,
   type MethodDefinition,
   type TensorSlice,
@@ -21,6 +20,7 @@ import {
 } from '../../../src/agent/compression/registry.ts';
 import { Arena, type Region, type Vector } from '../../../src/agent/memory/arena.ts';
 import type { Kernels } from '../../../src/agent/kernels/kernels.ts';
+import { openInArena, type Opening } from './open-in-arena.ts';
 
 export type Form = Combined['form'];
 
@@ -34,15 +34,17 @@ export interface WorldOptions {
   /** Of a sparse result only so many entries, the largest: a partial sum. */
   readonly most?: number;
   readonly makeKernels: (arena: Arena) => Kernels;
-  /** Who makes a rank's compressor; default: the method itself. */
-  readonly create?: (
-    method: MethodDefinition,
-    context: CompressorContext<JsonObject>,
-  ) => Compressor;
+  /** Who opens a rank's compressor; default: in the arena. */
+  readonly open?: (opening: Opening) => GradientBucket;
+}
+
+export interface SavedRank {
+  readonly state: Uint8Array;
+  readonly residual: Float32Array | undefined;
 }
 
 interface Rank {
-  readonly compressor: Compressor;
+  readonly compressor: GradientBucket;
   readonly gradient: Vector & Region;
   readonly residual: (Vector & Region) | undefined;
 }
@@ -73,8 +75,7 @@ export class SimulatedWorld implements Disposable {
           ? undefined
           : this.arena.allocateVector(options.length);
       if (residual !== undefined) kernels.fill(residual, 0);
-      const create = options.create ?? ((method, context) => method.create(context));
-      const compressor = create(this.method, {
+      const context = {
         length: options.length,
         tensors: options.tensors ?? [
           { name: 'all', start: 0, length: options.length, shape: [options.length] },
@@ -84,9 +85,14 @@ export class SimulatedWorld implements Disposable {
         rank,
         world: options.ranks,
         bucket: 0,
+        residual,
+      };
+      const compressor = (options.open ?? openInArena)({
         arena: this.arena,
         kernels,
-        residual,
+        method: this.method,
+        context,
+        gradient,
       });
       return { compressor, gradient, residual };
     });
@@ -102,19 +108,14 @@ export class SimulatedWorld implements Disposable {
     });
     const meet = this.#meeting();
     this.statistics = await Promise.all(
-      this.#ranks.map(async ({ compressor, gradient }, rank) => {
+      this.#ranks.map(async ({ compressor }, rank) => {
         const communicate: Communicate = (request) => meet(rank, request);
-        if (compressor.exchange !== undefined) {
-          return await compressor.exchange(gradient, iteration, communicate);
-        }
-        const payload = await compressor.encode(gradient, iteration);
+        if (compressor.talks) return await compressor.exchange(iteration, communicate);
+        const payload = await compressor.encode(iteration);
         const reduces = this.#reducible || payload.kind === 'dense';
         const operation = reduces ? 'reduce' : 'gather';
-        return compressor.decode(
-          await communicate({ operation, payload }),
-          gradient,
-          iteration,
-        );
+        const combined = await communicate({ operation, payload });
+        return await compressor.decode(combined, iteration);
       }),
     );
     return this.#ranks.map(({ gradient }) => this.arena.f32(gradient).slice());
@@ -131,14 +132,16 @@ export class SimulatedWorld implements Disposable {
   }
 
   /** Everything a rank keeps from one exchange to the next. */
-  save(): { state: Uint8Array; residual: Float32Array | undefined }[] {
-    return this.#ranks.map(({ compressor, residual }) => ({
-      state: compressor.save(),
-      residual: residual && this.arena.f32(residual).slice(),
-    }));
+  async save(): Promise<SavedRank[]> {
+    return await Promise.all(
+      this.#ranks.map(async ({ compressor, residual }) => ({
+        state: await compressor.save(),
+        residual: residual && this.arena.f32(residual).slice(),
+      })),
+    );
   }
 
-  restore(saved: ReturnType<SimulatedWorld['save']>): void {
+  restore(saved: readonly SavedRank[]): void {
     this.#ranks.forEach(({ compressor, residual }, rank) => {
       compressor.restore(saved[rank]!.state);
       if (residual !== undefined) this.arena.f32(residual).set(saved[rank]!.residual!);

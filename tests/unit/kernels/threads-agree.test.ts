@@ -18,6 +18,7 @@ import { effort } from '../../harness/effort.ts';
 import { bellShaped, INPUTS, TELLING } from './adversarial-inputs.ts';
 import { backends, bytes, type Backend } from './backends.ts';
 import { threaded, type Threaded } from './threaded.ts';
+import { openInArena } from '../compression/open-in-arena.ts';
 
 const SIZES = [SHARED_LENGTH, 300_007];
 const LARGE = 1_000_003;
@@ -249,7 +250,7 @@ describe.each(effort({ quick: [3], soak: [2, 3] }))('%i threads', (count) => {
     const payloads = rooms.map(async ({ backend: { arena, kernels } }) => {
       const [gradient, residual] = [n, n].map((length) => arena.allocateVector(length));
       arena.f32(residual!).subarray(0, n).fill(0);
-      using compressor = method.create({
+      const context = {
         length: n,
         tensors: [
           { name: 'w', start: 0, length: 280_000, shape: [700, 400] },
@@ -265,17 +266,14 @@ describe.each(effort({ quick: [3], soak: [2, 3] }))('%i threads', (count) => {
         rank: 0,
         world: 1,
         bucket: 0,
-        arena,
-        kernels,
         residual: method.residual === 'none' ? undefined : { ...residual!, length: n },
-      });
+      };
+      const x = { ...gradient!, length: n };
+      using compressor = openInArena({ arena, kernels, method, context, gradient: x });
       const seen: Uint8Array[] = [];
       for (let iteration = 0; iteration < 3; iteration++) {
-        arena.f32({ ...gradient!, length: n }).set(bellShaped(n, 3 + iteration));
-        const { data } = await compressor.encode(
-          { ...gradient!, length: n },
-          iteration,
-        );
+        arena.f32(x).set(bellShaped(n, 3 + iteration));
+        const { data } = await compressor.encode(iteration);
         seen.push(arena.u8(data.offset, data.bytes).slice());
         seen.push(arena.u8(residual!.offset, 4 * n).slice());
       }

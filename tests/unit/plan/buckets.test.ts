@@ -27,6 +27,27 @@ describe('bucketing', () => {
     ]);
   });
 
+  it('makes one bucket for a method that needs the whole model, however small', () => {
+    const tensors = flat([100, 10, 200, 20, 300]);
+    const plan = resolvePlan({ method: 'a2sgd', bucketBytes: 80 });
+    expect(planBuckets(tensors, plan).map(({ runs }) => runs)).toEqual([
+      [{ flat: 0, start: 0, length: 630 }],
+    ]);
+    const layers = [{ match: '*.bias', method: 'none' }];
+    const apart = resolvePlan({ method: 'a2sgd', bucketBytes: 80, layers });
+    const buckets = planBuckets(tensors, apart).map(({ policy, length }) => [
+      policy.method.id,
+      length,
+    ]);
+    expect(buckets.filter(([id]) => id === 'a2sgd')).toEqual([['a2sgd', 600]]);
+    const many = resolvePlan({
+      method: 'a2sgd',
+      bucketBytes: 80,
+      granularity: 'bucket',
+    });
+    expect(planBuckets(tensors, many).length).toBeGreaterThan(1);
+  });
+
   it('fuses tensors that lie apart, where they have the same method', () => {
     const plan = resolvePlan({
       method: 'topk',

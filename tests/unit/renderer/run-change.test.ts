@@ -73,7 +73,7 @@ describe('the residual at a fence', () => {
     ({ id, residual, payload }) as unknown as MethodEntry;
   const methods = [
     entry('none', false, 'dense'),
-    entry('topk', true, 'sparse'),
+    { ...entry('topk', true, 'sparse'), apartBelow: 'minElements' },
     { ...entry('dgc', true, 'sparse'), residualUnits: 'velocity' },
     entry('onebit', true, 'quantized'),
     entry('qsgd', false, 'quantized'),

@@ -1,13 +1,11 @@
 /**
  * Lengths in passes over the data, for what is also given in iterations. A method counts
- * iterations only: epochs are converted where a plan is resolved, which knows the run. A
- * parameter `…Epochs` beside one `…Iterations` is such a length, in any method.
+ * iterations only: epochs are converted where a plan is resolved, which knows the run.
  */
 import { z } from 'zod';
 import { inputError } from '../../../shared/errors.ts';
 import type { JsonObject } from '../../../shared/json.ts';
-
-const EPOCHS = /Epochs$/;
+import type { Schedule } from './schedule.ts';
 
 /** The parameter beside one of iterations. */
 export function epochsParameter(instead: string): z.ZodDefault<z.ZodNumber> {
@@ -23,17 +21,18 @@ export function epochsParameter(instead: string): z.ZodDefault<z.ZodNumber> {
  * Parameters with every length in iterations, rounded to whole ones.
  * @param given what was written, which says whether both were
  * @param iterationsPerEpoch undefined where there are no epochs
+ * @param schedules the method's
  * @throws GradwireError `METHOD_PARAMETER_INVALID`
  */
 export function inIterations(
   parameters: JsonObject,
   given: Readonly<Record<string, unknown>>,
   iterationsPerEpoch: number | undefined,
+  schedules: readonly Schedule[] | undefined = [],
 ): JsonObject {
   const result = { ...parameters };
-  for (const [epochs, length] of Object.entries(parameters)) {
-    const iterations = epochs.replace(EPOCHS, 'Iterations');
-    if (iterations === epochs || typeof parameters[iterations] !== 'number') continue;
+  for (const { epochs, iterations } of schedules) {
+    const length = parameters[epochs];
     if (typeof length !== 'number' || length === 0) continue;
     const other = given[iterations];
     if (typeof other === 'number' && other > 0) {

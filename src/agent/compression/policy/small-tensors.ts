@@ -7,7 +7,6 @@
  * elements are not quantised, and more than 99 % of the parameters still are.
  */
 import { z } from 'zod';
-import type { PayloadKind } from '../../../shared/catalogue.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 
 const elements = z
@@ -29,11 +28,15 @@ export const smallTensorParameters = {
     ),
 };
 
+/** The parameter of these. */
+export const APART_BELOW = 'minElements' satisfies keyof typeof smallTensorParameters;
+
 /** Whether the exchange has to carry a tensor of this length dense, for the method will not. */
 export function travelsApart(
-  { payload }: { readonly payload: PayloadKind },
-  { minElements: least }: JsonObject,
+  { apartBelow }: { readonly apartBelow?: string | undefined },
+  parameters: JsonObject,
   length: number,
 ): boolean {
-  return payload !== 'quantized' && typeof least === 'number' && length < least;
+  const least = apartBelow === undefined ? undefined : parameters[apartBelow];
+  return typeof least === 'number' && length < least;
 }

@@ -9,19 +9,7 @@
  */
 import { z } from 'zod';
 import type { JsonObject, JsonValue } from '../../../shared/json.ts';
-
-const SCHEDULES = [
-  {
-    start: 'rampStart',
-    length: 'rampIterations',
-    names: ['rampIterations', 'rampEpochs', 'rampFrom'],
-  },
-  {
-    start: 'warmupStart',
-    length: 'warmupIterations',
-    names: ['warmupIterations', 'warmupEpochs'],
-  },
-] as const;
+import type { Schedule } from './schedule.ts';
 
 /** The parameter beside a length. */
 export function startParameter(what: string): z.ZodOptional<z.ZodInt> {
@@ -35,6 +23,8 @@ export function startParameter(what: string): z.ZodOptional<z.ZodInt> {
 
 /** What parameters are resolved from. */
 export interface StartSetting {
+  /** The method's. */
+  readonly schedules: readonly Schedule[];
   /** As written, by name. */
   readonly given: Readonly<Record<string, unknown>>;
   /** What is taken from where nothing is written; undefined: another method's. */
@@ -48,16 +38,18 @@ export interface StartSetting {
 /** Without fences that are to come, which no schema knows. */
 export function withoutFences(parameters: JsonObject): JsonObject {
   const kept = Object.entries(parameters).filter(
-    ([name, value]) => !isStart(name) || typeof value === 'number',
+    ([, value]) => fenceIn(value) === undefined,
   );
   return Object.fromEntries(kept);
 }
 
 /** Every warm-up and ramp of some length has its start, the others have none. */
 export function withStarts(parameters: JsonObject, setting: StartSetting): JsonObject {
-  const { given, base, old, epoch } = setting;
+  const { schedules, given, base, old, epoch } = setting;
   const result = { ...parameters };
-  for (const { start, length, names } of SCHEDULES) {
+  for (const { start, iterations: length, epochs, others = [] } of schedules) {
+    if (start === undefined) continue;
+    const names = [length, epochs, ...others];
     const iterations = parameters[length];
     Reflect.deleteProperty(result, start);
     if (typeof iterations !== 'number' || iterations === 0) continue;
@@ -78,10 +70,10 @@ export function settled(
   fenceOf: (epoch: number) => number | undefined,
 ): JsonObject {
   let result = parameters;
-  for (const { start } of SCHEDULES) {
-    const epoch = fenceIn(parameters[start]);
+  for (const [name, value] of Object.entries(parameters)) {
+    const epoch = fenceIn(value);
     const iteration = epoch === undefined ? undefined : fenceOf(epoch);
-    if (iteration !== undefined) result = { ...result, [start]: iteration };
+    if (iteration !== undefined) result = { ...result, [name]: iteration };
   }
   return result;
 }
@@ -91,6 +83,3 @@ function fenceIn(start: JsonValue | undefined): number | undefined {
   const { fence } = start as JsonObject;
   return typeof fence === 'number' ? fence : undefined;
 }
-
-const isStart = (name: string): boolean =>
-  SCHEDULES.some(({ start }) => start === name);

@@ -1,0 +1,148 @@
+/**
+ * A method at work on the gradient of one bucket: runs its steps, brings the gradient to
+ * where the method works and the average back, and ends its memory. Wherever that is,
+ * exchanges use a compressor through this class.
+ */
+import type { JsonObject } from '../../shared/json.ts';
+import type { Region } from '../memory/arena.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
+import { run, type Answer, type Resume } from '../work/steps.ts';
+import type { Work } from '../work/work.ts';
+import { restoreState, saveState } from './kept-state.ts';
+import type {
+  Communicate,
+  Compressor,
+  CompressorContext,
+  ExchangeStatistics,
+  MethodDefinition,
+} from './method.ts';
+
+export interface BucketSetup<V> {
+  readonly method: MethodDefinition;
+  /** The compressor's, whose parameters the method's schema has validated. */
+  readonly context: CompressorContext<JsonObject, V>;
+  /** The bucket's gradient, and the average over ranks. */
+  readonly gradient: V;
+  readonly moves?: Moves | undefined;
+}
+
+/** What a bucket's gradient needs before and after the compressor has it. */
+export interface Moves extends Partial<Disposable> {
+  /**
+   * Begins an exchange: the first element that is not finite.
+   * @param refused whether `encode` looks for it, too
+   */
+  begin?(refused: boolean): Answer<NotFiniteElement | undefined>;
+  /** Before `encode` and `exchange`: the gradient, from elsewhere. */
+  load?(): Answer<void>;
+  /** After `decode` and `exchange`: the average, to elsewhere. */
+  store?(): Answer<void>;
+  /** The state, and with it the residual, is another one than the last `store` left. */
+  restored?(): void;
+}
+
+/** An element of a bucket that is NaN or infinite. */
+export interface NotFiniteElement {
+  readonly index: number;
+  readonly value: number;
+}
+
+/** What exchanges need of it, wherever its vectors lie. */
+export type GradientBucket = Pick<
+  BucketCompressor<unknown>,
+  'begin' | 'encode' | 'decode' | 'talks' | 'exchange' | 'parse' | 'save' | 'restore'
+> &
+  Disposable;
+
+export class BucketCompressor<V> implements Disposable {
+  readonly #method: string;
+  readonly #compressor: Compressor<V>;
+  readonly #gradient: V;
+  readonly #moves: Moves;
+  readonly #work: Work<V>;
+
+  /**
+   * The work is the bucket's from here on.
+   * @throws BeyondDevice
+   */
+  constructor({ method, context, gradient, moves = {} }: BucketSetup<V>) {
+    this.#method = method.id;
+    this.#gradient = gradient;
+    this.#moves = moves;
+    this.#work = context.work;
+    try {
+      this.#compressor = method.create(context);
+    } catch (error) {
+      this[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  /** Whether an exchange is more than `encode`, one message and `decode`. */
+  get talks(): boolean {
+    return this.#compressor.exchange !== undefined;
+  }
+
+  /**
+   * Begins an exchange: the first element that is not finite. `encode` may throw
+   * `NotFiniteInput` where this found nothing: some methods look as they compress.
+   */
+  begin(): Answer<NotFiniteElement | undefined> {
+    return this.#moves.begin?.(this.#compressor.refusesNotFinite === true);
+  }
+
+  encode(iteration: number): Answer<Payload> {
+    const loaded = this.#moves.load?.();
+    return loaded instanceof Promise
+      ? loaded.then(() => this.#encode(iteration))
+      : this.#encode(iteration);
+  }
+
+  /** The average over ranks, in place of the bucket's gradient. */
+  decode(combined: Combined, iteration: number): Answer<ExchangeStatistics> {
+    const statistics = this.#compressor.decode(combined, this.#gradient, iteration);
+    const stored = this.#moves.store?.();
+    return stored instanceof Promise ? stored.then(() => statistics) : statistics;
+  }
+
+  /**
+   * Of a method that talks.
+   * @param resume around each stretch of work between two waits
+   */
+  async exchange(
+    iteration: number,
+    communicate: Communicate,
+    resume?: Resume,
+  ): Promise<ExchangeStatistics> {
+    await this.#moves.load?.();
+    const steps = this.#compressor.exchange!(this.#gradient, iteration, communicate);
+    const statistics = await run(steps, resume);
+    await this.#moves.store?.();
+    return statistics;
+  }
+
+  /** @throws GradwireError `PAYLOAD_INVALID` */
+  parse(data: Region, iteration: number): Payload {
+    return this.#compressor.parse(data, iteration);
+  }
+
+  /** All state of its method but the residual, between two exchanges. */
+  save(): Answer<Uint8Array> {
+    return saveState(this.#compressor);
+  }
+
+  /** @throws GradwireError `METHOD_STATE_INVALID` */
+  restore(state: Uint8Array): void {
+    restoreState(this.#method, this.#compressor, state);
+    this.#moves.restored?.();
+  }
+
+  [Symbol.dispose](): void {
+    this.#work[Symbol.dispose]();
+    this.#moves[Symbol.dispose]?.();
+  }
+
+  #encode(iteration: number): Answer<Payload> {
+    return run(this.#compressor.encode(this.#gradient, iteration));
+  }
+}

@@ -1,0 +1,44 @@
+/**
+ * All of the gradient, in place: `none`, and the warm-up of other methods. What a residual
+ * holds goes out with the gradient.
+ */
+import type { Region } from '../memory/arena.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
+import { wait, type Steps } from '../work/steps.ts';
+import type { Mirror } from '../work/work.ts';
+import type { Compressor, CompressorContext, ExchangeStatistics } from './method.ts';
+import { requireBytes } from './payload-check.ts';
+
+export class DenseExchange<V> implements Compressor<V> {
+  readonly #sender: string;
+  readonly #context: CompressorContext<unknown, V>;
+  readonly #mirror: Mirror<V>;
+
+  /** @param sender what an invalid payload is said not to come from */
+  constructor(sender: string, context: CompressorContext<unknown, V>) {
+    this.#sender = sender;
+    this.#context = context;
+    this.#mirror = context.work.mirror(context.length);
+  }
+
+  *encode(gradient: V): Steps<Payload> {
+    const { residual, work } = this.#context;
+    if (residual !== undefined) {
+      work.add(gradient, residual);
+      work.clear(residual);
+    }
+    const { offset, length } = yield* wait(this.#mirror.of(gradient));
+    return { kind: 'dense', length, data: { offset, bytes: 4 * length } };
+  }
+
+  decode(combined: Combined, out: V): ExchangeStatistics {
+    const { work, world } = this.#context;
+    return work.average(combined, out, world);
+  }
+
+  parse(data: Region): Payload {
+    const { length } = this.#context;
+    requireBytes(this.#sender, data, 4 * length);
+    return { kind: 'dense', length, data };
+  }
+}

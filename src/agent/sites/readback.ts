@@ -1,0 +1,66 @@
+/**
+ * A method that a GPU cannot hold, for a gradient that lies there: the gradient is read
+ * back and compressed in the arena by the CPU's kernels, the average is written over it.
+ * The residual is at home on the GPU: it is read once and written back with every average,
+ * so that a method that follows finds it there.
+ *
+ * Cost beside the method's own: the bucket is transferred both ways, the residual one way.
+ */
+import type { JsonObject } from '../../shared/json.ts';
+import {
+  BucketCompressor,
+  type GradientBucket,
+} from '../compression/bucket-compressor.ts';
+import type { CompressorContext, MethodDefinition } from '../compression/method.ts';
+import { DeviceElementwise } from '../kernels/webgpu/device-elementwise.ts';
+import type { GpuDevice } from '../kernels/webgpu/gpu-device.ts';
+import type { GpuVector } from '../kernels/webgpu/gpu-vector.ts';
+import type { Kernels } from '../kernels/kernels.ts';
+import type { Arena } from '../memory/arena.ts';
+import { ArenaWork } from '../work/arena/arena-work.ts';
+
+export interface ReadbackOptions {
+  readonly gpu: GpuDevice;
+  readonly arena: Arena;
+  readonly kernels: Kernels;
+  readonly method: MethodDefinition;
+  readonly context: Omit<CompressorContext<JsonObject>, 'work' | 'residual'>;
+  readonly gradient: GpuVector;
+  /** Given where the method keeps one. */
+  readonly residual: GpuVector | undefined;
+}
+
+export function compressReadBack(options: ReadbackOptions): GradientBucket {
+  const { arena, context, gpu, gradient: home, kernels, method, residual } = options;
+  const work = new ArenaWork(arena, kernels);
+  const elementwise = new DeviceElementwise(gpu);
+  const gradient = work.vector(home.length);
+  const kept =
+    residual === undefined
+      ? undefined
+      : { home: residual, copy: work.vector(home.length) };
+  let residualRead = false;
+  return new BucketCompressor({
+    method,
+    context: { ...context, work, residual: kept?.copy },
+    gradient,
+    moves: {
+      begin: () => elementwise.firstNonFinite(home),
+      load: async () => {
+        const reads = [gpu.read(home, arena.f32(gradient))];
+        if (kept !== undefined && !residualRead) {
+          reads.push(gpu.read(kept.home, arena.f32(kept.copy)));
+          residualRead = true;
+        }
+        await Promise.all(reads);
+      },
+      store: () => {
+        gpu.write(home, arena.f32(gradient));
+        if (kept !== undefined) gpu.write(kept.home, arena.f32(kept.copy));
+      },
+      [Symbol.dispose]: () => {
+        elementwise[Symbol.dispose]();
+      },
+    },
+  });
+}

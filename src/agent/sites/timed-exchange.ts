@@ -1,0 +1,48 @@
+/**
+ * An exchange of several messages, on the stopwatch. Work up to a message is compression, and
+ * what follows the last is decompression; which one it was shows when the next message is
+ * sent. Messages time themselves.
+ */
+import type { GradientBucket } from '../compression/bucket-compressor.ts';
+import type { Communicate, ExchangeStatistics } from '../compression/method.ts';
+import type { PhaseClock, Stretch } from '../profile/phase-clock.ts';
+import type { Resume } from '../work/steps.ts';
+
+/** @param bucket of a method that talks */
+export async function timedExchange(
+  clock: PhaseClock,
+  bucket: GradientBucket,
+  iteration: number,
+  communicate: Communicate,
+): Promise<ExchangeStatistics> {
+  let stretch: Stretch | undefined;
+  let messages = 0;
+  let talking = false;
+  /** Until a device answers. */
+  let idle = clock.expect('compress');
+  const resume: Resume = (work) => {
+    idle();
+    stretch = clock.stretch(messages === 0 ? 'compress' : 'decompress');
+    try {
+      return work();
+    } finally {
+      stretch.end();
+      if (!talking) idle = clock.expect('compress');
+    }
+  };
+  const talk: Communicate = async (request) => {
+    stretch?.rename('compress');
+    messages++;
+    talking = true;
+    try {
+      return await communicate(request);
+    } finally {
+      talking = false;
+    }
+  };
+  try {
+    return await bucket.exchange(iteration, talk, resume);
+  } finally {
+    idle();
+  }
+}

@@ -1,0 +1,71 @@
+/** Entries in the arena, where they lie as they travel. */
+import type { Kernels } from '../../kernels/kernels.ts';
+import type { IndexList } from '../../kernels/sparsification.ts';
+import type { Region, Vector } from '../../memory/arena.ts';
+import { sparseBytes, type SparseStream } from '../../memory/entries.ts';
+import type { Entries, EntryRoom } from '../selection.ts';
+
+export class ArenaEntries implements Entries<Vector> {
+  readonly count: number;
+  readonly #kernels: Kernels;
+  readonly #offset: number;
+
+  constructor(kernels: Kernels, { offset, count }: SparseStream) {
+    this.#kernels = kernels;
+    this.#offset = offset;
+    this.count = count;
+  }
+
+  gather(x: Vector): void {
+    this.#kernels.sparsification.gatherAt(x, this.indices(), this.values());
+  }
+
+  clearIn(x: Vector): void {
+    this.#kernels.clearAt(x, this.stream());
+  }
+
+  addTo(out: Vector, factor: number): void {
+    this.#kernels.scatterAdd(out, this.stream(), factor);
+  }
+
+  setValues(values: Vector): void {
+    const own = this.values();
+    if (values.offset !== own.offset) this.#kernels.copy(own, values);
+  }
+
+  indices(): IndexList {
+    return this.stream();
+  }
+
+  values(): Vector {
+    return { offset: this.#offset + 4 * this.count, length: this.count };
+  }
+
+  stream(): SparseStream {
+    return { offset: this.#offset, count: this.count };
+  }
+}
+
+export class ArenaEntryRoom implements EntryRoom<Vector> {
+  readonly capacity: number;
+  readonly #kernels: Kernels;
+  readonly #region: Region;
+
+  /** @param region of `sparseBytes(capacity)` bytes */
+  constructor(kernels: Kernels, region: Region, capacity: number) {
+    this.#kernels = kernels;
+    this.#region = region;
+    this.capacity = capacity;
+  }
+
+  list(count: number): IndexList {
+    if (sparseBytes(count) > this.#region.bytes) {
+      throw new Error(`internal: no memory for ${count} entries`);
+    }
+    return { offset: this.#region.offset, count };
+  }
+
+  named(count: number): ArenaEntries {
+    return new ArenaEntries(this.#kernels, this.list(count));
+  }
+}

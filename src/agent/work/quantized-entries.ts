@@ -1,0 +1,62 @@
+/**
+ * Entries whose values are quantised, as they travel: a part of `Work`, with its promises. Of
+ * k entries, values in runs of d:
+ *
+ *     u32       k
+ *     indices   k × u32, ascending
+ *     scales    ⌈k/d⌉ × f32, finite, ≥ 0: the largest magnitude of the run
+ *     codes     k packed codes of b bits, padded to whole words of 4 bytes
+ *
+ * with codes as of `kernels/quantization.ts`.
+ *
+ * Source: SparCML (Renggli et al., SC 2019), sections 6 and 8.
+ */
+import {
+  codeBits,
+  packedBytes,
+  runsOf,
+  type Quantizer,
+} from '../kernels/quantization.ts';
+import type { StreamName } from '../kernels/random.ts';
+import type { Region, Vector } from '../memory/arena.ts';
+import type { Entries } from './selection.ts';
+import type { Answer } from './steps.ts';
+
+export interface EntryCoder<V> {
+  /**
+   * The payload of entries, in the arena until the next call; they are left with the values
+   * that it stands for.
+   */
+  encode(entries: Entries<V>, noise: StreamName): Answer<Region>;
+  /** out ← out + the `count` entries of a payload that has been checked. */
+  addTo(out: V, data: Region, count: number): void;
+}
+
+export interface QuantizedParts {
+  readonly indices: Vector;
+  readonly scales: Vector;
+  readonly codes: Region;
+}
+
+export function quantizedBytes(count: number, { levels, bucket }: Quantizer): number {
+  const scales = 4 * runsOf(count, bucket);
+  return 4 + 4 * count + scales + packedBytes(count, codeBits(levels));
+}
+
+/** Where the parts of a payload of this many entries lie. */
+export function quantizedParts(
+  offset: number,
+  count: number,
+  { levels, bucket }: Quantizer,
+): QuantizedParts {
+  const runs = runsOf(count, bucket);
+  const scales = { offset: offset + 4 + 4 * count, length: runs };
+  return {
+    indices: { offset: offset + 4, length: count },
+    scales,
+    codes: {
+      offset: scales.offset + 4 * runs,
+      bytes: packedBytes(count, codeBits(levels)),
+    },
+  };
+}

@@ -1,0 +1,74 @@
+/**
+ * The bytes of a section of n elements in runs of d. Levels:
+ *
+ *     scales   ⌈n/d⌉ × f32, finite, ≥ 0
+ *     codes    packed: n codes of b bits, padded to whole words of 4 bytes
+ *              elias:  a stream of Elias ω codes, padded to whole words of 4 bytes
+ *
+ * with codes as of `kernels/quantization.ts`. Signs:
+ *
+ *     means    ⌈n/d⌉ × (f32 mean of the entries ≥ 0, f32 mean of those < 0), finite
+ *     signs    n bits, bit i mod 8 (0: the lowest) of byte ⌊i/8⌋, 1 where the element is
+ *              < 0; padded to whole words of 4 bytes
+ *
+ * What a host's coding writes is its own.
+ */
+import {
+  codeBits,
+  eliasCapacity,
+  packedBytes,
+  runsOf,
+} from '../kernels/quantization.ts';
+import type { Region, Vector } from '../memory/arena.ts';
+import type { LevelCoding, Section, SectionCoding, SignCoding } from './sections.ts';
+
+/** Bytes that a section of n elements never exceeds, unless it is dense. */
+export function codedCapacity(n: number, coding: SectionCoding): number {
+  if (coding.kind === 'host') return coding.capacity(n);
+  const codes =
+    coding.kind === 'signs' || coding.coding === 'packed'
+      ? packedCodeBytes(n, coding)
+      : eliasCapacity(n, coding.levels, coding.coding);
+  return 4 * numbersOf(n, coding) + codes;
+}
+
+export function sectionCapacity(
+  { length, dense }: Section,
+  coding: SectionCoding,
+): number {
+  return dense ? 4 * length : codedCapacity(length, coding);
+}
+
+/** Bytes that a payload never exceeds. */
+export function payloadCapacity(
+  sections: readonly Section[],
+  coding: SectionCoding,
+): number {
+  return sections.reduce((sum, section) => sum + sectionCapacity(section, coding), 0);
+}
+
+/** Scales, or means. */
+export function numbersOf(
+  n: number,
+  { kind, bucket }: LevelCoding | SignCoding,
+): number {
+  return (kind === 'levels' ? 1 : 2) * runsOf(n, bucket);
+}
+
+/** Bytes of packed codes, or of signs. */
+export function packedCodeBytes(n: number, coding: LevelCoding | SignCoding): number {
+  return packedBytes(n, coding.kind === 'levels' ? codeBits(coding.levels) : 1);
+}
+
+/** The f32 numbers of a section, and its codes: of negative bytes, if there is too little. */
+export function partsOf(
+  { offset, bytes }: Region,
+  n: number,
+  coding: LevelCoding | SignCoding,
+): { readonly numbers: Vector; readonly codes: Region } {
+  const length = numbersOf(n, coding);
+  return {
+    numbers: { offset, length },
+    codes: { offset: offset + 4 * length, bytes: bytes - 4 * length },
+  };
+}

@@ -1,0 +1,112 @@
+/** Entries of vectors and how they are selected: a part of `Work`, with its promises. */
+import type { IndexList } from '../kernels/sparsification.ts';
+import type { Vector } from '../memory/arena.ts';
+import type { SparseStream } from '../memory/entries.ts';
+import type { Answer } from './steps.ts';
+
+/**
+ * Entries of a vector, ascending by index, valid until the next selection into their room.
+ * In the arena they lie at the start of the room, as they travel: indices, then values.
+ */
+export interface Entries<V> {
+  readonly count: number;
+  /** values ← x at the indices. */
+  gather(x: V): void;
+  /** x[i] ← 0 for every index. */
+  clearIn(x: V): void;
+  /** out[i] ← out[i] + factor · value for every entry. */
+  addTo(out: V, factor: number): void;
+  /** values ← these of the arena, as many as there are entries. */
+  setValues(values: Vector): void;
+  /** The indices in the arena. */
+  indices(): Answer<IndexList>;
+  /** The values in the arena, behind the indices. */
+  values(): Answer<Vector>;
+  /** Both. */
+  stream(): Answer<SparseStream>;
+}
+
+export interface EntryRoom<V> {
+  readonly capacity: number;
+  /** Where the host writes this many indices, for `named`. */
+  list(count: number): IndexList;
+  /** Entries at the indices that the host has written to `list`; values are to be set. */
+  named(count: number): Entries<V>;
+}
+
+/** What is done to x, of which entries are selected: `clear` leaves zeros in their place. */
+export type Leave = 'clear' | 'keep';
+
+export interface Selector<V> extends EntryRoom<V> {
+  /** Exactly min(k, n) entries with the largest |x|, ties by lower index. x must be finite. */
+  topK(x: V, k: number, leave: Leave): Entries<V>;
+  /**
+   * Of each run of `run` consecutive entries exactly min(k, run) with the largest |x|, and
+   * min(tailK, rest) of the shorter last run; ties by lower index. x must be finite.
+   */
+  topKPerRun(x: V, run: number, k: number, tailK: number, leave: Leave): Entries<V>;
+  /** The entries with |x| ≥ threshold (≥ 0), at most as many as there is room for. */
+  reaching(x: V, threshold: number, leave: Leave): Answer<Entries<V>>;
+  /**
+   * For thresholds that are searched for: counts, and selects by what was counted last.
+   * @param candidates entries that are looked at again and again, at the most
+   */
+  search(x: V, candidates: number): ThresholdSearch<V>;
+}
+
+/** One search in one vector, which must not change until it has ended. */
+export interface ThresholdSearch<V> {
+  /**
+   * How many entries reach the threshold.
+   * @param limit counts above this need not be told apart
+   * @param among `all` entries, or the `candidates` that reached the last threshold for all
+   */
+  count(threshold: number, limit: number, among: 'all' | 'candidates'): Answer<number>;
+  /** The entries that the last question among candidates counted. */
+  reaching(threshold: number, count: number, leave: Leave): Entries<V>;
+  /**
+   * Of the candidates k: all that reach `high`, which are fewer, and of those that reach
+   * only `low` the first.
+   */
+  ties(bounds: TieBounds, k: number, leave: Leave): Entries<V>;
+}
+
+export interface TieBounds {
+  readonly low: number;
+  readonly high: number;
+  /** Entries that reach `high`. */
+  readonly certain: number;
+}
+
+/** A part of a vector from which at most `most` entries are selected. */
+export interface Stretch {
+  readonly start: number;
+  readonly length: number;
+  readonly most: number;
+}
+
+/** By place among the stretches. */
+export interface Threshold {
+  readonly stretch: number;
+  readonly threshold: number;
+}
+
+export interface LayerSelector<V> {
+  readonly capacity: number;
+  /** Begins a selection from x, which must not change until it is taken. */
+  begin(x: V): void;
+  /**
+   * How many entries of each of these stretches reach its threshold (≥ 0); counts above
+   * `most` need not be told apart. What is asked of a stretch last decides what is taken.
+   */
+  count(questions: readonly Threshold[]): Answer<readonly number[]>;
+  /** The k-th largest magnitude of each of these stretches, 1 ≤ k ≤ its length. */
+  kthMagnitudes(
+    questions: readonly { readonly stretch: number; readonly k: number }[],
+  ): Answer<readonly number[]>;
+  /**
+   * Of each stretch the entries that reach its threshold, lowest indices first, at most
+   * `most`; zeros are left in their place. Every stretch must have been counted.
+   */
+  take(): Entries<V>;
+}

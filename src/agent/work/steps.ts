@@ -1,0 +1,58 @@
+/**
+ * Work that may have to wait, written once for backends that answer at once and for those
+ * that answer later. A generator yields every promise that it needs, and whoever runs it
+ * waits. On a CPU nothing is yielded but messages to other ranks; on a GPU commands are
+ * enqueued between one wait and the next.
+ *
+ * Cost: some tens of nanoseconds for each generator.
+ */
+
+/** At once, or later. */
+export type Answer<T> = T | Promise<T>;
+
+/** Yields what must be waited for; is given what came of it. */
+export type Steps<T> = Generator<Promise<unknown>, T, unknown>;
+
+type Step<T> = IteratorResult<Promise<unknown>, T>;
+
+/** Calls what it is given, once for each stretch of work between two waits. */
+export type Resume = <R>(stretch: () => R) => R;
+
+/** The answer, waited for where it comes later: `yield* wait(answer)`. */
+export function* wait<T>(answer: Answer<T>): Steps<T> {
+  return answer instanceof Promise ? ((yield answer) as T) : answer;
+}
+
+/** All of some answers, asked for at once. */
+export function* waitForAll<T>(answers: readonly Answer<T>[]): Steps<readonly T[]> {
+  const later = answers.some((answer) => answer instanceof Promise);
+  return later
+    ? ((yield Promise.all(answers)) as readonly T[])
+    : (answers as readonly T[]);
+}
+
+/**
+ * Runs all of the steps. The result comes at once where nothing had to be waited for.
+ * @param resume around each stretch of work, for a stopwatch
+ */
+export function run<T>(steps: Steps<T>, resume?: Resume): Answer<T> {
+  const first = resume === undefined ? steps.next() : resume(() => steps.next());
+  return first.done === true ? first.value : runOn(steps, first.value, resume);
+}
+
+async function runOn<T>(
+  steps: Steps<T>,
+  first: Promise<unknown>,
+  resume: Resume | undefined,
+): Promise<T> {
+  let awaited = first;
+  for (;;) {
+    const next = await awaited.then(
+      (value) => (): Step<T> => steps.next(value),
+      (error: unknown) => (): Step<T> => steps.throw(error),
+    );
+    const step = resume === undefined ? next() : resume(next);
+    if (step.done === true) return step.value;
+    awaited = step.value;
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * Payloads of sections from a GPU by a coding that has no kernels there: the vector is read
+ * back, in one journey, and the host does the rest.
+ */
+import type { GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
+import type { Region } from '../../memory/arena.ts';
+import { assembleSections } from '../section-assembly.ts';
+import { payloadCapacity } from '../section-layout.ts';
+import type {
+  HostCoding,
+  ReceivedSection,
+  Section,
+  SectionCoder,
+} from '../sections.ts';
+import type { Mirror } from '../work.ts';
+import type { GpuParts } from './gpu-parts.ts';
+import { GpuReceivedSections } from './gpu-received-sections.ts';
+
+export class GpuHostSections implements SectionCoder<GpuVector> {
+  readonly #work: GpuParts;
+  readonly #sections: readonly Section[];
+  readonly #coding: HostCoding;
+  readonly #received: GpuReceivedSections;
+  readonly #region: Region;
+  readonly #mirror: Mirror<GpuVector>;
+
+  constructor(work: GpuParts, sections: readonly Section[], coding: HostCoding) {
+    this.#work = work;
+    this.#sections = sections;
+    this.#coding = coding;
+    this.#received = new GpuReceivedSections(work, sections);
+    this.#region = work.region(payloadCapacity(sections, coding));
+    this.#mirror = work.mirror(sections.reduce((sum, { length }) => sum + length, 0));
+  }
+
+  async encode(x: GpuVector): Promise<Region> {
+    const copy = await this.#mirror.of(x);
+    const { kernels } = this.#work;
+    return assembleSections(kernels, this.#sections, copy, this.#region, (part, out) =>
+      this.#coding.encode(part, out),
+    );
+  }
+
+  decode(section: ReceivedSection, out: GpuVector, add: boolean): void {
+    if (section.kind === 'coded') {
+      throw new Error('internal: what the host codes comes as entries');
+    }
+    this.#received.decode(section, out, add);
+  }
+}

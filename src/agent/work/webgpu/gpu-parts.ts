@@ -1,0 +1,21 @@
+/** What the parts of a GPU's work share. All memory that it gives out lasts as long as it. */
+import type { Kernels } from '../../kernels/kernels.ts';
+import type { DeviceKernels } from '../../kernels/webgpu/device-kernels.ts';
+import type { GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
+import type { Arena, Region } from '../../memory/arena.ts';
+import type { Work } from '../work.ts';
+
+export interface GpuParts extends Pick<
+  Work<GpuVector>,
+  'clear' | 'scatterAdd' | 'mirror'
+> {
+  readonly arena: Arena;
+  /** The CPU's. */
+  readonly kernels: Kernels;
+  readonly device: DeviceKernels;
+  region(bytes: number): Region;
+  vector(length: number): GpuVector;
+  buffer(bytes: number): GPUBuffer;
+  /** @throws BeyondDevice where a binding cannot hold an array of this many 4-byte words */
+  requireBindable(words: number): void;
+}

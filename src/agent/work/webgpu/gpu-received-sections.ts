@@ -1,0 +1,34 @@
+/** Sections that come as values: what they need no coding for, on a GPU. */
+import { sliceOf, type GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
+import type { CodedSection, ReceivedSection, Section } from '../sections.ts';
+import type { GpuParts } from './gpu-parts.ts';
+
+export class GpuReceivedSections {
+  readonly #work: GpuParts;
+  /** Values of a dense section on their way in. */
+  readonly #dense: GpuVector;
+
+  constructor(work: GpuParts, sections: readonly Section[]) {
+    const dense = sections.filter((section) => section.dense);
+    this.#work = work;
+    this.#dense = work.vector(Math.max(0, ...dense.map(({ length }) => length)));
+  }
+
+  /** Enqueues out ← out + values of the section, or its values alone. */
+  decode(
+    section: Exclude<ReceivedSection, CodedSection>,
+    out: GpuVector,
+    add: boolean,
+  ): void {
+    const { arena, device } = this.#work;
+    if (section.kind === 'entries') {
+      if (!add) this.#work.clear(out);
+      this.#work.scatterAdd(out, section.stream, 1);
+      return;
+    }
+    const values = arena.f32(section.values);
+    const to = add ? sliceOf(this.#dense, 0, values.length) : out;
+    device.gpu.write(to, values);
+    if (add) device.elementwise.add(out, to);
+  }
+}

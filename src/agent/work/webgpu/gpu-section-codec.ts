@@ -1,0 +1,26 @@
+/** A coding on a GPU, as a payload of sections uses it. */
+import type { StreamName } from '../../kernels/random.ts';
+import type { GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
+import type { CodedSection } from '../sections.ts';
+
+/** One section's elements, and where its bytes go. */
+export interface SectionTask {
+  readonly x: GpuVector;
+  /** Which section. */
+  readonly index: number;
+  readonly noise: StreamName;
+  readonly payload: GPUBuffer;
+  /** First byte in the payload; zeros from here on, up to the section's capacity. */
+  readonly offset: number;
+}
+
+export interface GpuSectionCodec {
+  /** Work ahead of all sections that needs an answer from the device. */
+  prepare?(tasks: readonly SectionTask[]): Promise<void>;
+  /** Enqueues a section's bytes; tells after each part how many are complete. */
+  write(task: SectionTask): Iterable<number>;
+  /** Bytes of the sections just written, where they are not their capacities. */
+  sizes?(tasks: readonly SectionTask[]): Promise<readonly number[]>;
+  /** Enqueues out ← out + values of the section, or its values alone. */
+  decode(section: CodedSection, out: GpuVector, add: boolean): void;
+}

@@ -1,0 +1,172 @@
+/**
+ * Payloads of sections on a GPU, laid out there and read into the arena as they travel. Where
+ * their lengths are known, what is complete is read while the next is being made; where they
+ * follow from the codes, each section has room for its longest, and lengths come back first.
+ */
+import type { StreamName } from '../../kernels/random.ts';
+import { sliceOf, windowsOf, type GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
+import type { Region } from '../../memory/arena.ts';
+import { payloadCapacity, sectionCapacity } from '../section-layout.ts';
+import {
+  noiseOf,
+  type HostCoding,
+  type ReceivedSection,
+  type Section,
+  type SectionCoder,
+  type SectionCoding,
+} from '../sections.ts';
+import { GpuHostSections } from './gpu-host-sections.ts';
+import { GpuLevels } from './gpu-levels.ts';
+import type { GpuParts } from './gpu-parts.ts';
+import { GpuReceivedSections } from './gpu-received-sections.ts';
+import type { GpuSectionCodec, SectionTask } from './gpu-section-codec.ts';
+import { GpuSigns } from './gpu-signs.ts';
+
+/** Least bytes that a read-back of their own pays for. */
+const READ_BYTES = 2 ** 20;
+
+/** A section with its room in the payload on the device. */
+interface PlacedSection extends Section {
+  /** First byte. */
+  readonly offset: number;
+  readonly capacity: number;
+}
+
+/** @throws BeyondDevice where a binding cannot hold the payload, or a section's codes */
+export function gpuSections(
+  work: GpuParts,
+  sections: readonly Section[],
+  coding: SectionCoding,
+): SectionCoder<GpuVector> {
+  return coding.kind === 'host'
+    ? new GpuHostSections(work, sections, coding)
+    : new GpuSections(work, sections, coding);
+}
+
+class GpuSections implements SectionCoder<GpuVector> {
+  readonly #work: GpuParts;
+  readonly #codec: GpuSectionCodec;
+  readonly #received: GpuReceivedSections;
+  readonly #sections: readonly PlacedSection[];
+  readonly #region: Region;
+  readonly #payload: GPUBuffer;
+
+  constructor(
+    work: GpuParts,
+    sections: readonly Section[],
+    coding: Exclude<SectionCoding, HostCoding>,
+  ) {
+    const bytes = payloadCapacity(sections, coding);
+    work.requireBindable(bytes / 4);
+    let end = 0;
+    this.#sections = sections.map((section) => {
+      const capacity = sectionCapacity(section, coding);
+      end += capacity;
+      return { ...section, offset: end - capacity, capacity };
+    });
+    this.#work = work;
+    this.#codec =
+      coding.kind === 'levels'
+        ? new GpuLevels(work, sections, coding)
+        : new GpuSigns(work, sections, coding);
+    this.#received = new GpuReceivedSections(work, sections);
+    this.#region = work.region(bytes);
+    this.#payload = work.buffer(bytes);
+  }
+
+  async encode(x: GpuVector, noise: StreamName): Promise<Region> {
+    const payload = this.#payload;
+    const tasks = this.#sections.map(({ start, length, offset }, index) => ({
+      x: sliceOf(x, start, length),
+      index,
+      noise: noiseOf(noise, index),
+      payload,
+      offset,
+    }));
+    const coded = tasks.filter(({ index }) => !this.#sections[index]!.dense);
+    if (this.#codec.prepare !== undefined) await this.#codec.prepare(coded);
+    const { commands } = this.#work.device.gpu;
+    commands.clear({ buffer: payload, offset: 0, length: payload.size / 4 });
+    const bytes =
+      this.#codec.sizes === undefined
+        ? await this.#encodeFixed(tasks)
+        : await this.#encodeSized(tasks, await this.#writeAll(tasks, coded));
+    return { offset: this.#region.offset, bytes };
+  }
+
+  decode(section: ReceivedSection, out: GpuVector, add: boolean): void {
+    if (section.kind === 'coded') this.#codec.decode(section, out, add);
+    else this.#received.decode(section, out, add);
+  }
+
+  /** Rooms follow each other as sections do: the payload is read as it grows. */
+  async #encodeFixed(tasks: readonly SectionTask[]): Promise<number> {
+    const { arena, device } = this.#work;
+    const reads: Promise<void>[] = [];
+    let read = 0;
+    const readUpTo = (end: number): void => {
+      const into = arena.u8(this.#region.offset + read, end - read);
+      const part = device.gpu.ring.read(this.#payload, read, into);
+      // What it throws comes out below.
+      part.catch(() => undefined);
+      reads.push(part);
+      read = end;
+    };
+    let end = 0;
+    for (const task of tasks) {
+      for (const done of this.#write(task)) {
+        if (task.offset + done - read >= READ_BYTES) readUpTo(task.offset + done);
+      }
+      end = task.offset + this.#sections[task.index]!.capacity;
+    }
+    readUpTo(end);
+    await Promise.all(reads);
+    return end;
+  }
+
+  /** Sections' bytes, once they are known, are read to where they belong. */
+  async #encodeSized(
+    tasks: readonly SectionTask[],
+    sizes: readonly number[],
+  ): Promise<number> {
+    const { arena, device } = this.#work;
+    const reads: Promise<void>[] = [];
+    let bytes = 0;
+    for (const { index, offset } of tasks) {
+      const into = arena.u8(this.#region.offset + bytes, sizes[index]!);
+      reads.push(device.gpu.ring.read(this.#payload, offset, into));
+      bytes += sizes[index]!;
+    }
+    await Promise.all(reads);
+    return bytes;
+  }
+
+  /** Bytes of every section. */
+  async #writeAll(
+    tasks: readonly SectionTask[],
+    coded: readonly SectionTask[],
+  ): Promise<number[]> {
+    for (const task of tasks) {
+      // Nothing is read before all lengths are known.
+      Array.from(this.#write(task));
+    }
+    const sizes = this.#sections.map(({ capacity }) => capacity);
+    const found = await this.#codec.sizes!(coded);
+    coded.forEach(({ index }, i) => {
+      sizes[index] = found[i]!;
+    });
+    return sizes;
+  }
+
+  *#write(task: SectionTask): Generator<number> {
+    if (!this.#sections[task.index]!.dense) {
+      yield* this.#codec.write(task);
+      return;
+    }
+    const { commands } = this.#work.device.gpu;
+    for (const { first, parts } of windowsOf([task.x])) {
+      commands.copy(parts[0], this.#payload, task.offset + 4 * first);
+    }
+    yield 4 * task.x.length;
+  }
+}

@@ -1,0 +1,270 @@
+/**
+ * A method's work on a GPU: enqueued, in the order of the calls. Payloads alone cross, through
+ * the staging ring, into the arena and from it. They are those of the CPU to the byte, so
+ * ranks of either kind can talk to each other.
+ */
+import type { FixedSums } from '../../kernels/fixed-point.ts';
+import type { Kernels, TwoMeans } from '../../kernels/kernels.ts';
+import type { Quantizer } from '../../kernels/quantization.ts';
+import { DeviceKernels } from '../../kernels/webgpu/device-kernels.ts';
+import type { GpuDevice } from '../../kernels/webgpu/gpu-device.ts';
+import { sliceOf, type GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
+import { vectorOf, type Arena, type Region } from '../../memory/arena.ts';
+import { sparseBytes, type SparseStream } from '../../memory/entries.ts';
+import type { Combined } from '../../memory/payload.ts';
+import { BeyondDevice } from '../beyond-device.ts';
+import type { FactorRoom } from '../factors.ts';
+import type { Section, SectionCoder, SectionCoding } from '../sections.ts';
+import type { Stretch } from '../selection.ts';
+import type { Mirror, Work } from '../work.ts';
+import { GpuEntryRoom, type EntryPlace } from './gpu-entries.ts';
+import { GpuEntryCoder } from './gpu-entry-coder.ts';
+import { GpuFactors } from './gpu-factors.ts';
+import { GpuLayers, mostOf } from './gpu-layers.ts';
+import type { GpuParts } from './gpu-parts.ts';
+import { gpuSections } from './gpu-sections.ts';
+import { GpuSelector } from './gpu-selector.ts';
+import { StreamUpload } from './stream-upload.ts';
+
+/** Twice what the device's sums may be off by, relative to them. */
+const UNSURE = 2 ** -37;
+
+export class GpuWork implements Work<GpuVector>, GpuParts {
+  readonly arena: Arena;
+  readonly kernels: Kernels;
+  readonly #gpu: GpuDevice;
+  /** Scratch of its own: what buckets ask for overlaps in time. */
+  readonly #device: DeviceKernels;
+  readonly #upload: StreamUpload;
+  readonly #regions: Region[] = [];
+  readonly #owned: Disposable[] = [];
+
+  /** @param kernels the CPU's */
+  constructor(gpu: GpuDevice, arena: Arena, kernels: Kernels) {
+    this.arena = arena;
+    this.kernels = kernels;
+    this.#gpu = gpu;
+    this.#device = new DeviceKernels(gpu);
+    this.#upload = new StreamUpload(this.#device, arena);
+  }
+
+  /** For what is not a method's to do. */
+  get device(): DeviceKernels {
+    return this.#device;
+  }
+
+  region(bytes: number): Region {
+    const region = this.arena.allocate(bytes);
+    this.#regions.push(region);
+    return region;
+  }
+
+  vector(length: number): GpuVector {
+    const vector = this.#gpu.allocateVector(length);
+    this.#own({
+      [Symbol.dispose]: () => {
+        this.#gpu.release(vector);
+      },
+    });
+    return vector;
+  }
+
+  slice(x: GpuVector, start: number, length: number): GpuVector {
+    return sliceOf(x, start, length);
+  }
+
+  clear(x: GpuVector): void {
+    this.#device.elementwise.clear(x);
+  }
+
+  add(out: GpuVector, x: GpuVector): void {
+    this.#device.elementwise.add(out, x);
+  }
+
+  addFinite(out: GpuVector, x: GpuVector): void {
+    this.add(out, x);
+  }
+
+  scale(x: GpuVector, factor: number): void {
+    this.#device.elementwise.scale(x, factor);
+  }
+
+  blend(out: GpuVector, outFactor: number, x: GpuVector, xFactor: number): void {
+    this.#device.elementwise.blend(out, outFactor, x, xFactor);
+  }
+
+  shiftBySign(x: GpuVector, plus: number, minus: number): void {
+    this.#device.elementwise.shiftBySign(x, plus, minus);
+  }
+
+  scatterAdd(out: GpuVector, stream: SparseStream, factor: number): void {
+    this.#upload.scatterAdd(out, stream, factor);
+  }
+
+  average(combined: Combined, out: GpuVector, world: number): { nnzReduced?: number } {
+    switch (combined.form) {
+      case 'dense': {
+        const { offset } = combined.data;
+        this.#gpu.write(out, this.arena.f32({ offset, length: out.length }));
+        if (world > 1) this.scale(out, 1 / world);
+        return {};
+      }
+      case 'sparse': {
+        const stream = { offset: combined.data.offset, count: combined.count };
+        this.clear(out);
+        this.scatterAdd(out, stream, 1 / world);
+        return { nnzReduced: combined.count };
+      }
+      case 'gathered': {
+        this.clear(out);
+        for (const payload of combined.payloads) {
+          if (payload.kind !== 'sparse') {
+            throw new Error(
+              `internal: a gathered ${payload.kind} payload has no sum here`,
+            );
+          }
+          const { data, count } = payload;
+          this.scatterAdd(out, { offset: data.offset, count }, 1);
+        }
+        if (world > 1) this.scale(out, 1 / world);
+        return {};
+      }
+      default:
+        return combined satisfies never;
+    }
+  }
+
+  fixedSums(vectors: readonly GpuVector[]): Promise<readonly FixedSums[]> {
+    return this.#device.fixedSums.of(vectors);
+  }
+
+  /**
+   * A CPU adds up in f64, in an order of its own; the GPU's sums are right to 2⁻³⁸
+   * (`wgsl/sums.ts`). Nearly always both round to the same f32. Where a mean is so close to
+   * the middle of two that they might not, once in some thousands of times, its elements are
+   * read back and the CPU's kernels decide.
+   */
+  async twoMeans(vectors: readonly GpuVector[]): Promise<readonly TwoMeans[]> {
+    const means = await this.#device.sums.twoMeans(vectors);
+    const sure: TwoMeans[] = [];
+    for (const [index, mean] of means.entries()) {
+      const known = isSure(mean.plus) && isSure(mean.minus);
+      sure.push(known ? mean : await this.#meansOnCpu(vectors[index]!));
+    }
+    return sure;
+  }
+
+  async values(x: GpuVector): Promise<Float32Array> {
+    const values = new Float32Array(x.length);
+    await this.#gpu.read(x, values);
+    return values;
+  }
+
+  write(x: GpuVector, values: Float32Array): void {
+    this.#gpu.write(x, values);
+  }
+
+  mirror(length: number): Mirror<GpuVector> {
+    const region = this.region(4 * length);
+    return {
+      of: async (x) => {
+        const copy = vectorOf(region, x.length);
+        await this.#gpu.read(x, this.arena.f32(copy));
+        return copy;
+      },
+    };
+  }
+
+  entries(capacity: number): GpuEntryRoom {
+    const place = this.#placeFor(capacity);
+    const indices = this.buffer(4 * capacity);
+    const values = this.buffer(4 * capacity);
+    return new GpuEntryRoom(place, capacity, () => ({ indices, values }));
+  }
+
+  selector(length: number, capacity: number): GpuSelector {
+    const place = this.#placeFor(capacity);
+    const selection = this.#device.selection(length, capacity);
+    return this.#own(new GpuSelector(place, selection, capacity));
+  }
+
+  layers(length: number, stretches: readonly Stretch[]): GpuLayers {
+    const capacity = mostOf(stretches);
+    const place = this.#placeFor(capacity);
+    const selection = this.#device.selection(length, capacity);
+    return this.#own(new GpuLayers(place, selection, stretches));
+  }
+
+  factors(room: FactorRoom): GpuFactors {
+    const { lefts, rights } = room;
+    this.requireBindable(Math.max(lefts, rights));
+    const memory = vectorOf(this.region(4 * (lefts + rights)), lefts + rights);
+    this.kernels.fill(memory, 0);
+    return this.#own(
+      new GpuFactors({ gpu: this.#gpu, arena: this.arena, memory }, room),
+    );
+  }
+
+  sections(
+    sections: readonly Section[],
+    coding: SectionCoding,
+  ): SectionCoder<GpuVector> {
+    return gpuSections(this, sections, coding);
+  }
+
+  entryCoder(capacity: number, quantizer: Quantizer): GpuEntryCoder {
+    return new GpuEntryCoder(this, capacity, quantizer);
+  }
+
+  [Symbol.dispose](): void {
+    for (const owned of this.#owned.splice(0)) owned[Symbol.dispose]();
+    for (const region of this.#regions.splice(0)) this.arena.release(region);
+    this.#upload[Symbol.dispose]();
+    this.#device[Symbol.dispose]();
+  }
+
+  #own<T extends Disposable>(what: T): T {
+    this.#owned.push(what);
+    return what;
+  }
+
+  buffer(bytes: number): GPUBuffer {
+    const buffer = this.#gpu.allocate(bytes);
+    this.#own({
+      [Symbol.dispose]: () => {
+        this.#gpu.destroy(buffer);
+      },
+    });
+    return buffer;
+  }
+
+  /** Of entries whose indices, and whose values, a kernel binds at once. */
+  #placeFor(capacity: number): EntryPlace {
+    this.requireBindable(capacity);
+    const region = this.region(sparseBytes(capacity));
+    const { elementwise } = this.#device;
+    return { gpu: this.#gpu, elementwise, arena: this.arena, region };
+  }
+
+  /** @throws BeyondDevice where a binding cannot hold an array of this many 4-byte words */
+  requireBindable(words: number): void {
+    if (4 * words <= this.#gpu.bindableBytes) return;
+    throw new BeyondDevice(`${words} words in one binding`);
+  }
+
+  async #meansOnCpu(x: GpuVector): Promise<TwoMeans> {
+    const region = this.arena.allocateVector(x.length);
+    try {
+      const copy = vectorOf(region, x.length);
+      await this.#gpu.read(x, this.arena.f32(copy));
+      return this.kernels.twoMeans(copy);
+    } finally {
+      this.arena.release(region);
+    }
+  }
+}
+
+/** Whether a number this close to the device's mean rounds to the same f32. */
+function isSure(mean: number): boolean {
+  return Math.fround(mean * (1 - UNSURE)) === Math.fround(mean * (1 + UNSURE));
+}

@@ -1,0 +1,105 @@
+/**
+ * What a compression method does to vectors, wherever they lie: in the arena, worked on by
+ * the CPU's kernels, or on a GPU. A method is written once against this interface. On a CPU
+ * everything is done when a call returns. On a GPU it is enqueued, in the order of the
+ * calls; what comes back to the host is an `Answer`, and the read begins when it is asked
+ * for, so that work enqueued after it overlaps with it.
+ *
+ * Both make the same bytes. Lengths are in elements. All memory that a work gives out ends
+ * with it: a method takes what it needs when it is created, and frees nothing.
+ *
+ * `V` is a vector: `Vector` in the arena, `GpuVector` on a GPU.
+ */
+import type { FixedSums } from '../kernels/fixed-point.ts';
+import type { Kernels, TwoMeans } from '../kernels/kernels.ts';
+import type { Quantizer } from '../kernels/quantization.ts';
+import type { Arena, Region, Vector } from '../memory/arena.ts';
+import type { SparseStream } from '../memory/entries.ts';
+import type { Combined } from '../memory/payload.ts';
+import type { FactorRoom, Factors } from './factors.ts';
+import type { EntryCoder } from './quantized-entries.ts';
+import type { Section, SectionCoder, SectionCoding } from './sections.ts';
+import type { EntryRoom, LayerSelector, Selector, Stretch } from './selection.ts';
+import type { Answer } from './steps.ts';
+
+export interface Work<V> extends Disposable {
+  /** Where payloads lie, whatever the backend. */
+  readonly arena: Arena;
+  /** The CPU's, for what happens to payloads. */
+  readonly kernels: Kernels;
+
+  /** Memory in the arena. */
+  region(bytes: number): Region;
+  /** A vector of zeros. */
+  vector(length: number): V;
+  /** `length` elements of x from `start` on; shares its memory. */
+  slice(x: V, start: number, length: number): V;
+
+  /** x ← 0 */
+  clear(x: V): void;
+  /** out ← out + x */
+  add(out: V, x: V): void;
+  /**
+   * out ← out + x. Throws where that pass shows that x is not finite; a backend whose
+   * passes cannot tell leaves it to the caller to look first.
+   * @throws NotFiniteInput
+   */
+  addFinite(out: V, x: V): void;
+  /** x ← x · factor */
+  scale(x: V, factor: number): void;
+  /** out ← outFactor · out + xFactor · x, rounded to f32 after each operation. */
+  blend(out: V, outFactor: number, x: V, xFactor: number): void;
+  /** x ← x + plus where x ≥ 0, x − minus where x < 0, by the signs before the call. */
+  shiftBySign(x: V, plus: number, minus: number): void;
+  /** out ← out + factor · value at every index of entries that lie in the arena. */
+  scatterAdd(out: V, stream: SparseStream, factor: number): void;
+  /**
+   * out ← combined / world, of dense and sparse payloads, from whatever form the collective
+   * left their sum in. One rounding for the division, after the sum, so that the form does
+   * not change the bits. `out` may be the memory of a dense `combined`, but then all of it.
+   * @returns the entries of the sum, where they are known
+   * @throws GradwireError `STREAM_INDEX_OUT_OF_RANGE`
+   */
+  average(combined: Combined, out: V, world: number): { readonly nnzReduced?: number };
+
+  /** Sums in fixed point of each vector, in one journey to a device and back. */
+  fixedSums(vectors: readonly V[]): Answer<readonly FixedSums[]>;
+  /** The two means of each vector, to the bit those of the CPU; one journey. */
+  twoMeans(vectors: readonly V[]): Answer<readonly TwoMeans[]>;
+
+  /** A copy of x's values, for a saved state. */
+  values(x: V): Answer<Float32Array>;
+  /** x ← values */
+  write(x: V, values: Float32Array): void;
+  /** For vectors of up to `length` elements whose values the host needs. */
+  mirror(length: number): Mirror<V>;
+
+  /** Room for up to `capacity` entries whose indices the host makes. */
+  entries(capacity: number): EntryRoom<V>;
+  /** Selections of up to `capacity` entries from vectors of up to `length` elements. */
+  selector(length: number, capacity: number): Selector<V>;
+  /** Selections from stretches of one vector of `length` elements, each by its own threshold. */
+  layers(length: number, stretches: readonly Stretch[]): LayerSelector<V>;
+  /** Thin factors of matrices, all zeros. */
+  factors(room: FactorRoom): Factors<V>;
+
+  /**
+   * Payloads of sections, which together are a vector; those that are not dense are coded.
+   * @throws BeyondDevice
+   */
+  sections(sections: readonly Section[], coding: SectionCoding): SectionCoder<V>;
+  /**
+   * Payloads of up to `capacity` entries whose values are quantised.
+   * @throws BeyondDevice
+   */
+  entryCoder(capacity: number, quantizer: Quantizer): EntryCoder<V>;
+}
+
+/** The values of a vector, in the arena. */
+export interface Mirror<V> {
+  /**
+   * Where the values of x lie: x itself, where that is in the arena, else a copy, valid until
+   * the next call. They are read and not written.
+   */
+  of(x: V): Answer<Vector>;
+}
