@@ -3,6 +3,7 @@ import path from 'node:path';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
 import { jaxKernels } from './scripts/jax-kernels.ts';
 import { jaxPrograms } from './scripts/jax-programs.ts';
+import { jaxReads } from './scripts/jax-reads.ts';
 
 type Test = NonNullable<ViteUserConfig['test']>;
 
@@ -43,7 +44,7 @@ export default defineConfig({
     reporters: ['default'],
     projects: ['e2e', 'gpu', 'integration', 'unit'].map((name) => ({
       // As in our bundles.
-      plugins: [jaxKernels(), jaxPrograms()],
+      plugins: [jaxKernels(), jaxPrograms(), jaxReads()],
       test: {
         ...sideBySide,
         name,

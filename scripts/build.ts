@@ -19,6 +19,7 @@ import { emitEngineTypes } from './engine-types.ts';
 import { jaxKernelCache } from './jax-kernel-cache.ts';
 import { jaxKernels } from './jax-kernels.ts';
 import { jaxPrograms } from './jax-programs.ts';
+import { jaxReads } from './jax-reads.ts';
 
 const root = path.join(import.meta.dirname, '..');
 const dist = path.join(root, 'dist');
@@ -129,7 +130,7 @@ function nodeBundle(
     configFile: false,
     root,
     logLevel: 'warn',
-    plugins: [jaxKernelCache(), jaxKernels(), jaxPrograms()],
+    plugins: [jaxKernelCache(), jaxKernels(), jaxPrograms(), jaxReads()],
     // Its addon is not among ours: every start would look for it.
     define: { 'process.env.MSGPACKR_NATIVE_ACCELERATION_DISABLED': '"true"' },
     build: {

@@ -10,6 +10,7 @@ import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { jaxKernels } from '../../scripts/jax-kernels.ts';
 import { jaxPrograms } from '../../scripts/jax-programs.ts';
+import { jaxReads } from '../../scripts/jax-reads.ts';
 
 interface Transform {
   readonly filter: { readonly id: RegExp | readonly RegExp[] };
@@ -21,7 +22,7 @@ const TRACED =
 const TOLD = 'globalThis.kernelRan?.(exe.source, performance.now() - start);';
 
 const transforms: readonly Transform[] = [
-  ...[jaxKernels(), jaxPrograms()].map(
+  ...[jaxKernels(), jaxPrograms(), jaxReads()].map(
     (plugin) => plugin.transform as unknown as Transform,
   ),
   {

@@ -70,6 +70,8 @@ export class ExchangeReview {
   #lastPause = 0;
   #judged: boolean;
   #advised = false;
+  /** What was known when it was last asked: the correction, then the sums of each bucket. */
+  #advisedOf: readonly unknown[] = [];
 
   constructor(options: ReviewOptions) {
     this.#options = options;
@@ -131,6 +133,10 @@ export class ExchangeReview {
   #advise(): readonly Notice[] {
     const { carriers, heedsTimes, knowledge } = this.#options;
     if (heedsTimes || this.#advised) return [];
+    // Of the same knowledge nothing new follows.
+    const known = [knowledge.correction, ...carriers.map(({ shapes }) => shapes)];
+    if (known.every((each, i) => each === this.#advisedOf[i])) return [];
+    this.#advisedOf = known;
     for (const [index, carrier] of carriers.entries()) {
       const change = carrier.advice(knowledge.cost);
       if (change === undefined) continue;

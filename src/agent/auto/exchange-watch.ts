@@ -59,9 +59,20 @@ const SAMPLE = 16_384;
 
 interface Foreseen {
   readonly bytes: number;
-  readonly union: number | undefined;
   readonly carrier: CollectiveDefinition | undefined;
-  readonly terms: CostTerms;
+  /** By the entries of the sum. */
+  readonly terms: Map<number | undefined, CostTerms>;
+}
+
+/**
+ * Of the entries of a sum as many bits count: they vary from exchange to exchange, and to predict
+ * anew each time takes longer than to add them up. Off by a hundredth at most.
+ */
+const UNION_BITS = 7;
+
+function rounded(union: number): number {
+  const unit = 2 ** Math.max(0, Math.floor(Math.log2(union + 1)) + 1 - UNION_BITS);
+  return unit * Math.floor(union / unit);
 }
 
 export class ExchangeWatch {
@@ -177,14 +188,18 @@ export class ExchangeWatch {
     operation: CommunicationRequest['operation'],
     payload: Payload,
     carrier: CollectiveDefinition | undefined,
-    union: number | undefined,
+    entriesOfSum: number | undefined,
   ): CostTerms {
     const bytes = payload.data.bytes;
+    const union = entriesOfSum === undefined ? undefined : rounded(entriesOfSum);
     const place = this.#messages[index]!++;
-    const known = this.#foreseen[index]![place];
-    if (known?.bytes === bytes && known.union === union && known.carrier === carrier) {
-      return known.terms;
+    let known = this.#foreseen[index]![place];
+    if (known?.bytes !== bytes || known.carrier !== carrier) {
+      known = { bytes, carrier, terms: new Map() };
+      this.#foreseen[index]![place] = known;
     }
+    const foreseen = known.terms.get(union);
+    if (foreseen !== undefined) return foreseen;
     const { plan, ranks, places, knowledge } = this.#options;
     const { constants } = knowledge;
     const { kind, length } = payload;
@@ -200,7 +215,7 @@ export class ExchangeWatch {
         : operation === 'gather'
           ? predictGather(shape, constants)
           : predictBroadcast(shape, constants);
-    this.#foreseen[index]![place] = { bytes, union, carrier, terms };
+    known.terms.set(union, terms);
     return terms;
   }
 

@@ -10,6 +10,7 @@
 import type { Region, Vector } from '../memory/arena.ts';
 import type { SparseStream } from '../memory/entries.ts';
 import type { LowRankKernels } from './low-rank.ts';
+import type { OptimizationKernels } from './optimization.ts';
 import type { QuantizationKernels } from './quantization.ts';
 import type { ReductionKernels } from './reduction.ts';
 import type { SparsificationKernels } from './sparsification.ts';
@@ -66,6 +67,7 @@ export interface Kernels {
 
   readonly sparsification: SparsificationKernels;
   readonly lowRank: LowRankKernels;
+  readonly optimization: OptimizationKernels;
   readonly quantization: QuantizationKernels;
   readonly reduction: ReductionKernels;
   /** The same of f64 values. */

@@ -19,6 +19,7 @@ import { compile, type CompiledFunctions } from './compiled-functions.ts';
 import { Evaluator, numbersOf } from './evaluator.ts';
 import { GpuGradient } from '../sites/gpu-gradient.ts';
 import { GpuTensors } from './gpu-tensors.ts';
+import { copyOut } from './runtime/copy-out.ts';
 import type { JaxArray } from './runtime/jax-runtime.ts';
 import type { UsedWeights } from './models/mean-loss.ts';
 import { ParameterTrainer, type ParameterTrainerParts } from './parameter-trainer.ts';
@@ -131,13 +132,9 @@ export class JaxTrainer extends ParameterTrainer implements Trainer {
   }
 
   async applyGradient(gradient: GradientMemory, iteration: number): Promise<void> {
-    if (gradient instanceof Float32Array) {
-      const averaged = this.weights.upload(gradient);
-      await this.weights.step(averaged, gradient, iteration);
-      return;
-    }
-    const averaged = await this.#tensorsOf(gradient).scatter();
-    await this.weights.step(averaged, undefined, iteration);
+    const isFlat = gradient instanceof Float32Array;
+    const averaged = isFlat ? gradient : await this.#tensorsOf(gradient).scatter();
+    await this.weights.step(averaged, iteration);
   }
 
   evaluate(): Promise<EvaluationSums> {
@@ -172,8 +169,10 @@ export class JaxTrainer extends ParameterTrainer implements Trainer {
     }
     // What is asked for first is computed first, and no more than that.
     let place = this.tensors.length;
-    for (const [index, { start }] of [...this.weights.whole.entries()].toReversed()) {
-      gradient.set(await whole[index]!.data(), start);
+    for (const [index, { start, length }] of [
+      ...this.weights.whole.entries(),
+    ].toReversed()) {
+      await copyOut(whole[index]!, gradient.subarray(start, start + length));
       const isNext = this.tensors[place - 1] === this.weights.whole[index];
       if (isNext) ready(this.tensors[--place]!.start);
     }

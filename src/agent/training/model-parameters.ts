@@ -1,17 +1,18 @@
 /**
- * The parameters of a replica, or of its part in a pipeline, on the device: weights and the
- * optimiser's state stay there between iterations, and an averaged gradient moves them. Tables
+ * The parameters of a replica, or of its part in a pipeline: weights and the optimiser's state
+ * stay where they are between iterations, and an averaged gradient moves them. Tables
  * lie on the host: of them the functions get the rows that a batch uses.
- *
- * jax-js counts references: an array passed to a function is used up, `.ref` keeps it.
  */
+import { ArenaParameters, type ParameterArena } from './arena-parameters.ts';
 import type { BatchLoader } from './batch-loader.ts';
-import { compileUpdate, type CompiledUpdate } from './compiled-functions.ts';
+import { DeviceParameters } from './device-parameters.ts';
 import { LookupTables } from './lookup-tables.ts';
 import type { UsedWeights } from './models/mean-loss.ts';
 import { tensorLength, type ModelTensor } from './models/model.ts';
 import type { Optimizer } from './optimizers/optimizer.ts';
 import { scheduledRate } from './optimizers/schedule.ts';
+import type { AveragedGradient, ParameterMemory } from './parameter-memory.ts';
+import { copyOut } from './runtime/copy-out.ts';
 import type { Jax, JaxArray, JaxRuntime } from './runtime/jax-runtime.ts';
 import type { ParameterTensor, TrainerOptions } from './trainer.ts';
 
@@ -34,18 +35,12 @@ export class ModelParameters {
 
   readonly #parts: ModelParametersParts;
   readonly #jax: Jax;
-  /** Whole tensors on the device; `#state` once per state vector of the optimiser. */
-  #weights: JaxArray[];
-  #state: JaxArray[][];
+  /** Of the whole tensors. */
+  #memory: ParameterMemory;
+  /** State vectors of the optimiser. */
+  readonly #vectors: number;
   /** Whether a tensor takes plain steps, by its place. */
   #plain: readonly boolean[];
-  #update: CompiledUpdate;
-  readonly #updates = new Map<string, CompiledUpdate>();
-  /**
-   * The learning rate, the optimiser's factors, and a 0 that keeps jax-js from compiling a
-   * single one in as a constant.
-   */
-  readonly #rates: Float32Array<ArrayBuffer>;
 
   constructor(parts: ModelParametersParts) {
     const { first, optimizer, options, runtime, tensors } = parts;
@@ -53,17 +48,30 @@ export class ModelParameters {
     this.#jax = runtime.jax;
     this.tensors = layOut(tensors);
     this.length = this.tensors.reduce((sum, tensor) => sum + tensor.length, 0);
-    const vectors = optimizer.stateVectors(options.optimizer);
-    this.stateLength = vectors * this.length;
+    this.#vectors = optimizer.stateVectors(options.optimizer);
+    this.stateLength = this.#vectors * this.length;
     this.whole = this.tensors.filter((_, i) => tensors[i]!.rowsOf === undefined);
-    this.tables = new LookupTables({ tensors }, this.tensors, vectors);
-    this.#rates = new Float32Array(this.#ratesOf(0).length + 1);
+    this.tables = new LookupTables({ tensors }, this.tensors, this.#vectors);
     this.#plain = this.tensors.map(() => false);
-    this.#update = this.#updateFor(this.#plainOfWhole());
     this.tables.write(first);
-    this.#weights = this.upload(first);
-    const zeros = new Float32Array(this.length);
-    this.#state = Array.from({ length: vectors }, () => this.upload(zeros));
+    this.#memory = new DeviceParameters({
+      ...{ runtime, optimizer, tensors: this.whole, first },
+      settings: options.optimizer,
+    });
+  }
+
+  /**
+   * From now on whole tensors lie in the arena, beside the gradients that move them, where the
+   * CPU computes and its kernels know the optimiser; else nothing changes.
+   */
+  async joinArena(memory: ParameterArena): Promise<void> {
+    const { optimizer, options, runtime } = this.#parts;
+    if (runtime.backend !== 'wasm' || optimizer.stepInArena === undefined) return;
+    this.#memory = await ArenaParameters.takeOver(this.#memory, {
+      ...{ jax: this.#jax, optimizer, memory, tensors: this.whole },
+      settings: options.optimizer,
+    });
+    this.#memory.takePlainSteps(this.#ofWhole(this.#plain), []);
   }
 
   /** The weights that a loaded batch uses, to be used up. */
@@ -75,57 +83,30 @@ export class ModelParameters {
       return this.#jax.numpy.array(values, { shape: [...ofBatch, ...shape.slice(1)] });
     });
     // In this order, which results have as well: rows of tables come last in a backward pass.
-    return { rows, whole: this.#jax.tree.ref(this.#weights) };
+    return { rows, whole: this.#memory.used() };
   }
 
   /**
    * One step of the optimiser, done when this resolves.
-   * @param averaged of the whole tensors, used up
-   * @param flat the same gradient on the host, with that of the tables in it; undefined where
-   * there are none
+   * @param averaged of all tensors; on the device where there are no tables, and used up there
    */
-  async step(
-    averaged: JaxArray[],
-    flat: Float32Array | undefined,
-    iteration: number,
-  ): Promise<void> {
-    this.#rates.set(this.#ratesOf(iteration));
-    if (flat !== undefined) this.#stepTables(flat, iteration);
-    const plain = this.#plainOfWhole();
-    const state = this.#state.map((vector) => vector.filter((_, i) => !plain[i]));
-    const [weights, next] = this.#update(
-      this.#weights,
-      state,
-      averaged,
-      this.#jax.numpy.array(this.#rates),
-    );
-    this.#weights = weights;
-    this.#state = this.#state.map((vector, which) => {
-      const moved = next[which]!.values();
-      return vector.map((old, i) => (plain[i] === true ? old : moved.next().value!));
-    });
-    // jax-js is lazy: unasked for, updates would pile up and run in the next step.
-    await this.oneForAll(this.#weights[1]);
-    await this.#jax.blockUntilReady([this.#weights, this.#state]);
+  async step(averaged: AveragedGradient, iteration: number): Promise<void> {
+    if (averaged instanceof Float32Array) {
+      this.checkLength(averaged, this.length);
+      this.#stepTables(averaged, iteration);
+    }
+    await this.#memory.step(averaged, this.#ratesOf(iteration));
   }
 
   takePlainSteps(tensors: ReadonlySet<string>): void {
+    // Asked for twice in every iteration, and rarely for anything.
+    if (tensors.size === 0 && !this.#plain.includes(true)) return;
     const plain = this.tensors.map(({ name }) => tensors.has(name));
     const changed = plain.map((now, i) => now !== this.#plain[i]);
     if (!changed.includes(true)) return;
     this.#plain = plain;
-    this.#update = this.#updateFor(this.#plainOfWhole());
     for (const i of changed.keys()) if (changed[i]) this.tables.clearState(i);
-    const begun = new Set(this.tensors.filter((_, i) => changed[i]));
-    this.#state = this.#state.map((vector) =>
-      vector.map((velocity, i) => {
-        const tensor = this.whole[i]!;
-        if (!begun.has(tensor)) return velocity;
-        velocity.dispose();
-        const { length, shape } = tensor;
-        return this.#jax.numpy.array(new Float32Array(length), { shape: [...shape] });
-      }),
-    );
+    this.#memory.takePlainSteps(this.#ofWhole(plain), this.#ofWhole(changed));
   }
 
   learningRate(iteration: number): number {
@@ -136,47 +117,45 @@ export class ModelParameters {
   /** The weights of one tensor that is no table. */
   async readWhole(name: string): Promise<Float32Array> {
     const place = this.whole.findIndex((tensor) => tensor.name === name);
-    return (await this.#weights[place]!.ref.data()) as Float32Array;
+    const values = new Float32Array(this.whole[place]!.length);
+    await this.#memory.read(place, values);
+    return values;
   }
 
   async readWeights(out: Float32Array): Promise<void> {
     this.checkLength(out, this.length);
     this.tables.read(out);
-    await this.download(this.#jax.tree.ref(this.#weights), out);
+    await this.#readWhole(out);
   }
 
   writeWeights(weights: Float32Array): Promise<void> {
     this.checkLength(weights, this.length);
     this.tables.write(weights);
-    this.#jax.tree.dispose(this.#weights);
-    this.#weights = this.upload(weights);
+    this.#writeWhole(weights);
     return Promise.resolve();
   }
 
   async readState(out: Float32Array): Promise<void> {
     this.checkLength(out, this.stateLength);
-    for (const [index, vector] of this.#state.entries()) {
-      const flat = this.#vectorOf(out, index);
-      this.tables.read(flat, index);
-      await this.download(this.#jax.tree.ref(vector), flat);
+    for (let vector = 0; vector < this.#vectors; vector++) {
+      const flat = this.#vectorOf(out, vector);
+      this.tables.read(flat, vector);
+      await this.#readWhole(flat, vector);
     }
   }
 
   writeState(state: Float32Array): Promise<void> {
     this.checkLength(state, this.stateLength);
-    this.#jax.tree.dispose(this.#state);
-    this.#state = this.#state.map((_, index) => {
-      const flat = this.#vectorOf(state, index);
-      this.tables.write(flat, index);
-      return this.upload(flat);
-    });
+    for (let vector = 0; vector < this.#vectors; vector++) {
+      const flat = this.#vectorOf(state, vector);
+      this.tables.write(flat, vector);
+      this.#writeWhole(flat, vector);
+    }
     return Promise.resolve();
   }
 
   close(): void {
-    this.#jax.tree.dispose([this.#weights, this.#state]);
-    this.#weights = [];
-    this.#state = [];
+    this.#memory.close();
   }
 
   /**
@@ -189,19 +168,31 @@ export class ModelParameters {
     await this.#jax.blockUntilReady([last]);
   }
 
-  /** Compiled once for each set of tensors. */
-  #updateFor(plain: readonly boolean[]): CompiledUpdate {
-    const key = plain.map(Number).join('');
-    const update =
-      this.#updates.get(key) ??
-      compileUpdate(
-        this.#jax,
-        this.#parts.optimizer,
-        this.#parts.options.optimizer,
-        plain,
-      );
-    this.#updates.set(key, update);
-    return update;
+  /** Whole tensors of the device, used up, into a flat vector. */
+  async download(arrays: readonly JaxArray[], out: Float32Array): Promise<void> {
+    await Promise.all(
+      arrays.map((array, i) => copyOut(array, sliceOf(out, this.whole[i]!))),
+    );
+  }
+
+  checkLength(vector: Float32Array, length: number): void {
+    if (vector.length !== length) {
+      throw new Error(`internal: a vector of ${vector.length}, expected ${length}`);
+    }
+  }
+
+  async #readWhole(flat: Float32Array, vector?: number): Promise<void> {
+    await Promise.all(
+      this.whole.map((tensor, i) =>
+        this.#memory.read(i, sliceOf(flat, tensor), vector),
+      ),
+    );
+  }
+
+  #writeWhole(flat: Float32Array, vector?: number): void {
+    for (const [i, tensor] of this.whole.entries()) {
+      this.#memory.write(i, sliceOf(flat, tensor), vector);
+    }
   }
 
   #ratesOf(iteration: number): readonly number[] {
@@ -215,9 +206,10 @@ export class ModelParameters {
     return state.subarray(index * this.length, (index + 1) * this.length);
   }
 
-  #plainOfWhole(): readonly boolean[] {
+  /** What is known of all tensors, of the whole ones. */
+  #ofWhole(known: readonly boolean[]): readonly boolean[] {
     const whole = new Set(this.whole);
-    return this.#plain.filter((_, i) => whole.has(this.tensors[i]!));
+    return known.filter((_, i) => whole.has(this.tensors[i]!));
   }
 
   #stepTables(gradient: Float32Array, iteration: number): void {
@@ -226,33 +218,12 @@ export class ModelParameters {
     const rule = tableRule?.(optimizer, this.learningRate(iteration));
     if (rule !== undefined) this.tables.step(gradient, rule, this.#plain);
   }
-
-  /** A flat vector as the whole tensors on the device. */
-  upload(flat: Float32Array): JaxArray[] {
-    this.checkLength(flat, this.length);
-    return this.whole.map(({ start, length, shape }) =>
-      this.#jax.numpy.array(
-        // jax-js only copies the bytes out, which shared memory allows as well.
-        flat.subarray(start, start + length) as Float32Array<ArrayBuffer>,
-        { shape: [...shape] },
-      ),
-    );
-  }
-
-  /** Whole tensors of the device, used up, into a flat vector. */
-  async download(arrays: readonly JaxArray[], out: Float32Array): Promise<void> {
-    const values = await Promise.all(arrays.map((array) => array.data()));
-    for (const [index, { start }] of this.whole.entries()) {
-      out.set(values[index]!, start);
-    }
-  }
-
-  checkLength(vector: Float32Array, length: number): void {
-    if (vector.length !== length) {
-      throw new Error(`internal: a vector of ${vector.length}, expected ${length}`);
-    }
-  }
 }
+
+const sliceOf = (
+  flat: Float32Array,
+  { start, length }: Pick<ParameterTensor, 'start' | 'length'>,
+): Float32Array => flat.subarray(start, start + length);
 
 /** Where each tensor lies in the flat gradient. */
 function layOut(tensors: readonly ModelTensor[]): ParameterTensor[] {

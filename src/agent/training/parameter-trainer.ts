@@ -1,5 +1,6 @@
 /** What trainers on jax-js have in common: parameters on the device, and what is measured. */
 import type { MetricKind } from '../../shared/metric.ts';
+import type { ParameterArena } from './arena-parameters.ts';
 import { BatchSampler } from './batches/batch-sampler.ts';
 import type { RankShard } from './datasets/dataset.ts';
 import { ModelParameters } from './model-parameters.ts';
@@ -69,6 +70,10 @@ export abstract class ParameterTrainer {
       seed: options.seed,
       rank: options.rank,
     });
+  }
+
+  joinArena(memory: ParameterArena): Promise<void> {
+    return this.weights.joinArena(memory);
   }
 
   takePlainSteps(tensors: ReadonlySet<string>): void {

@@ -154,8 +154,7 @@ export class StageTrainer extends ParameterTrainer implements Trainer {
   }
 
   async applyGradient(gradient: GradientMemory, iteration: number): Promise<void> {
-    const flat = gradient as Float32Array;
-    await this.weights.step(this.weights.upload(flat), flat, iteration);
+    await this.weights.step(gradient as Float32Array, iteration);
   }
 
   /** The last stage has the sums, all others 0. */

@@ -5,6 +5,7 @@
  */
 import type { SyntheticSpec } from '../../shared/experiment-spec.ts';
 import type { MetricKind } from '../../shared/metric.ts';
+import type { ParameterArena } from './arena-parameters.ts';
 import type { ColumnNames } from './datasets/dataset.ts';
 import type { OptimizerSettings } from './optimizers/optimizer.ts';
 import type { ScheduleSettings } from './optimizers/schedule.ts';
@@ -72,6 +73,12 @@ export interface Trainer {
    * on the CPU. The caller's, to be disposed of before `close`.
    */
   openGpuGradient(): GpuGradient | undefined;
+
+  /**
+   * Weights and the optimiser's state may lie in the arena from now on, where the gradient that is
+   * applied is. Undefined: there are none.
+   */
+  joinArena?(memory: ParameterArena): Promise<void>;
 
   /** Of a stage in a pipeline: what it sends others, and they send it. */
   stageSetting?(): StageSetting;

@@ -36,6 +36,7 @@ import { EngineClient } from './engine/engine-client.ts';
 import { gpuLink, threadLink } from './engine/engine-link.ts';
 import { besideGpu, enginePlace, type EnginePlace } from './engine/engine-place.ts';
 import type { EngineCalls } from './engine/engine-protocol.ts';
+import { parameterArena } from './parameter-arena.ts';
 import { RecordSender } from './record-sender.ts';
 import type { ReportChannel } from '../world/report-channel.ts';
 import { exchangesOnHost, gradientsOnDevice, stepsOf } from './steps/open-steps.ts';
@@ -331,6 +332,10 @@ export class WorkerSession {
     });
     const arena = new Arena(this.#memory);
     await this.#joinPipeline(trainer, arena, resume?.passages);
+    // Servers move weights themselves.
+    if (gradient !== undefined && asynchronousOf(spec) === undefined) {
+      await trainer.joinArena?.(parameterArena(engine, arena, gradient));
+    }
     const onDevice = this.#gpuGradient;
     const readsBack = trainer.backend === 'webgpu' && onDevice === undefined;
     const loop = new TrainingLoop({

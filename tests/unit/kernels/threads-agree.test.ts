@@ -10,6 +10,7 @@ import {
   validateParameters,
 } from '../../../src/agent/compression/registry.ts';
 import type { Kernels } from '../../../src/agent/kernels/kernels.ts';
+import type { Vector } from '../../../src/agent/memory/arena.ts';
 import { closeStream, roomBytes } from '../../../src/agent/kernels/sparsification.ts';
 import { SLICE } from '../../../src/agent/kernels/wasm/job-board.ts';
 import { SHARED_LENGTH } from '../../../src/agent/kernels/wasm/kernel-pool.ts';
@@ -115,6 +116,26 @@ describe.each(effort({ quick: [3], soak: [2, 3] }))('%i threads', (count) => {
           kernels.copy(other, out);
           kernels.fill(out, -0);
           return [...seen, desk.get(other), desk.get(out)];
+        });
+      });
+
+      it('steps of optimisers', () => {
+        const magnitudes = x.map(Math.abs);
+        const step = { factor: 0.9, rate: 0.1, weightDecay: 0.01, epsilon: 0.001 };
+        expectSameBits((desk) => {
+          const { optimization } = desk.kernels;
+          const weights = desk.put(bellShaped(n, 3));
+          const [gradient, mean, square] = [x, x, magnitudes].map((values) => {
+            return desk.put(values);
+          }) as [Vector, Vector, Vector];
+          optimization.descend(weights, gradient, step);
+          const momentum = { ...step, momentum: 0.9, nesterov: true };
+          optimization.descendWithMomentum(weights, mean, gradient, momentum);
+          optimization.adagrad(weights, square, gradient, step);
+          const betas = { beta1: 0.9, beta2: 0.99, ofMean: 2, ofRoot: 3 };
+          const adam = { ...step, ...betas, decoupled: true };
+          optimization.adam(weights, mean, square, gradient, adam);
+          return [desk.get(weights), desk.get(mean), desk.get(square)];
         });
       });
 

@@ -12,6 +12,7 @@ import {
   streamIndexError,
 } from '../preconditions.ts';
 import { ReferenceLowRank } from './reference-low-rank.ts';
+import { ReferenceOptimization } from './reference-optimization.ts';
 import { ReferenceQuantization } from './reference-quantization.ts';
 import { ReferenceReduction } from './reference-reduction.ts';
 import { ReferenceSparsification } from './reference-sparsification.ts';
@@ -24,6 +25,7 @@ class ReferenceKernels implements Kernels {
   readonly #arena: Arena;
   readonly sparsification: ReferenceSparsification;
   readonly lowRank: ReferenceLowRank;
+  readonly optimization: ReferenceOptimization;
   readonly quantization: ReferenceQuantization;
   readonly reduction: ReferenceReduction;
   readonly reduction64: ReferenceReduction;
@@ -32,6 +34,7 @@ class ReferenceKernels implements Kernels {
     this.#arena = arena;
     this.sparsification = new ReferenceSparsification(arena);
     this.lowRank = new ReferenceLowRank(arena);
+    this.optimization = new ReferenceOptimization(arena);
     this.quantization = new ReferenceQuantization(arena);
     this.reduction = new ReferenceReduction(arena, 'f32');
     this.reduction64 = new ReferenceReduction(arena, 'f64');

@@ -40,7 +40,7 @@ const LENGTH = 1;
 const SLICE_LENGTH = 2;
 const SLICES = 3;
 /** An argument is a constant and what it gains per slice, per element and per thread. */
-export const MOST_ARGUMENTS = 15;
+export const MOST_ARGUMENTS = 16;
 const CONSTANTS = 4;
 const PER_SLICE = CONSTANTS + MOST_ARGUMENTS;
 const PER_ELEMENT = PER_SLICE + MOST_ARGUMENTS;
@@ -187,6 +187,7 @@ export class JobBoard {
         this.#value(12, slice, length, thread),
         this.#value(13, slice, length, thread),
         this.#value(14, slice, length, thread),
+        this.#value(15, slice, length, thread),
       );
       if (result !== undefined) this.results[slice] = result;
     }

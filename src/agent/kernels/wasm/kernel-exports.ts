@@ -192,6 +192,14 @@ export const EXPORTS = {
   merge64: whole('fixed stream count stream count entries', 'number'),
   firstDisordered: whole('stream count fixed fixed', 'number'),
 
+  // optimisers
+  stepPlain: sliced('out x n fixed fixed fixed'),
+  stepMomentum: sliced('out out x n fixed fixed fixed fixed fixed'),
+  stepAdagrad: sliced('out out x n fixed fixed fixed fixed'),
+  stepAdam: sliced(
+    'out out out x n fixed fixed fixed fixed fixed fixed fixed fixed fixed fixed fixed',
+  ),
+
   // low rank
   timesFactor: whole('matrix fixed fixed x out fixed'),
   transposedTimesFactor: whole('matrix fixed fixed x out fixed'),

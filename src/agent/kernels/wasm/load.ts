@@ -44,6 +44,9 @@ export function loadWasmKernels(arena: Arena): Kernels {
   return startWasmKernels(arena).kernels;
 }
 
+/** Of this thread: one module, however many arenas and callers there are. */
+let compiled: WebAssembly.Module | undefined;
+
 /**
  * The CPU kernels on an arena, called by one thread and run by several.
  * @throws GradwireError `KERNELS_MISSING`; a kernel whose thread has died throws
@@ -53,7 +56,7 @@ export function startWasmKernels(
   arena: Arena,
   { threads = 1, longest = Infinity }: WasmKernelOptions = {},
 ): LoadedKernels {
-  const module = new WebAssembly.Module(readKernelFile());
+  const module = (compiled ??= new WebAssembly.Module(readKernelFile()));
   const exports = instantiate(module, arena.memory);
   const others =
     threads > 1 && longest >= SHARED_LENGTH

@@ -24,6 +24,7 @@ import {
 import { KernelPool } from './kernel-pool.ts';
 import { Scratch } from './scratch.ts';
 import { WasmLowRank } from './wasm-low-rank.ts';
+import { WasmOptimization } from './wasm-optimization.ts';
 import { WasmQuantization } from './wasm-quantization.ts';
 import { reductionSteps, WasmReduction } from './wasm-reduction.ts';
 import { WasmSparsification } from './wasm-sparsification.ts';
@@ -44,6 +45,7 @@ export class WasmKernels implements Kernels {
   readonly #signSums: Scratch;
   readonly sparsification: WasmSparsification;
   readonly lowRank: WasmLowRank;
+  readonly optimization: WasmOptimization;
   readonly quantization: WasmQuantization;
   readonly reduction: WasmReduction;
   readonly reduction64: WasmReduction;
@@ -55,6 +57,7 @@ export class WasmKernels implements Kernels {
     this.#signSums = new Scratch(arena);
     this.sparsification = new WasmSparsification(arena, pool);
     this.lowRank = new WasmLowRank(pool.exports);
+    this.optimization = new WasmOptimization(pool);
     this.quantization = new WasmQuantization(arena, pool);
     this.reduction = new WasmReduction(arena, pool, reductionSteps(pool, 'f32'));
     this.reduction64 = new WasmReduction(arena, pool, reductionSteps(pool, 'f64'));

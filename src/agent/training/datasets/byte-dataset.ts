@@ -114,11 +114,15 @@ class Bytes implements Samples, ByteSamples {
       if (inputs !== undefined) {
         const from = sample * length;
         const to = row * length;
-        let table = 0;
-        for (let i = 0; i < length; i++) {
-          inputs[to + i] = numbers[table + values[from + i]!]!;
-          table += BYTES;
-          if (table === numbers.length) table = 0;
+        if (numbers.length === BYTES) {
+          for (let i = 0; i < length; i++) inputs[to + i] = numbers[values[from + i]!]!;
+        } else {
+          let table = 0;
+          for (let i = 0; i < length; i++) {
+            inputs[to + i] = numbers[table + values[from + i]!]!;
+            table += BYTES;
+            if (table === numbers.length) table = 0;
+          }
         }
       }
       if (labels !== undefined) labels[row] = this.labels[sample]!;

@@ -26,6 +26,11 @@ export const adagrad: Optimizer = {
     const change = gradient.div(root).mul(learningRate);
     return { weight: weight.sub(change), state: [squares] };
   },
+  stepInArena(kernels, { epsilon = EPSILON, weightDecay = 0 }, step) {
+    const { factor, gradient, rate, state, weights } = step;
+    const settings = { epsilon, factor, rate, weightDecay };
+    kernels.adagrad(weights, state[0]!, gradient, settings);
+  },
   tableRule({ epsilon = EPSILON, weightDecay = 0 }, rate) {
     return (weights, gradient, [state]) => {
       const squares = state!;

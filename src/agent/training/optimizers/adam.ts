@@ -44,6 +44,17 @@ function adamWith(id: string, decoupled: boolean): Optimizer {
       const change = nextMean.ref.mul(ofMean!).div(root).mul(learningRate);
       return { weight: weight.sub(change), state: [nextMean, nextSquare] };
     },
+    stepInArena(kernels, settings, step) {
+      const { beta1 = BETA1, beta2 = BETA2, epsilon = EPSILON } = settings;
+      const { weightDecay = defaultWeightDecay } = settings;
+      const { factor, gradient, rate, state, weights } = step;
+      const [mean, square] = state;
+      const [ofMean, ofRoot] = step.factors;
+      kernels.adam(weights, mean!, square!, gradient, {
+        ...{ factor, rate, weightDecay, decoupled, beta1, beta2, epsilon },
+        ...{ ofMean: ofMean!, ofRoot: ofRoot! },
+      });
+    },
   };
 }
 

@@ -4,6 +4,8 @@
  * tensors. A new optimiser is one file with this interface and one line in registry.ts.
  */
 import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
+import type { OptimizationKernels } from '../../kernels/optimization.ts';
+import type { Vector } from '../../memory/arena.ts';
 import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
 
 type Given = ExperimentSpec['optimizer'];
@@ -38,6 +40,19 @@ export interface TensorStep {
   readonly isVector: boolean;
 }
 
+/** A tensor's part of a step in the arena. */
+export interface ArenaStep {
+  /** Moved in place, as is the state. */
+  readonly weights: Vector;
+  readonly state: readonly Vector[];
+  readonly gradient: Vector;
+  /** What the gradient is scaled by first, to clip it; 1 leaves it as it is. */
+  readonly factor: number;
+  readonly rate: number;
+  /** What `factors` gives for the iteration, in its order. */
+  readonly factors: readonly number[];
+}
+
 /** One step of a table on the host: changes weights and state in place. */
 export type TableRule = (
   weights: Float32Array,
@@ -62,6 +77,15 @@ export interface Optimizer {
   factors?(settings: OptimizerSettings, step: number): readonly number[];
   /** One step of one tensor; takes ownership of the step's arrays. */
   update(jax: Jax, settings: OptimizerSettings, step: TensorStep): TensorUpdate;
+  /**
+   * The same step by the CPU's kernels, with the same bits as `update` on WebAssembly. Left out:
+   * jax-js takes all steps.
+   */
+  stepInArena?(
+    kernels: OptimizationKernels,
+    settings: OptimizerSettings,
+    step: ArenaStep,
+  ): void;
   /** The same rule for a table (`rowsOf`). Left out: it cannot train one. */
   tableRule?(settings: OptimizerSettings, learningRate: number): TableRule;
 }

@@ -31,6 +31,16 @@ export const sgd: Optimizer = {
     const ahead = gradient.add(next.ref.mul(momentum));
     return { weight: weight.sub(ahead.mul(learningRate)), state: [next] };
   },
+  stepInArena(kernels, { momentum, nesterov = false, weightDecay = 0 }, step) {
+    const { factor, gradient, rate, weights } = step;
+    const descent = { factor, rate, weightDecay };
+    const [velocity] = step.state;
+    if (velocity === undefined) kernels.descend(weights, gradient, descent);
+    else {
+      const settings = { ...descent, momentum, nesterov };
+      kernels.descendWithMomentum(weights, velocity, gradient, settings);
+    }
+  },
   tableRule({ momentum, nesterov = false, weightDecay = 0 }, rate) {
     return (weights, gradient, [velocity]) => {
       if (velocity === undefined && weightDecay === 0) {

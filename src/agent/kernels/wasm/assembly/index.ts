@@ -10,6 +10,7 @@ export { eliasDecode, eliasEncode } from './elias';
 export { storeFixedSums } from './fixed-point';
 export { gatherAt, sampleIndices } from './indexed';
 export { addProduct, timesFactor, transposedTimesFactor } from './low-rank';
+export { stepAdagrad, stepAdam, stepMomentum, stepPlain } from './optimization';
 export { dequantize, largestLevel, maximum, quantize } from './quantize';
 export {
   addFinite,

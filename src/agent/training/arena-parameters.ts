@@ -1,0 +1,165 @@
+/**
+ * Weights and the optimiser's state in the arena, beside the averaged gradient: one pass of a CPU
+ * kernel moves them, and the moved weights are copied to jax-js, whose functions read them there.
+ *
+ * Of n elements a step of SGD with momentum reads 12·n bytes and writes 8·n; the copy reads and
+ * writes 4·n each. Taken by jax-js, it is the gradient that is copied there, and what moves is
+ * written to other memory than what it is read from.
+ */
+import type { Kernels } from '../kernels/kernels.ts';
+import type { Arena, Vector } from '../memory/arena.ts';
+import type { Optimizer, OptimizerSettings } from './optimizers/optimizer.ts';
+import type { AveragedGradient, ParameterMemory } from './parameter-memory.ts';
+import type { Jax, JaxArray } from './runtime/jax-runtime.ts';
+import type { ParameterTensor } from './trainer.ts';
+
+export interface ParameterArena {
+  readonly arena: Arena;
+  readonly kernels: Pick<Kernels, 'fill' | 'optimization' | 'squaredNorm'>;
+  /** The flat gradient, as it is applied. */
+  readonly gradient: Vector;
+  /** Memory of the arena, for good. */
+  allocate(length: number): Promise<Vector>;
+}
+
+export interface ArenaParametersParts {
+  readonly jax: Jax;
+  readonly optimizer: Optimizer;
+  readonly settings: OptimizerSettings;
+  /** With their places in the flat gradient. */
+  readonly tensors: readonly ParameterTensor[];
+  readonly memory: ParameterArena;
+}
+
+/** A tensor in the arena. */
+interface Place {
+  readonly shape: number[];
+  readonly gradient: Vector;
+  readonly weights: Vector;
+  readonly state: readonly Vector[];
+  readonly values: Float32Array<ArrayBuffer>;
+}
+
+export class ArenaParameters implements ParameterMemory {
+  readonly #parts: ArenaParametersParts;
+  readonly #places: readonly Place[];
+  #onDevice: JaxArray[];
+  #plain: readonly boolean[];
+
+  /** From where the parameters are, which is closed. */
+  static async takeOver(
+    from: ParameterMemory,
+    parts: ArenaParametersParts,
+  ): Promise<ArenaParameters> {
+    const { memory, optimizer, settings, tensors } = parts;
+    const vectors = optimizer.stateVectors(settings);
+    const length = tensors.reduce((sum, tensor) => sum + tensor.length, 0);
+    const [weights, ...state] = await Promise.all(
+      Array.from({ length: 1 + vectors }, () => memory.allocate(length)),
+    );
+    let start = 0;
+    const places = tensors.map((tensor): Place => {
+      const within = ({ offset }: Vector, first: number): Vector => {
+        return { offset: offset + 4 * first, length: tensor.length };
+      };
+      const own = within(weights!, start);
+      const place = {
+        shape: [...tensor.shape],
+        gradient: within(memory.gradient, tensor.start),
+        weights: own,
+        state: state.map((vector) => within(vector, start)),
+        // jax-js only copies the bytes out, which shared memory allows as well.
+        values: memory.arena.f32(own) as Float32Array as Float32Array<ArrayBuffer>,
+      };
+      start += tensor.length;
+      return place;
+    });
+    for (const [i, place] of places.entries()) {
+      await from.read(i, place.values);
+      for (const [vector, of] of place.state.entries()) {
+        await from.read(i, memory.arena.f32(of), vector);
+      }
+    }
+    from.close();
+    return new ArenaParameters(parts, places);
+  }
+
+  private constructor(parts: ArenaParametersParts, places: readonly Place[]) {
+    this.#parts = parts;
+    this.#places = places;
+    this.#plain = places.map(() => false);
+    this.#onDevice = places.map((place) => this.#upload(place));
+  }
+
+  used(): JaxArray[] {
+    return this.#parts.jax.tree.ref(this.#onDevice);
+  }
+
+  step(gradient: AveragedGradient, rates: readonly number[]): Promise<void> {
+    const { memory, optimizer, settings } = this.#parts;
+    if (!(gradient instanceof Float32Array)) {
+      throw new Error('internal: a gradient on a device, for parameters in the arena');
+    }
+    if (gradient.byteOffset !== memory.gradient.offset) {
+      throw new Error('internal: a gradient that is not where the arena has it');
+    }
+    const [rate, ...factors] = rates as [number, ...number[]];
+    const factor = this.#clippingFactor();
+    for (const [i, place] of this.#places.entries()) {
+      const state = this.#plain[i] === true ? [] : place.state;
+      const step = { ...place, state, factor, rate, factors };
+      optimizer.stepInArena!(memory.kernels.optimization, settings, step);
+      this.#renew(i);
+    }
+    return Promise.resolve();
+  }
+
+  takePlainSteps(plain: readonly boolean[], changed: readonly boolean[]): void {
+    this.#plain = plain;
+    for (const [i, { state }] of this.#places.entries()) {
+      if (changed[i] !== true) continue;
+      for (const vector of state) this.#parts.memory.kernels.fill(vector, 0);
+    }
+  }
+
+  read(tensor: number, out: Float32Array, vector?: number): Promise<void> {
+    out.set(this.#held(tensor, vector));
+    return Promise.resolve();
+  }
+
+  write(tensor: number, values: Float32Array, vector?: number): void {
+    this.#held(tensor, vector).set(values);
+    if (vector === undefined) this.#renew(tensor);
+  }
+
+  close(): void {
+    this.#parts.jax.tree.dispose(this.#onDevice);
+    this.#onDevice = [];
+  }
+
+  #held(tensor: number, vector?: number): Float32Array {
+    const { state, values } = this.#places[tensor]!;
+    return vector === undefined ? values : this.#parts.memory.arena.f32(state[vector]!);
+  }
+
+  /** The device has the weights of the arena. Its old memory is taken again. */
+  #renew(tensor: number): void {
+    this.#onDevice[tensor]!.dispose();
+    this.#onDevice[tensor] = this.#upload(this.#places[tensor]!);
+  }
+
+  #upload({ shape, values }: Place): JaxArray {
+    return this.#parts.jax.numpy.array(values, { shape });
+  }
+
+  /** As `clip-gradients.ts`, with the norm in f64. */
+  #clippingFactor(): number {
+    const { memory, settings } = this.#parts;
+    if (settings.clipNorm === undefined) return 1;
+    const squares = this.#places.map(({ gradient }) =>
+      memory.kernels.squaredNorm(gradient),
+    );
+    const norm = Math.sqrt(squares.reduce((sum, square) => sum + square, 0));
+    return norm > settings.clipNorm ? settings.clipNorm / norm : 1;
+  }
+}

@@ -1,0 +1,28 @@
+/**
+ * Where the tensors that are no tables lie, with the optimiser's state of them, and what moves
+ * them: on the device of jax-js (`device-parameters.ts`) or, on the CPU, in the arena
+ * (`arena-parameters.ts`). Functions of jax-js take weights from the device either way.
+ */
+import type { JaxArray } from './runtime/jax-runtime.ts';
+
+/** An averaged gradient: flat, of all tensors; or on the device, by tensor, to be used up. */
+export type AveragedGradient = Float32Array | readonly JaxArray[];
+
+export interface ParameterMemory {
+  /** All tensors on the device, in order, for a function to use up. */
+  used(): JaxArray[];
+  /**
+   * One step of the optimiser, done when this resolves.
+   * @param rates the learning rate, then the optimiser's factors
+   */
+  step(gradient: AveragedGradient, rates: readonly number[]): Promise<void>;
+  /** Which tensors take plain steps. The state of those in `changed` begins anew, at 0. */
+  takePlainSteps(plain: readonly boolean[], changed: readonly boolean[]): void;
+  /**
+   * Copies a tensor out.
+   * @param vector which of its state vectors; default: the weights
+   */
+  read(tensor: number, out: Float32Array, vector?: number): Promise<void>;
+  write(tensor: number, values: Float32Array, vector?: number): void;
+  close(): void;
+}
