@@ -44,6 +44,23 @@ export const nodeEntrySchema = z.strictObject({
 });
 export type NodeEntry = z.infer<typeof nodeEntrySchema>;
 
+/**
+ * Which machine an entry means and how it is reached, as a text that another way there makes
+ * another one. Its name and its settings are no part of it.
+ */
+export const wayTo = (entry: NodeEntry): string =>
+  JSON.stringify([sshWayTo(entry), entry.address]);
+
+/** How SSH reaches it. */
+export const sshWayTo = ({
+  destination,
+  identities,
+  jump,
+  configFile,
+  transport,
+}: NodeEntry): string =>
+  JSON.stringify({ destination, identities, jump, configFile, transport });
+
 /** What is wrong with one of its values. */
 export interface EntryProblem {
   /** Dotted, as `slurm.partition`; of a list without the number. */

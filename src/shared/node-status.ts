@@ -36,6 +36,14 @@ export interface NodeConnection {
   readonly otherVersion?: string | undefined;
 }
 
+/** What comes with a change of a machine's entry. */
+export interface NodeEdit {
+  /** The entry that the user saw; default: whatever it is now. */
+  readonly shown?: unknown;
+  /** Where runs have ranks there: another host, user or jump host leads to the same account. */
+  readonly sameMachine?: boolean | undefined;
+}
+
 export interface NodeStatus extends NodeConnection {
   readonly name: string;
   /** Undefined for this computer. */

@@ -13,7 +13,7 @@ import { RESIDUAL_POLICIES, type PlanSwitch } from './exchange-plan.ts';
 import type { ExperimentSpec } from './experiment-spec.ts';
 import type { NetworkStatus } from './link-status.ts';
 import type { MetricKind } from './metric.ts';
-import type { NodeStatus } from './node-status.ts';
+import type { NodeEdit, NodeStatus } from './node-status.ts';
 import type { JournalEntry, QueuedRecord, RunEvent } from './records.ts';
 import type { OpenQuestion, QuestionAnswer } from './ssh-question.ts';
 import { MOST_TYPED, terminalSizeSchema, type TerminalApi } from './terminal.ts';
@@ -128,6 +128,8 @@ export interface CoreApi {
   /** Hosts of ~/.ssh/config that can be added by their names. */
   importableHosts(): Promise<readonly string[]>;
   addNode(entry: unknown): Promise<void>;
+  /** Changes a machine's entry, which may have another name. */
+  editNode(name: string, entry: unknown, edit: NodeEdit): Promise<void>;
   /** Forgets a machine; what was deployed there stays. */
   removeNode(name: string): Promise<void>;
   /** What a machine is like: in its status afterwards. Nothing is written there. */
@@ -223,6 +225,14 @@ export const rpcArguments = {
   nodes: z.tuple([]),
   importableHosts: z.tuple([]),
   addNode: z.tuple([z.unknown()]),
+  editNode: z.tuple([
+    nodeName,
+    z.unknown(),
+    z.strictObject({
+      shown: z.unknown().optional(),
+      sameMachine: z.boolean().optional(),
+    }),
+  ]),
   removeNode: z.tuple([nodeName]),
   checkNode: z.tuple([nodeName]),
   deployNode: z.tuple([nodeName]),

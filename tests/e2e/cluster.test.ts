@@ -46,7 +46,7 @@ test('a machine is added by hand; what is wrong with an entry is said there', as
   await part('node-port').fill(String(machine.port));
   await part('node-identity').fill(key);
   await part('node-name').fill('not a name');
-  await part('add-node-confirm').click();
+  await part('node-confirm').click();
   await page
     .locator('#node-name-said')
     .filter({ hasText: 'letters, digits' })
@@ -56,9 +56,34 @@ test('a machine is added by hand; what is wrong with an entry is said there', as
   await part('node-name').fill('box');
   await part('node-more').click();
   await part('node-labels').fill('loopback, spare');
-  await part('add-node-confirm').click();
+  await part('node-confirm').click();
   await box().getByText('spare').waitFor();
   expect(await app.obstacles()).toEqual([]);
+});
+
+test('it is edited in the same form; what it has been told is there', async () => {
+  await box().getByTestId('node-menu').click();
+  await part('node-edit').click();
+  await part('node-dialog').getByText('Edit box').waitFor();
+  const value = (field: string) => part(`node-${field}`).inputValue();
+  expect(await value('host')).toBe('127.0.0.1');
+  expect(await value('port')).toBe(String(machine.port));
+  expect(await value('identity')).toBe(path.join(machine.directory, 'locked'));
+  expect(await value('labels')).toBe('loopback, spare');
+  await part('node-host').fill('');
+  await part('node-confirm').click();
+  await page.locator('#node-host-said').filter({ hasText: 'it is missing' }).waitFor();
+  expect(await page.locator(':focus').getAttribute('id')).toBe('node-host');
+  await part('node-host').fill('127.0.0.1');
+  await part('node-jump').fill('a;b');
+  await part('node-confirm').click();
+  await page.locator('#node-jump-said').filter({ hasText: 'no host name' }).waitFor();
+  expect(await app.obstacles()).toEqual([]);
+  await part('node-jump').fill('');
+  await part('node-labels').fill('loopback, edited');
+  await part('node-confirm').click();
+  await box().getByText('edited').waitFor();
+  expect(await box().getByText('spare').count()).toBe(0);
 });
 
 test('its key is asked about, and refused until somebody has compared it', async () => {
@@ -134,6 +159,36 @@ test('a run has ranks on both machines, live, and is switched in the middle', as
   await part('node-remove').click();
   await part('remove-confirm').click();
   await page.getByText('Stop that run first').waitFor();
+  // Its entry goes on to mean this machine.
+  await box().getByTestId('node-menu').click();
+  await part('node-edit').click();
+  await part('node-in-use').filter({ hasText: 'has ranks here' }).waitFor();
+  await part('node-name').fill('crate');
+  await part('node-confirm').click();
+  await page
+    .locator('#node-name-said')
+    .filter({ hasText: 'its name cannot change' })
+    .waitFor();
+  expect(await app.obstacles()).toEqual([]);
+  await part('node-name').fill('box');
+  await part('node-host').fill('localhost');
+  await part('node-confirm').click();
+  await page
+    .locator('#node-host-said')
+    .filter({ hasText: 'host, port and user' })
+    .waitFor();
+  await part('node-same-machine').check();
+  await part('node-labels').fill('loopback, moved');
+  await part('node-confirm').click();
+  await part('node-dialog').waitFor({ state: 'detached' });
+  await box().getByText('moved').waitFor();
+  // Another name of the address: its key is not known by it.
+  await box().getByTestId('node-check').click();
+  await part('question-accept').click();
+  await part('secret-0').fill(PASSPHRASE);
+  await part('question-accept').click();
+  await box().getByTestId('node-ready').waitFor();
+  await box().getByTestId('node-state').filter({ hasText: 'connected' }).waitFor();
   await box().getByRole('link').click();
   await part('stop').click();
   await part('stop-confirm').click();

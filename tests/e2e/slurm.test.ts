@@ -53,7 +53,7 @@ describe.skipIf(slurmMissing() !== undefined)('a Slurm cluster in the app', () =
     await part('node-nodes').fill('two');
     await part('node-setup').fill('export A=1\nexport B="two words"');
     await part('node-options').fill('qos=high');
-    await part('add-node-confirm').click();
+    await part('node-confirm').click();
     await said('port', /from 1 to 65535/);
     await said('time', /hours:minutes:seconds/);
     await said('nodes', /"two" is not valid: a whole number/);
@@ -66,11 +66,11 @@ describe.skipIf(slurmMissing() !== undefined)('a Slurm cluster in the app', () =
     await part('node-options').fill('--comment=lab');
     await part('node-more').click();
     await part('node-jump').fill('a;b');
-    await part('add-node-confirm').click();
+    await part('node-confirm').click();
     // What only the app can tell comes back to the field as well.
     await said('jump', /"a;b" is no host name/);
     await part('node-jump').fill('');
-    await part('add-node-confirm').click();
+    await part('node-confirm').click();
     const card = part('node-hpc').getByTestId('node-slurm');
     await card.waitFor();
     expect((await card.innerText()).replaceAll('\n', ' ')).toMatch(

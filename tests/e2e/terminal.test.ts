@@ -42,7 +42,7 @@ test('opens on the card, asks for the host’s key, and is typed into', async ()
   await part('node-port').fill(String(machine.port));
   await part('node-identity').fill(machine.key);
   await part('node-name').fill('box');
-  await part('add-node-confirm').click();
+  await part('node-confirm').click();
   await part('node-box').getByTestId('node-terminal').click();
   await part('question-accept').click();
   await shows('box>');

@@ -19,6 +19,8 @@ export interface NamespaceOptions {
    * link. Default: each has its own.
    */
   readonly places?: readonly number[] | undefined;
+  /** Of the addresses: IPv4, or unique local ones of IPv6 and no others; default: 4. */
+  readonly family?: 4 | 6;
   /**
    * Bits per second of each link and direction, of all or by node; default: as fast as the
    * kernel.
@@ -52,25 +54,30 @@ export class RankNamespaces implements Disposable {
   /** The addresses of all of it, as 10.1.2.0/24. */
   readonly subnet: string;
   readonly #bridge: string;
+  readonly #bits: string;
   #standing = true;
   readonly #takeDown = (): void => this[Symbol.dispose]();
 
   /** @throws Error where the system refuses; what stood by then is taken down */
-  constructor({ ranks, places, rate }: NamespaceOptions) {
-    const missing = namespacesMissing();
+  constructor({ ranks, places, rate, family = 4 }: NamespaceOptions) {
+    const missing = namespacesMissing() ?? (family === 6 ? ipv6Missing() : undefined);
     if (missing !== undefined) throw new Error(missing);
     const stem = `${namespaceStem(process.pid)}x${(made++).toString(36)}`;
-    const { bridge, prefix } = claimSubnet();
+    const { bridge, number, prefix } = claimSubnet();
     this.#bridge = bridge;
-    this.subnet = `${prefix}.0/24`;
-    this.gateway = `${prefix}.254`;
+    const six = `fd67:7700:${number.toString(16)}:`;
+    this.#bits = family === 6 ? '64' : '24';
+    this.subnet = family === 6 ? `${six}:/64` : `${prefix}.0/24`;
+    this.gateway = family === 6 ? `${six}:fe` : `${prefix}.254`;
     this.#places = places ?? Array.from({ length: ranks }, (_, rank) => rank);
     const nodes = Math.max(...this.#places) + 1;
-    this.hosts = Array.from({ length: nodes }, (_, node) => `${prefix}.${node + 1}`);
+    this.hosts = Array.from({ length: nodes }, (_, node) =>
+      family === 6 ? `${six}:${node + 1}` : `${prefix}.${node + 1}`,
+    );
     this.names = this.hosts.map((_, node) => `${stem}r${node}`);
     process.on('exit', this.#takeDown);
     try {
-      ip('address', 'add', `${this.gateway}/24`, 'dev', this.#bridge);
+      this.#address([], this.gateway, this.#bridge);
       ip('link', 'set', this.#bridge, 'up');
       for (const node of this.names.keys()) {
         this.#join(node, typeof rate === 'object' ? rate[node] : rate);
@@ -127,13 +134,19 @@ export class RankNamespaces implements Disposable {
     attempt('link', 'delete', this.#bridge);
   }
 
+  #address(at: readonly string[], host: string, device: string): void {
+    // One of IPv6 would be looked for on the link first, and could not be used meanwhile.
+    const now = host.includes(':') ? ['nodad'] : [];
+    ip(...at, 'address', 'add', `${host}/${this.#bits}`, 'dev', device, ...now);
+  }
+
   #join(node: number, rate: number | undefined): void {
     const name = this.names[node]!;
     ip('netns', 'add', name);
     // The end at the bridge has the namespace's name.
     ip('link', 'add', name, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', name);
     ip('link', 'set', name, 'master', this.#bridge, 'up');
-    ip('-n', name, 'address', 'add', `${this.hosts[node]!}/24`, 'dev', 'eth0');
+    this.#address(['-n', name], this.hosts[node]!, 'eth0');
     ip('-n', name, 'link', 'set', 'eth0', 'up');
     ip('-n', name, 'link', 'set', 'lo', 'up');
     if (rate === undefined) return;
@@ -152,6 +165,11 @@ export function namespacesMissing(): string | undefined {
   );
   if (tools.length > 0) return `no ${tools.join(', ')}: install Debian's iproute2`;
   return undefined;
+}
+
+/** Why there can be no IPv6 here, or undefined. */
+export function ipv6Missing(): string | undefined {
+  return existsSync('/proc/net/if_inet6') ? undefined : 'the kernel has no IPv6';
 }
 
 /** What still lives in a namespace would outlive its links, and wait on them for ever. */
@@ -186,7 +204,11 @@ function shape(command: readonly string[], device: string, rate: number): void {
  * bridge. The bridge has the subnet's number for a name: there can be but one, whoever else
  * makes namespaces at this moment.
  */
-function claimSubnet(): { readonly bridge: string; readonly prefix: string } {
+function claimSubnet(): {
+  readonly bridge: string;
+  readonly number: number;
+  readonly prefix: string;
+} {
   const taken = run(['ip', '-4', '-o', 'address', 'show']);
   for (let offset = 0; offset < SUBNETS; offset++) {
     const number = (process.pid + made * 977 + offset) % SUBNETS;
@@ -195,7 +217,7 @@ function claimSubnet(): { readonly bridge: string; readonly prefix: string } {
     if (taken.includes(` ${prefix}.`)) continue;
     try {
       ip('link', 'add', bridge, 'type', 'bridge');
-      return { bridge, prefix };
+      return { bridge, number, prefix };
     } catch (error) {
       if (!/File exists/.test(String(error))) throw error;
     }

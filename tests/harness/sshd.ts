@@ -134,6 +134,12 @@ export class SshServer implements AsyncDisposable {
     );
   }
 
+  /** Lets nobody else in from now on. */
+  authorizeOnly(key: string): void {
+    rmSync(path.join(this.directory, 'authorized_keys'));
+    this.authorize(key);
+  }
+
   /** A new host key in the place of the one of that type; a restart brings it into use. */
   makeHostKey(type: KeyType): void {
     const file = this.#hostKey(type);

@@ -4,6 +4,7 @@
  * is dropped and the wait goes on.
  */
 import { connect as connectSocket, type NetConnectOpts, type Socket } from 'node:net';
+import { hostAndPort } from '../../shared/destination.ts';
 import { failure, type GradwireError } from '../../shared/errors.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import { dialsPeer } from '../../shared/rank-dialer.ts';
@@ -211,7 +212,7 @@ function connected(
     reject(
       failure(
         'PEER_UNREACHABLE',
-        `rank ${peer} cannot be reached at ${address.host}:${address.port}` +
+        `rank ${peer} cannot be reached at ${hostAndPort(address.host, address.port)}` +
           ` (${cause.code ?? cause.message})`,
         {
           rank: peer,

@@ -2,22 +2,27 @@
  * A rank's place in a mesh to be: where its peers find it, and where their signs of life
  * do. The mesh takes both over.
  */
-import { isIP } from 'node:net';
+import { isLinkLocal } from '../../shared/link-local.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type { PortRange } from '../../shared/port-range.ts';
-import { ownAddresses } from './own-addresses.ts';
+import { ownAddresses, takingTurns } from './own-addresses.ts';
 import { Pulse } from './pulse.ts';
 import { listenCause, listenTcp, type TcpListener } from './tcp-listener.ts';
 
 /** What the system says of an address, or a name, that is another machine's or nobody's. */
-const NOT_OURS = ['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN'];
+const NOT_OURS = ['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'ENOTFOUND', 'EAI_AGAIN'];
+
+/** All addresses, of IPv4 too; and of IPv4 alone, where the kernel has no other. */
+const ALL = '::';
+const ALL_IPV4 = '0.0.0.0';
+const NO_IPV6 = ['EAFNOSUPPORT', 'EADDRNOTAVAIL'];
 
 export interface SeatOptions {
   /** Default: the system chooses. */
   readonly ports?: PortRange | undefined;
   /**
-   * Listen at the machine's own IPv4 addresses where the host is none of them, as that of a
-   * jump host or of a router is; default: refuse.
+   * Listen at the machine's own addresses where the host is none of them, as that of a jump
+   * host or of a router is, or holds on one link alone; default: refuse.
    */
   readonly elsewhere?: boolean;
 }
@@ -43,15 +48,31 @@ export class MeshSeat {
    */
   static async listen(host: string, options: SeatOptions = {}): Promise<MeshSeat> {
     const { ports, elsewhere = false } = options;
+    const own = elsewhere ? ownAddresses() : [];
+    // No other machine has its zone.
+    if (isLinkLocal(host) && own.length > 0) {
+      const [first, ...others] = takingTurns(own);
+      return await MeshSeat.#atAll(ports, { host: first!, hosts: others });
+    }
     try {
       return await MeshSeat.#at(host, ports);
     } catch (error) {
       const cause = listenCause(error) ?? '';
-      if (!elsewhere || !NOT_OURS.includes(cause)) throw error;
-      // At all of them: which one a peer can reach it finds out itself.
-      const own = ownAddresses().filter((address) => isIP(address) === 4);
-      if (own.length === 0) throw error;
-      return await MeshSeat.#at('0.0.0.0', ports, { host, hosts: own });
+      if (own.length === 0 || !NOT_OURS.includes(cause)) throw error;
+      return await MeshSeat.#atAll(ports, { host, hosts: takingTurns(own, host) });
+    }
+  }
+
+  /** Which of the addresses a peer can reach it finds out itself. */
+  static async #atAll(
+    ports: PortRange | undefined,
+    elsewhere: Elsewhere,
+  ): Promise<MeshSeat> {
+    try {
+      return await MeshSeat.#at(ALL, ports, elsewhere);
+    } catch (error) {
+      if (!NO_IPV6.includes(listenCause(error) ?? '')) throw error;
+      return await MeshSeat.#at(ALL_IPV4, ports, elsewhere);
     }
   }
 

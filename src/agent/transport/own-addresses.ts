@@ -1,15 +1,31 @@
 /** Addresses of this machine's interfaces at which another one may find it. */
+import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { isLinkLocal } from '../../shared/link-local.ts';
 
-/** Without loopback and what holds on one link alone; IPv4 first. */
+/** Without loopback and what holds on one link alone: the zone of such an address is this machine's. */
 export function ownAddresses(): readonly string[] {
-  const all = Object.values(networkInterfaces()).flatMap(
-    (addresses) => addresses ?? [],
-  );
-  return all
-    .filter(
-      ({ internal, address }) => !internal && !/^(fe80:|169\.254\.)/i.test(address),
-    )
-    .toSorted((a, b) => a.family.localeCompare(b.family))
+  return Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .filter(({ internal, address }) => !internal && !isLinkLocal(address))
     .map(({ address }) => address);
+}
+
+/**
+ * The addresses in the order in which they are to be tried: the families take turns, so that
+ * one of them that leads nowhere holds up the other for one attempt (RFC 8305, section 4).
+ * Each family keeps its order.
+ * @param tried the address before them, whose family comes second; default: IPv6 begins
+ */
+export function takingTurns(
+  addresses: readonly string[],
+  tried?: string,
+): readonly string[] {
+  const six = addresses.filter((address) => isIP(address) === 6);
+  const four = addresses.filter((address) => isIP(address) !== 6);
+  const [first, second] = isIP(tried ?? '') === 6 ? [four, six] : [six, four];
+  return Array.from({ length: Math.max(six.length, four.length) }, (_, turn) => [
+    ...first.slice(turn, turn + 1),
+    ...second.slice(turn, turn + 1),
+  ]).flat();
 }

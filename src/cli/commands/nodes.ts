@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { addNodesAddCommand } from './nodes-add.ts';
 import { addNodesCheckCommand } from './nodes-check.ts';
 import { addNodesDeployCommand } from './nodes-deploy.ts';
+import { addNodesEditCommand } from './nodes-edit.ts';
 import { addNodesImportCommand } from './nodes-import.ts';
 import { addNodesListCommand } from './nodes-list.ts';
 import { addNodesNetworkCommand } from './nodes-network.ts';
@@ -12,9 +13,10 @@ import { addNodesUninstallCommand } from './nodes-uninstall.ts';
 export function addNodesCommand(program: Command): void {
   const nodes = program
     .command('nodes')
-    .description('add, check and remove machines that are reached by SSH');
+    .description('add, check, change and remove machines that are reached by SSH');
   addNodesAddCommand(nodes);
   addNodesImportCommand(nodes);
+  addNodesEditCommand(nodes);
   addNodesListCommand(nodes);
   addNodesCheckCommand(nodes);
   addNodesDeployCommand(nodes);

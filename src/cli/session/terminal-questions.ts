@@ -4,6 +4,7 @@
  */
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
+import { hostAndPort } from '../../shared/destination.ts';
 import { failure, inputError } from '../../shared/errors.ts';
 import type { SshQuestions } from '../../shared/ssh-question.ts';
 
@@ -18,7 +19,7 @@ export function terminalQuestions(): SshQuestions | undefined {
   return {
     hostKey: async ({ host, port, keyType, fingerprint, reason }, signal) => {
       process.stderr.write(
-        `${WHY[reason]}\n${host}:${port} shows a ${keyType} key with the fingerprint\n` +
+        `${WHY[reason]}\n${hostAndPort(host, port)} shows a ${keyType} key with the fingerprint\n` +
           `  ${fingerprint}\nCompare it with what the machine's administrator says.\n`,
       );
       const answer = await ask(

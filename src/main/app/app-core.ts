@@ -129,6 +129,12 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
       outbox.dataSetsChanged(() => dataDesk.list());
     },
   });
+  /** Machines have been added, changed or removed. */
+  const lookAtNodes = (): void => {
+    inventory.look();
+    coordinator.lookAtNodes();
+    linkDesk.look();
+  };
   const terminals = new AppTerminals((node, size, signal) =>
     inventory.remote(store.nodes.named(node)).shell(size, signal),
   );
@@ -139,7 +145,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
       const changed = store.changedElsewhere();
       if (changed) {
         showNodes();
-        linkDesk.look();
+        lookAtNodes();
       }
       if (!changed && !isExpecting) return;
       isExpecting = false;
@@ -215,11 +221,15 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     importableHosts: async () => inventory.importableHosts(),
     addNode: async (entry) => {
       desk.add(entry);
-      linkDesk.look();
+      lookAtNodes();
+    },
+    editNode: async (name, entry, edit) => {
+      desk.edit(name, entry, edit);
+      lookAtNodes();
     },
     removeNode: async (name) => {
       desk.remove(name);
-      linkDesk.look();
+      lookAtNodes();
     },
     checkNode: (name) => desk.check(name),
     deployNode: (name) => desk.deploy(name),

@@ -2,18 +2,30 @@
  * The machines as the app shows them, and what a user can do with them there: check,
  * deploy, uninstall, one at a time on each machine, each to be cancelled.
  */
-import { failure, inputError, toErrorData } from '../../shared/errors.ts';
-import { LOCAL_NODE, type NodeEntry } from '../../shared/node-entry.ts';
+import {
+  failure,
+  inputError,
+  toErrorData,
+  type GradwireError,
+} from '../../shared/errors.ts';
+import {
+  LOCAL_NODE,
+  parseNodeEntry,
+  wayTo,
+  type NodeEntry,
+} from '../../shared/node-entry.ts';
 import type {
   DeployProgress,
   NodeActivity,
   NodeActivityKind,
   NodeConnection,
+  NodeEdit,
   NodeStatus,
 } from '../../shared/node-status.ts';
 import type { Preflight } from '../../shared/preflight.ts';
 import type { Inventory } from '../cluster/inventory.ts';
 import type { RemoteNode } from '../cluster/remote-node.ts';
+import { changeNode } from '../runs/node-change.ts';
 import type { RunStore } from '../store/run-store.ts';
 
 export interface NodeDeskOptions {
@@ -31,6 +43,8 @@ export interface NodeDeskOptions {
 
 /** What is known of a machine beside its entry, while the app runs. */
 interface Known {
+  /** By which it was reached: of another one nothing is known. */
+  readonly way?: string | undefined;
   readonly activity?: NodeActivity | undefined;
   readonly preflight?: Preflight | undefined;
   readonly checkedAt?: number | undefined;
@@ -51,13 +65,16 @@ export class NodeDesk {
   list(): readonly NodeStatus[] {
     const { store, connection } = this.#options;
     const unended = store.unended();
-    const statusOf = (name: string, entry?: NodeEntry): NodeStatus => ({
-      ...{ name, entry, ...connection(name) },
-      ...this.#known.get(name),
-      runs: unended
-        .filter(({ nodes }) => nodes.includes(name))
-        .map((run) => ({ id: run.id, name: run.name })),
-    });
+    const statusOf = (name: string, entry?: NodeEntry): NodeStatus => {
+      const { way, ...known } = this.#known.get(name) ?? {};
+      return {
+        ...{ name, entry, ...connection(name) },
+        ...(entry !== undefined && way === wayTo(entry) ? known : {}),
+        runs: unended
+          .filter(({ nodes }) => nodes.includes(name))
+          .map((run) => ({ id: run.id, name: run.name })),
+      };
+    };
     return [
       statusOf(LOCAL_NODE),
       ...store.nodes.list().map((entry) => statusOf(entry.name, entry)),
@@ -67,6 +84,26 @@ export class NodeDesk {
   /** @throws GradwireError `NODE_INVALID`, `NODE_EXISTS` */
   add(raw: unknown): void {
     this.#options.store.nodes.add(this.#options.inventory.parse(raw));
+    this.#options.changed();
+  }
+
+  /**
+   * @param shown the entry that the user saw: what was changed since is not overwritten
+   * @throws GradwireError `NODE_INVALID`, `NODE_BUSY` and as `changeNode`
+   */
+  edit(name: string, raw: unknown, { shown, sameMachine }: NodeEdit): void {
+    const { store, inventory } = this.#options;
+    const entry = inventory.parse(raw);
+    const before =
+      shown === undefined ? store.nodes.named(name) : parseNodeEntry(shown);
+    const isElsewhere = wayTo(entry) !== wayTo(before) || entry.name !== name;
+    const { activity, ...known } = this.#known.get(name) ?? {};
+    if (isElsewhere && activity !== undefined) throw busy(name, activity);
+    changeNode(store, { ...before, name }, entry, { sameMachine });
+    if (entry.name !== name) {
+      this.#known.delete(name);
+      this.#known.set(entry.name, known);
+    }
     this.#options.changed();
   }
 
@@ -144,32 +181,41 @@ export class NodeDesk {
   ): Promise<void> {
     const entry = this.#options.store.nodes.named(name);
     const under = this.#known.get(name)?.activity;
-    if (under !== undefined) {
-      throw failure('NODE_BUSY', `${under.kind} is under way on ${name}`, {
-        place: name,
-        next: 'Wait for it, or cancel it.',
-      });
-    }
+    if (under !== undefined) throw busy(name, under);
+    const way = wayTo(entry);
     const controller = new AbortController();
     this.#cancels.set(name, controller);
-    this.#note(name, { activity: { kind }, error: undefined });
+    this.#note(name, { activity: { kind }, error: undefined }, way);
     try {
       const { signal } = controller;
       const found = await action(this.#options.inventory.remote(entry), { signal });
-      this.#note(name, found);
+      this.#note(name, found, way);
     } catch (error) {
-      this.#note(name, { error: toErrorData(error) });
+      this.#note(name, { error: toErrorData(error) }, way);
       throw error;
     } finally {
       this.#cancels.delete(name);
-      this.#note(name, { activity: undefined });
+      this.#note(name, { activity: undefined }, way);
     }
   }
 
-  #note(name: string, news: Known): void {
-    // Removed meanwhile: nothing is known of it any more.
-    if (this.#options.store.nodes.get(name) === undefined) return;
-    this.#known.set(name, { ...this.#known.get(name), ...news });
+  /** @param seen the way by which it was found out; default: it tells nothing of the machine */
+  #note(name: string, news: Known, seen?: string): void {
+    const entry = this.#options.store.nodes.get(name);
+    const way = entry && wayTo(entry);
+    const before = this.#known.get(name);
+    const known = before?.way === way ? before : undefined;
+    // Removed or changed meanwhile: what was seen is another machine's, perhaps.
+    if (way === undefined || (seen !== undefined && seen !== way))
+      this.#known.delete(name);
+    else this.#known.set(name, { ...known, ...news, way });
     this.#options.changed();
   }
+}
+
+function busy(name: string, { kind }: NodeActivity): GradwireError {
+  return failure('NODE_BUSY', `${kind} is under way on ${name}`, {
+    place: name,
+    next: 'Wait for it, or cancel it.',
+  });
 }

@@ -2,12 +2,20 @@
  * This computer and the machines of the inventory, as nodes. All of them share one pool of
  * SSH connections: a machine is asked for a password once.
  */
-import { GradwireError } from '../../shared/errors.ts';
-import { LOCAL_NODE, parseNodeEntry, type NodeEntry } from '../../shared/node-entry.ts';
+import { isIP } from 'node:net';
+import { GradwireError, inputError } from '../../shared/errors.ts';
+import { isLinkLocal } from '../../shared/link-local.ts';
+import {
+  LOCAL_NODE,
+  parseNodeEntry,
+  sshWayTo,
+  type NodeEntry,
+} from '../../shared/node-entry.ts';
 import type { Home } from '../home/home.ts';
 import { parseDestination, parseJumps } from '../ssh/config/destination.ts';
 import { importableHosts } from '../ssh/config/resolve-target.ts';
 import { SshPool } from '../ssh/pool.ts';
+import type { SshTarget } from '../ssh/target.ts';
 import type { SshQuestions } from '../../shared/ssh-question.ts';
 import { localNode } from './local-node.ts';
 import type { NodeAccess } from './node-link.ts';
@@ -34,6 +42,8 @@ export class Inventory implements NodeDirectory, AsyncDisposable {
   readonly lead = LOCAL_NODE;
   readonly #options: InventoryOptions;
   readonly #pool: SshPool;
+  /** By the way to a machine: what it was reached by. */
+  readonly #reached = new Map<string, Set<SshTarget>>();
 
   constructor(options: InventoryOptions) {
     this.#options = options;
@@ -56,7 +66,27 @@ export class Inventory implements NodeDirectory, AsyncDisposable {
 
   remote(entry: NodeEntry): RemoteNode {
     const { home, questions, progress } = this.#options;
-    return new RemoteNode(entry, { home, pool: this.#pool, questions, progress });
+    const reaches = (target: SshTarget): void => {
+      this.look();
+      const way = sshWayTo(entry);
+      // One that has been changed since it was asked for is reached this last time.
+      this.#reached.set(way, (this.#reached.get(way) ?? new Set()).add(target));
+    };
+    const pool = this.#pool;
+    return new RemoteNode(entry, { home, pool, reaches, questions, progress });
+  }
+
+  /**
+   * Lets go of connections, secrets and questions of machines that have been removed since,
+   * or are reached by another way.
+   */
+  look(): void {
+    const ways = new Set(this.#options.entries.list().map(sshWayTo));
+    for (const [way, targets] of this.#reached) {
+      if (ways.has(way)) continue;
+      this.#reached.delete(way);
+      for (const target of targets) this.#pool.retire(target);
+    }
   }
 
   /**
@@ -70,7 +100,10 @@ export class Inventory implements NodeDirectory, AsyncDisposable {
     at(placeOf('destination'), () => parseDestination(destination));
     if (jump !== undefined && jump !== 'none')
       at(placeOf('jump'), () => parseJumps(jump));
-    return entry;
+    const { address } = entry;
+    return address === undefined
+      ? entry
+      : { ...entry, address: rankAddress(address, placeOf('address')) };
   }
 
   /** Hosts of ~/.ssh/config that can be added by their names. */
@@ -81,6 +114,23 @@ export class Inventory implements NodeDirectory, AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#pool[Symbol.asyncDispose]();
   }
+}
+
+/**
+ * Where ranks are found, as programs take it: an IPv6 address without brackets.
+ * @throws GradwireError `NODE_INVALID`
+ */
+function rankAddress(given: string, place: string): string {
+  const address = given.replace(/^\[([^\]]*)\]$/, '$1');
+  const isName = /^[A-Za-z0-9_.-]+$/.test(address);
+  if ((isName || isIP(address) !== 0) && !isLinkLocal(address)) return address;
+  const rule = isLinkLocal(address)
+    ? 'it holds on one link alone, and other machines have other names for that'
+    : 'a name or an address, without a port';
+  throw inputError('NODE_INVALID', `${JSON.stringify(given)} is not valid: ${rule}`, {
+    place,
+    next: 'Correct the value and try again.',
+  });
 }
 
 /** Names the place where what fails was written. */

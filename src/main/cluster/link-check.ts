@@ -14,6 +14,7 @@ import {
   toErrorData,
   type ErrorData,
 } from '../../shared/errors.ts';
+import { hostAndPort } from '../../shared/destination.ts';
 import type { PortRange } from '../../shared/port-range.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type { BusyRun, LinkStatus, PairOutcome } from '../../shared/link-status.ts';
@@ -223,7 +224,7 @@ function inWordsOfMachines(
   addresses: readonly RankAddress[],
 ): unknown {
   if (!(error instanceof GradwireError)) return error;
-  const [first, second] = addresses.map(({ host, port }) => `${host}:${port}`);
+  const [first, second] = addresses.map(({ host, port }) => hostAndPort(host, port));
   const cause = `${error.code}: ${error.message}`;
   if (UNREACHED.includes(error.code)) {
     return failure(

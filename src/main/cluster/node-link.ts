@@ -44,17 +44,21 @@ export interface ConnectOptions {
   readonly interactive?: boolean;
 }
 
+/** What may change without a new connection: it counts when ranks are started next. */
+export interface NodeSettings {
+  /** Ports that its ranks may listen on; default: any, or what a run says. */
+  readonly ports?: PortRange | undefined;
+  /** Its ranks run on nodes that Slurm allots; default: on itself. */
+  readonly slurm?: SlurmSettings | undefined;
+}
+
 /** How the supervisor of a node is reached. */
-export interface NodeAccess {
+export interface NodeAccess extends NodeSettings {
   readonly name: string;
   /** Differs where the same name has come to mean another machine, or another way there. */
   readonly identity: string;
-  /** Ports that its ranks may listen on; default: any, or what a run says. */
-  readonly ports?: PortRange | undefined;
   /** Where ranks on other machines find its ranks; asked for once it is connected. */
   readonly addresses: () => NodeAddresses;
-  /** Its ranks run on nodes that Slurm allots; default: on itself. */
-  readonly slurm?: SlurmSettings | undefined;
   /**
    * Ports of the node, for ranks elsewhere that cannot reach it.
    * @throws GradwireError where it cannot be reached
@@ -78,6 +82,8 @@ export interface LinkEvents {
   restored(): Promise<void>;
   /** Whether a lost connection is to be made again without being asked. */
   wanted(): boolean;
+  /** Whether something is followed over it, so that one in its place is connected at once. */
+  followed(): boolean;
   /** An attempt to restore the connection failed; more follow. */
   trouble(error: ErrorData): void;
   /** Its `state` is another. */
@@ -87,6 +93,7 @@ export interface LinkEvents {
 export class NodeLink {
   readonly name: string;
   readonly #access: NodeAccess;
+  #settings: NodeSettings;
   readonly #events: LinkEvents;
   #connection: ControlConnection | undefined;
   #connecting: Promise<ControlConnection> | undefined;
@@ -97,6 +104,7 @@ export class NodeLink {
   constructor(access: NodeAccess, events: LinkEvents) {
     this.name = access.name;
     this.#access = access;
+    this.#settings = access;
     this.#events = events;
   }
 
@@ -105,11 +113,22 @@ export class NodeLink {
   }
 
   get ports(): PortRange | undefined {
-    return this.#access.ports;
+    return this.#settings.ports;
   }
 
   get slurm(): SlurmSettings | undefined {
-    return this.#access.slurm;
+    return this.#settings.slurm;
+  }
+
+  /** Of the same machine, as they are now. */
+  configure(settings: NodeSettings): void {
+    this.#settings = settings;
+  }
+
+  /** Connects and follows what went on, trying until it does: it takes another's place. */
+  takeOver(): void {
+    this.#retryLater();
+    this.#events.changed();
   }
 
   readonly forwardPorts = (): Promise<PortForwarding> => this.#access.forwardPorts();
@@ -249,10 +268,16 @@ export class NodeLink {
       if (this.#closed) return;
       if (!(error instanceof GradwireError)) throw error;
       this.#events.trouble(toErrorData(error));
-      // Also where it is connected: a supervisor that was slow to answer is asked again.
-      if (this.#events.wanted()) this.#retryLater();
-      else this.#retry = undefined;
-      this.#events.changed();
+      this.#tryAgain();
     }
+  }
+
+  #tryAgain(): void {
+    // Also by who heard of the trouble: its machine is reached by another way now.
+    if (this.#closed) return;
+    // Also where it is connected: a supervisor that was slow to answer is asked again.
+    if (this.#events.wanted()) this.#retryLater();
+    else this.#retry = undefined;
+    this.#events.changed();
   }
 }

@@ -54,17 +54,27 @@ export class NodeSet {
   named(name: string, place?: string): NodeLink {
     const known = this.#links.get(name);
     const access = this.#directory.access(name);
-    if (known !== undefined && known.identity === access?.identity) return known;
-    // Removed since, or added anew as another machine.
+    if (known !== undefined && known.identity === access?.identity) {
+      known.configure(access);
+      return known;
+    }
+    // Removed since, or reached by another way, or added anew as another machine.
     this.#links.delete(name);
     void known?.close();
     if (access === undefined) throw unknownNode(name, this.#directory.names(), place);
-    const link: NodeLink = new NodeLink(
-      access,
-      this.#events(() => link),
-    );
+    const events = this.#events(() => link);
+    const link: NodeLink = new NodeLink(access, events);
     this.#links.set(name, link);
+    if (known !== undefined && events.followed()) link.takeOver();
     return link;
+  }
+
+  /** Takes note of nodes that have been changed or removed since they were asked for. */
+  look(): void {
+    for (const name of [...this.#links.keys()]) {
+      if (this.has(name)) this.named(name);
+      else void this.drop(name);
+    }
   }
 
   /** Closes the link to a node; it is made anew when it is asked for. */

@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { failure, GradwireError } from '../../shared/errors.ts';
-import type { NodeEntry } from '../../shared/node-entry.ts';
+import { wayTo, type NodeEntry } from '../../shared/node-entry.ts';
 import { portRange, type PortRange } from '../../shared/port-range.ts';
 import type { DeployProgress } from '../../shared/node-status.ts';
 import type { Preflight } from '../../shared/preflight.ts';
@@ -17,6 +17,7 @@ import type { Home } from '../home/home.ts';
 import { resolveTarget, type ResolvedTarget } from '../ssh/config/resolve-target.ts';
 import type { RemoteConnection, Terminal } from '../ssh/remote-connection.ts';
 import type { SshLease, SshPool } from '../ssh/pool.ts';
+import type { SshTarget } from '../ssh/target.ts';
 import type { SshQuestions } from '../../shared/ssh-question.ts';
 import type { RemoteShell, RemoteStream } from '../ssh/remote-stream.ts';
 import type { PortForwarding } from './port-forwarding.ts';
@@ -33,6 +34,8 @@ const NOT_LET_IN = new Set(['SSH_AUTH_FAILED', 'SSH_KEY_UNSUPPORTED']);
 export interface RemoteNodeOptions {
   readonly home: Home;
   readonly pool: SshPool;
+  /** Told of what it is about to be reached by. */
+  readonly reaches?: ((target: SshTarget) => void) | undefined;
   /** Default: nothing is asked. */
   readonly questions?: SshQuestions | undefined;
   /** Steps of deployments; undefined: one has ended. */
@@ -59,7 +62,7 @@ export class RemoteNode implements NodeAccess {
   }
 
   get identity(): string {
-    return JSON.stringify(this.entry);
+    return wayTo(this.entry);
   }
 
   get ports(): PortRange | undefined {
@@ -239,6 +242,7 @@ export class RemoteNode implements NodeAccess {
   } = {}): Promise<SshLease> {
     const { pool, questions } = this.#options;
     const { target, transport } = await this.#resolve();
+    this.#options.reaches?.(target);
     try {
       return await pool.acquire(target, {
         questions: interactive ? questions : undefined,
@@ -260,8 +264,8 @@ export class RemoteNode implements NodeAccess {
   #withOtherTransport(error: unknown): unknown {
     if (!(error instanceof GradwireError) || !NOT_LET_IN.has(error.code)) return error;
     const next =
-      `${error.next ?? ''} Where it takes Kerberos, a certificate or a security key, add ` +
-      `${this.name} anew with --transport system.`;
+      `${error.next ?? ''} Where it takes Kerberos, a certificate or a security key: ` +
+      `gradwire nodes edit ${this.name} --transport system.`;
     return new GradwireError(
       { ...error.toData(), next: next.trim() },
       { cause: error },

@@ -102,6 +102,10 @@ export const directoryOf = ({
 /** @param text `SSH_CONNECTION`: client, its port, server, its port */
 export function connectionEnds(text = ''): ConnectionEnds | undefined {
   const [client, , server] = text.split(' ');
-  if (client === undefined || server === undefined) return undefined;
-  return client === '' || server === '' ? undefined : { client, server };
+  if (!client || !server) return undefined;
+  return { client: unmapped(client), server: unmapped(server) };
 }
+
+/** An IPv4 address as a server shows it that listens at both families with one socket. */
+const unmapped = (address: string): string =>
+  address.replace(/^::ffff:(?=\d+(\.\d+){3}$)/i, '');

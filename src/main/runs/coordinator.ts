@@ -119,8 +119,11 @@ export class RunCoordinator {
       },
       restored: () => this.#recovery.synchronise(link()),
       wanted: () => this.#recovery.needs(link()),
+      followed: () => this.#recovery.follows(link()),
       trouble: (error) => {
         this.#linkTrouble(link(), error);
+        // Another process may have said how the machine is reached now.
+        this.#nodes.look();
       },
       changed: () => {
         this.#events.nodeChanged?.(link().name);
@@ -167,6 +170,11 @@ export class RunCoordinator {
    */
   node(name: string): NodeLink {
     return this.#nodes.named(name);
+  }
+
+  /** Takes note of machines that have been changed or removed since. */
+  lookAtNodes(): void {
+    this.#nodes.look();
   }
 
   /** How the connection to a node stands. */

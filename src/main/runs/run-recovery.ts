@@ -49,10 +49,12 @@ export class RunRecovery {
 
   /** Whether somebody relies on the connection to a node. */
   needs(link: NodeLink): boolean {
-    const followed = this.#followers.ids(link).length;
-    return (
-      this.#options.scope === 'all' || followed + this.#interruptedOn(link).size > 0
-    );
+    return this.#options.scope === 'all' || this.follows(link);
+  }
+
+  /** Whether runs are followed there, or were until its connection was lost. */
+  follows(link: NodeLink): boolean {
+    return this.#followers.ids(link).length + this.#interruptedOn(link).size > 0;
   }
 
   /**

@@ -4,6 +4,7 @@
  */
 import type { Duplex } from 'node:stream';
 import type { ClientChannel, SFTPWrapper, TcpConnectionDetails } from 'ssh2';
+import { hostAndPort } from '../../shared/destination.ts';
 import { GradwireError, inputError } from '../../shared/errors.ts';
 import { channelOf, type OpenChannel } from './channel-opening.ts';
 import { openHop, type Hop, type SshEnd } from './hop.ts';
@@ -129,9 +130,13 @@ export class SshConnection implements RemoteConnection {
   }
 
   async forward(host: string, port: number): Promise<RemoteStream> {
-    return await this.#ask(`a way to ${host}:${port}`, this.#toStream, (done) => {
-      this.#last.client.forwardOut(LOOPBACK, 0, host, port, done);
-    });
+    return await this.#ask(
+      `a way to ${hostAndPort(host, port)}`,
+      this.#toStream,
+      (done) => {
+        this.#last.client.forwardOut(LOOPBACK, 0, host, port, done);
+      },
+    );
   }
 
   async listen(accept: (stream: RemoteStream) => void): Promise<RemotePort> {

@@ -43,6 +43,8 @@ interface Entry {
   opening: Opening | undefined;
   leases: number;
   idle: NodeJS.Timeout | undefined;
+  /** Nobody is to be given it any more. */
+  retired: boolean;
 }
 
 /** Errors that somebody who can be asked may spare us. */
@@ -53,6 +55,8 @@ const IDLE_MS = 30_000;
 export class SshPool implements AsyncDisposable {
   readonly #options: SshPoolOptions;
   readonly #entries = new Map<string, Entry>();
+  /** Those of them that somebody still holds. */
+  readonly #retired = new Set<Entry>();
   #closed = false;
 
   constructor(options: SshPoolOptions = {}) {
@@ -90,10 +94,27 @@ export class SshPool implements AsyncDisposable {
     }
   }
 
+  /**
+   * Forgets a target and its secrets. An attempt to connect ends, with its questions; what
+   * holds the connection keeps it, and the last one closes it.
+   */
+  retire(target: SshTarget): void {
+    const key = JSON.stringify(target);
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return;
+    this.#entries.delete(key);
+    entry.retired = true;
+    entry.opening?.controller.abort();
+    entry.secrets.clear();
+    if (entry.leases === 0) void closeEntry(entry);
+    else this.#retired.add(entry);
+  }
+
   /** Closes all connections and forgets all secrets. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
-    const entries = [...this.#entries.values()];
+    const entries = [...this.#entries.values(), ...this.#retired];
+    this.#retired.clear();
     this.#entries.clear();
     await Promise.all(entries.map(closeEntry));
   }
@@ -104,7 +125,8 @@ export class SshPool implements AsyncDisposable {
     signal: AbortSignal | undefined,
   ): Promise<RemoteConnection> {
     for (;;) {
-      if (hasAborted(signal)) throw aborted(entry.target, 'connecting');
+      if (entry.retired || hasAborted(signal))
+        throw aborted(entry.target, 'connecting');
       if (entry.connection?.isOpen === true) return entry.connection;
       const opening = (entry.opening ??= this.#open(entry, questions));
       try {
@@ -159,6 +181,11 @@ export class SshPool implements AsyncDisposable {
 
   #release(key: string, entry: Entry): void {
     if (--entry.leases > 0 || this.#closed) return;
+    if (entry.retired) {
+      this.#retired.delete(entry);
+      void closeEntry(entry);
+      return;
+    }
     entry.idle = setTimeout(() => {
       this.#entries.delete(key);
       void closeEntry(entry);
@@ -193,6 +220,7 @@ function newEntry(target: SshTarget): Entry {
     opening: undefined,
     leases: 0,
     idle: undefined,
+    retired: false,
   };
 }
 

@@ -5,6 +5,7 @@
  * comes before every file. Jump hosts get calls of their own, nested as ProxyCommands:
  * `ProxyJump` would hand none of this on.
  */
+import { hostAndPort } from '../../shared/destination.ts';
 import { shellWord } from '../../shared/shell-word.ts';
 import { hopsTo, type SshTarget } from './target.ts';
 
@@ -55,9 +56,8 @@ function wayThrough(
   call: SystemCall,
 ): readonly string[] {
   if (before.length > 0) {
-    const host = target.host.includes(':') ? `[${target.host}]` : target.host;
     const alone = ['-o', 'ControlMaster=no', '-o', 'ControlPath=none'];
-    const jump = ['ssh', ...alone, '-W', `${host}:${target.port}`];
+    const jump = ['ssh', ...alone, '-W', hostAndPort(target.host, target.port)];
     const command = [...jump, ...reach(before, call)].map(shellWord).join(' ');
     return ['-o', `ProxyCommand=${command.replaceAll('%', '%%')}`];
   }

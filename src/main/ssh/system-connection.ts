@@ -7,6 +7,7 @@ import { randomInt } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { hostAndPort } from '../../shared/destination.ts';
 import { failure, GradwireError } from '../../shared/errors.ts';
 import type { SshQuestions } from '../../shared/ssh-question.ts';
 import { Askpass } from './askpass.ts';
@@ -203,7 +204,7 @@ export class SystemSshConnection implements RemoteConnection {
   }
 
   async forward(host: string, port: number): Promise<RemoteStream> {
-    const what = `a way to ${host}:${port}`;
+    const what = `a way to ${hostAndPort(host, port)}`;
     return await this.#ask(what, this.#toStream, (proxy, done) => {
       proxy.forward(host, port, done);
     });

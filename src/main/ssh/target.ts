@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { hostAndPort } from '../../shared/destination.ts';
 import { inputError } from '../../shared/errors.ts';
 
 /** OpenSSH's StrictHostKeyChecking; `host-key-decision.ts` says what each does here. */
@@ -85,7 +86,7 @@ export function sshTarget(
 
 /** The target's place in messages: `user@host:port`. */
 export function placeOf({ user, host, port }: SshTarget): string {
-  return `${user}@${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return `${user}@${hostAndPort(host, port)}`;
 }
 
 /** All hops to a target, itself last. A hop's own jumps come before it. */

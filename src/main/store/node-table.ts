@@ -6,10 +6,12 @@ import { parseNodeEntry, type NodeEntry } from '../../shared/node-entry.ts';
 import { databaseError } from './database-error.ts';
 
 export class NodeTable {
+  readonly #database: Database.Database;
   readonly #file: string;
   readonly #statements: ReturnType<typeof prepare>;
 
   constructor(database: Database.Database, file: string) {
+    this.#database = database;
     this.#file = file;
     this.#statements = prepare(database);
   }
@@ -44,9 +46,31 @@ export class NodeTable {
     const { changes } = this.#guard(() =>
       this.#statements.add.run(entry.name, JSON.stringify(entry), Date.now()),
     );
-    if (changes === 1) return;
-    throw inputError('NODE_EXISTS', `there is a node "${entry.name}" already`, {
-      next: `Choose another name, or remove it: gradwire nodes remove ${entry.name}.`,
+    if (changes !== 1) throw exists(entry.name);
+  }
+
+  /**
+   * Keeps its place in the order; what was measured of its links goes with a new name.
+   * @param before as it must be there
+   * @throws GradwireError `NODE_UNKNOWN`, `NODE_CHANGED`, `NODE_EXISTS`
+   */
+  replace(before: NodeEntry, after: NodeEntry): void {
+    const replace = (): void => {
+      if (JSON.stringify(this.named(before.name)) !== JSON.stringify(before)) {
+        throw inputError('NODE_CHANGED', `${before.name} has been changed meanwhile`, {
+          next: 'Look at it as it is now, and make your change again.',
+        });
+      }
+      const isRenamed = after.name !== before.name;
+      if (isRenamed && this.get(after.name) !== undefined) throw exists(after.name);
+      const names = { before: before.name, after: after.name };
+      this.#statements.replace.run({ ...names, entry: JSON.stringify(after) });
+      if (!isRenamed) return;
+      this.#statements.renameFrom.run(names);
+      this.#statements.renameTo.run(names);
+    };
+    this.#guard(() => {
+      this.#database.transaction(replace).immediate();
     });
   }
 
@@ -76,9 +100,24 @@ function prepare(database: Database.Database) {
     add: database.prepare<[string, string, number]>(
       'INSERT INTO nodes (name, entry, added_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
     ),
+    replace: database.prepare<[Record<'before' | 'after' | 'entry', string>]>(
+      'UPDATE nodes SET name = @after, entry = @entry WHERE name = @before',
+    ),
+    // What an earlier machine of the new name has left gives way.
+    renameFrom: database.prepare<[Record<'before' | 'after', string>]>(
+      'UPDATE OR REPLACE links SET from_node = @after WHERE from_node = @before',
+    ),
+    renameTo: database.prepare<[Record<'before' | 'after', string>]>(
+      'UPDATE OR REPLACE links SET to_node = @after WHERE to_node = @before',
+    ),
     remove: database.prepare<[string]>('DELETE FROM nodes WHERE name = ?'),
   };
 }
+
+const exists = (name: string): Error =>
+  inputError('NODE_EXISTS', `there is a node "${name}" already`, {
+    next: `Choose another name, or remove it: gradwire nodes remove ${name}.`,
+  });
 
 const entryOf = ({ entry }: { readonly entry: string }): NodeEntry =>
   parseNodeEntry(JSON.parse(entry));

@@ -1,131 +1,65 @@
 /**
- * The form of a machine: its fields, the entry that they make, and what is wrong with it,
- * field by field.
+ * The form of a machine: what was typed into its fields, the entry that it makes, and what is
+ * wrong with it, field by field.
  */
-import { entryProblems } from '../../shared/node-entry.ts';
+import { entryProblems, type NodeEntry } from '../../shared/node-entry.ts';
+import {
+  entryFrom,
+  NODE_FIELDS,
+  valuesOf,
+  type NodeField,
+  type NodeKey,
+  type NodeValue,
+} from '../../shared/node-fields.ts';
 import { nameOf } from './node-text.ts';
-
-export interface NodeField {
-  readonly key: NodeKey;
-  readonly title: string;
-  readonly hint?: string;
-  /** What counts where nothing is given. */
-  readonly placeholder?: string;
-  readonly lines?: boolean;
-}
-
-export const MAIN_FIELDS: readonly NodeField[] = [
-  { key: 'name', title: 'Name in specs' },
-  { key: 'user', title: 'User' },
-  { key: 'port', title: 'Port' },
-  { key: 'identity', title: 'Private key file' },
-];
-
-export const MORE_FIELDS: readonly NodeField[] = [
-  { key: 'jump', title: 'Jump hosts', hint: 'With commas between them' },
-  { key: 'labels', title: 'Labels', hint: 'With commas between them' },
-  {
-    key: 'address',
-    title: 'Address for other machines',
-    hint: 'Where ranks elsewhere find its ranks',
-    placeholder: 'as SSH reaches it',
-  },
-  {
-    key: 'ports',
-    title: 'Ports for ranks',
-    hint: 'Those that its firewall lets pass, as 20000-20100',
-    placeholder: 'any',
-  },
-];
-
-export const SLURM_FIELDS: readonly NodeField[] = [
-  { key: 'partition', title: 'Partition', placeholder: 'the default one' },
-  { key: 'account', title: 'Account', placeholder: 'your default' },
-  {
-    key: 'time',
-    title: 'Time limit',
-    placeholder: 'the partition’s',
-    hint: 'Minutes, or 2:00:00, or 1-12:00:00',
-  },
-  { key: 'nodes', title: 'Nodes of a run', placeholder: 'as many as needed' },
-  { key: 'ranksPerNode', title: 'Ranks on a node, at most', placeholder: 'all' },
-  { key: 'cpusPerNode', title: 'Cores on each node', placeholder: 'one for a rank' },
-  { key: 'gpusPerNode', title: 'GPUs on each node', placeholder: 'none' },
-  {
-    key: 'setup',
-    title: 'Setup lines',
-    hint: 'Shell before each rank, as module load cuda',
-    lines: true,
-  },
-  {
-    key: 'options',
-    title: 'Other options of sbatch',
-    hint: 'One a line, as --qos=high',
-    lines: true,
-  },
-];
-
-const KEYS = [
-  'host',
-  'name',
-  'user',
-  'port',
-  'identity',
-  'jump',
-  'labels',
-  'address',
-  'ports',
-  'partition',
-  'account',
-  'time',
-  'nodes',
-  'ranksPerNode',
-  'cpusPerNode',
-  'gpusPerNode',
-  'setup',
-  'options',
-  'transport',
-] as const;
-export type NodeKey = (typeof KEYS)[number];
 
 /** What was typed, and whether it is a Slurm login node. */
 export type NodeForm = Record<NodeKey, string> & { isSlurm: boolean };
 
 export const emptyNodeForm = (): NodeForm => ({
-  ...(Object.fromEntries(KEYS.map((key) => [key, ''])) as Record<NodeKey, string>),
+  ...(Object.fromEntries(NODE_FIELDS.map(({ key }) => [key, ''])) as Record<
+    NodeKey,
+    string
+  >),
   transport: 'auto',
   isSlurm: false,
 });
 
-/** The entry that the form makes, right or wrong. Empty fields are left out. */
-export function entryOf(form: NodeForm): Record<string, unknown> {
-  const text = (key: NodeKey): string => form[key].trim();
-  const given = (...keys: readonly NodeKey[]): Record<string, string> =>
-    Object.fromEntries(
-      keys.flatMap((key) => (text(key) === '' ? [] : [[key, text(key)]])),
-    );
-  return {
-    name: text('name') === '' ? nameOf(text('host')) : text('name'),
-    destination: destinationOf(text('host'), text('user'), text('port')),
-    identities: Object.values(given('identity')),
-    ...given('jump', 'address', 'ports'),
-    ...(text('transport') === 'auto' ? {} : { transport: text('transport') }),
-    labels: partsOf(text('labels'), ','),
-    ...(form.isSlurm
-      ? {
-          slurm: {
-            ...given('partition', 'account', 'time'),
-            ...numbersIn(given('nodes', 'ranksPerNode', 'cpusPerNode', 'gpusPerNode')),
-            setup: partsOf(form.setup, '\n'),
-            options: partsOf(form.options, '\n'),
-          },
-        }
-      : {}),
-  };
+/** The form of a machine that is there. */
+export function formOf(entry: NodeEntry): NodeForm {
+  const { fields, slurm } = valuesOf(entry);
+  const form = { ...emptyNodeForm(), isSlurm: slurm };
+  for (const field of NODE_FIELDS) {
+    const value = fields[field.key];
+    if (value !== undefined) form[field.key] = textOf(field, value);
+  }
+  return form;
+}
+
+/**
+ * The entry that the form makes, right or wrong. Empty fields are left out.
+ * @param base the entry that is changed: what was not touched stays as it is
+ */
+export function entryOf(form: NodeForm, base?: NodeEntry): Record<string, unknown> {
+  const was = base === undefined ? {} : valuesOf(base).fields;
+  const fields = Object.fromEntries(
+    NODE_FIELDS.flatMap((field) => {
+      const { key } = field;
+      const before = was[key];
+      const isAsBefore = before !== undefined && form[key] === textOf(field, before);
+      const value = isAsBefore ? before : valueOf(field, form[key]);
+      return value === undefined ? [] : [[key, value] as const];
+    }),
+  );
+  const name = fields['name'] ?? nameOf(form.host.trim());
+  return entryFrom({ fields: { ...fields, name }, slurm: form.isSlurm }, base);
 }
 
 /** What is wrong, by field; as far as that can be told here. */
-export function formProblems(form: NodeForm): ReadonlyMap<NodeKey, string> {
+export function formProblems(
+  form: NodeForm,
+  base?: NodeEntry,
+): ReadonlyMap<NodeKey, string> {
   const problems = new Map<NodeKey, string>();
   const port = form.port.trim();
   if (
@@ -134,7 +68,7 @@ export function formProblems(form: NodeForm): ReadonlyMap<NodeKey, string> {
   )
     problems.set('port', `"${port}" is not valid: a number from 1 to 65535`);
   if (form.host.trim() === '') problems.set('host', 'it is missing');
-  for (const { path, message } of entryProblems(entryOf(form))) {
+  for (const { path, message } of entryProblems(entryOf(form, base))) {
     const key = fieldOf(path);
     // Without a host there is no name that could be suggested.
     const follows = key === 'name' && form.name.trim() === '' && problems.has('host');
@@ -144,32 +78,32 @@ export function formProblems(form: NodeForm): ReadonlyMap<NodeKey, string> {
 }
 
 /** The field of a value of the entry, by its path as errors name it. */
-export function fieldOf(path: string | undefined): NodeKey | undefined {
-  if (path === 'destination') return 'host';
-  if (path === 'identities') return 'identity';
-  const key = path?.replace(/^slurm\./, '');
-  return KEYS.find((known) => known === key);
+export const fieldOf = (path: string | undefined): NodeKey | undefined =>
+  NODE_FIELDS.find((field) => field.path === path)?.key;
+
+/** Several lines: one is given each a line, and there are some. */
+export const hasLines = ({ key, separator }: NodeField, form: NodeForm): boolean =>
+  separator === '\n' && (key !== 'identity' || form.identity.includes('\n'));
+
+const textOf = ({ separator }: NodeField, value: NodeValue): string =>
+  typeof value === 'object'
+    ? value.join(separator === ',' ? ', ' : separator)
+    : String(value);
+
+function valueOf({ kind, separator }: NodeField, text: string): NodeValue | undefined {
+  const trimmed = text.trim();
+  if (trimmed === '') return undefined;
+  switch (kind) {
+    case 'text':
+      return trimmed;
+    case 'count':
+      // What is no number stays as it was typed, for the check to name it.
+      return /^-?\d+(\.\d+)?$/.test(trimmed) ? Number(trimmed) : trimmed;
+    case 'list': {
+      const parts = text.split(separator!).map((part) => part.trim());
+      return parts.filter((part) => part !== '');
+    }
+    default:
+      return kind satisfies never;
+  }
 }
-
-function destinationOf(host: string, user: string, port: string): string {
-  const bracketed = host.includes(':') && port !== '' ? `[${host}]` : host;
-  if (host === '') return '';
-  return (user === '' ? '' : `${user}@`) + bracketed + (port === '' ? '' : `:${port}`);
-}
-
-const partsOf = (text: string, separator: string): readonly string[] =>
-  text
-    .split(separator)
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
-
-/** What is no number stays as it was typed, for the check to name it. */
-const numbersIn = (
-  given: Readonly<Record<string, string>>,
-): Record<string, number | string> =>
-  Object.fromEntries(
-    Object.entries(given).map(([key, text]) => [
-      key,
-      /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text,
-    ]),
-  );

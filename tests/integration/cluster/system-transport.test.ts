@@ -123,7 +123,7 @@ test('with the built-in client it names the other one', async () => {
   const { code, stderr } = await home.run(['nodes', 'check', 'bare', ...accept]);
   expect(code).toBe(1);
   expect(stderr).toMatch(/^gradwire: SSH_AUTH_FAILED: /);
-  expect(stderr).toContain('add bare anew with --transport system');
+  expect(stderr).toContain('gradwire nodes edit bare --transport system');
   const listed = await home.run(['nodes', 'list', '--json']);
   expect(listed.stdout).toContain('"transport":"builtin"');
 });

@@ -135,3 +135,44 @@ it('its end closes everything', async () => {
   expect(await connection.closed).toEqual({ error: undefined });
   await expect.poll(() => server.sessions()).toEqual([]);
 });
+
+it('a retired target’s connection is given to nobody any more', async () => {
+  await using pool = new SshPool();
+  const questions = answering();
+  const target = server.target({ identities: [locked] });
+  const held = await pool.acquire(target, { questions });
+  pool.retire(target);
+  // Who has it keeps it, to the end.
+  expect((await held.connection.run('echo here')).stdout).toBe('here\n');
+  await expect(pool.acquire(target)).rejects.toMatchObject({ code: 'SSH_AUTH_NEEDED' });
+  const next = await pool.acquire(target, { questions });
+  expect(next.connection).not.toBe(held.connection);
+  expect(questions.count).toBe(2);
+  held[Symbol.dispose]();
+  expect(await held.connection.closed).toEqual({ error: undefined });
+  expect(next.connection.isOpen).toBe(true);
+});
+
+it('retired, an attempt ends with its question, and what nobody holds is closed', async () => {
+  await using pool = new SshPool();
+  const asked = Promise.withResolvers<AbortSignal | undefined>();
+  const questions: SshQuestions = {
+    hostKey: () => Promise.resolve('refuse'),
+    secrets: (_, signal) => {
+      asked.resolve(signal);
+      return new Promise(() => undefined);
+    },
+  };
+  const target = server.target({ identities: [locked] });
+  const opening = pool.acquire(target, { questions });
+  const signal = await asked.promise;
+  pool.retire(target);
+  await expect(opening).rejects.toMatchObject({ code: 'ABORTED' });
+  expect(signal?.aborted).toBe(true);
+
+  const other = server.target();
+  const lease = await pool.acquire(other);
+  lease[Symbol.dispose]();
+  pool.retire(other);
+  expect(await lease.connection.closed).toEqual({ error: undefined });
+});

@@ -1,28 +1,38 @@
 /** The links to nodes follow the inventory, which commands change while the app runs. */
 import { expect, test } from 'vitest';
+import { failure } from '../../../src/shared/errors.ts';
 import { ownPorts } from '../../../src/main/cluster/port-forwarding.ts';
 import { NodeSet } from '../../../src/main/cluster/node-set.ts';
-import type { NodeAccess } from '../../../src/main/cluster/node-link.ts';
+import type { LinkEvents, NodeAccess } from '../../../src/main/cluster/node-link.ts';
 
 const events = () => ({
   push: () => undefined,
   restored: () => Promise.resolve(),
   wanted: () => false,
+  followed: () => false,
   trouble: () => undefined,
   changed: () => undefined,
 });
 
-function inventory(machines: Map<string, string>): NodeSet {
+function inventory(
+  machines: Map<string, string>,
+  more: Partial<NodeAccess> = {},
+  told: () => Partial<LinkEvents> = () => ({}),
+): NodeSet {
   const access = (name: string): NodeAccess | undefined => {
     const identity = machines.get(name);
     if (identity === undefined) return undefined;
     const fail = () => Promise.reject(new Error('never connected here'));
     const addresses = () => ({ there: identity });
     const forwardPorts = () => Promise.resolve(ownPorts());
-    return { name, identity, addresses, forwardPorts, find: fail, ensure: fail };
+    const ways = { addresses, forwardPorts, find: fail, ensure: fail };
+    return { name, identity, ...ways, ...more };
   };
   const names = () => [...machines.keys()];
-  return new NodeSet({ lead: 'here', names, access }, events);
+  return new NodeSet({ lead: 'here', names, access }, () => ({
+    ...events(),
+    ...told(),
+  }));
 }
 
 test('a link stays as long as its machine does', () => {
@@ -57,5 +67,37 @@ test('a machine that was removed is unknown, and another one is suggested', () =
       next: 'Did you mean "bix"?',
     }) as Error,
   );
+  expect([...nodes]).toEqual([]);
+});
+
+test('settings are those of now, over the same link', () => {
+  const settings: { ports?: NodeAccess['ports'] } = {};
+  const machines = new Map([['box', 'box.lab']]);
+  const nodes = inventory(machines, settings);
+  const link = nodes.named('box');
+  expect(link.ports).toBeUndefined();
+  settings.ports = { first: 2000, last: 2010 };
+  const again = inventory(machines, settings).named('box');
+  link.configure(again);
+  expect(link.ports).toEqual(settings.ports);
+});
+
+test('where runs are followed the new link is connected at once, the old one no more', async () => {
+  const machines = new Map([['box', 'box.lab']]);
+  const asked = Promise.withResolvers<undefined>();
+  const ensure = (): Promise<never> => {
+    asked.resolve(undefined);
+    return Promise.reject(failure('SSH_UNREACHABLE', 'no route to host'));
+  };
+  const nodes = inventory(machines, { ensure }, () => ({ followed: () => true }));
+  const link = nodes.named('box');
+  machines.set('box', 'new-box.lab');
+  nodes.look();
+  await asked.promise;
+  const [next] = nodes;
+  expect(next).not.toBe(link);
+  expect(link.state).toEqual({ connection: 'idle' });
+  machines.delete('box');
+  nodes.look();
   expect([...nodes]).toEqual([]);
 });

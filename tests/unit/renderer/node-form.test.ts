@@ -4,13 +4,17 @@ import {
   emptyNodeForm,
   entryOf,
   fieldOf,
+  formOf,
   formProblems,
-  MAIN_FIELDS,
-  MORE_FIELDS,
-  SLURM_FIELDS,
   type NodeForm,
 } from '../../../src/renderer/state/node-form.ts';
 import { parseNodeEntry } from '../../../src/shared/node-entry.ts';
+import {
+  MAIN_FIELDS,
+  MORE_FIELDS,
+  NODE_FIELDS,
+  SLURM_FIELDS,
+} from '../../../src/shared/node-fields.ts';
 
 const filled = (given: Partial<NodeForm>): NodeForm => ({
   ...emptyNodeForm(),
@@ -49,6 +53,56 @@ describe('the entry', () => {
   test('has nothing of Slurm where the box is not ticked', () => {
     expect(entryOf(filled({ partition: 'gpu' }))).not.toHaveProperty('slurm');
     expect(problemsOf({ time: 'soon' })).toEqual({});
+  });
+});
+
+describe('the form of a machine that is there', () => {
+  const hpc = parseNodeEntry({
+    ...{
+      name: 'hpc',
+      destination: 'me@[fd00::2]:2222',
+      jump: 'a,b',
+      address: 'fd00::9',
+    },
+    ...{
+      identities: ['/k/1', '/k, 2'],
+      labels: ['one, two', 'b'],
+      transport: 'system',
+    },
+    ...{ configFile: '/etc/other', ports: '2000-2010' },
+    slurm: { nodes: 2, setup: ['  indented', 'b'], options: ['--qos=x'] },
+  });
+
+  test('shows all of it', () => {
+    const form = formOf(hpc);
+    expect(form).toMatchObject({
+      ...{ host: 'fd00::2', user: 'me', port: '2222', name: 'hpc', jump: 'a, b' },
+      ...{ identity: '/k/1\n/k, 2', nodes: '2', isSlurm: true, transport: 'system' },
+    });
+    const shown = NODE_FIELDS.filter(({ key }) => form[key] === '').map(
+      ({ key }) => key,
+    );
+    expect(shown).toEqual([
+      ...['partition', 'account', 'time', 'ranksPerNode', 'cpusPerNode', 'gpusPerNode'],
+    ]);
+  });
+
+  test('leaves what is not touched as it is, also what a field cannot tell', () => {
+    expect(parseNodeEntry(entryOf(formOf(hpc), hpc))).toEqual(hpc);
+    const form = { ...formOf(hpc), host: 'new.lab', jump: '', setup: 'a' };
+    expect(formProblems(form, hpc).size).toBe(0);
+    expect(parseNodeEntry(entryOf(form, hpc))).toEqual({
+      ...hpc,
+      ...{ destination: 'me@new.lab:2222', jump: undefined },
+      slurm: { ...hpc.slurm, setup: ['a'] },
+    });
+  });
+
+  test('has another list where its text is another', () => {
+    const form = { ...formOf(hpc), labels: 'one, two', isSlurm: false };
+    const changed = entryOf(form, hpc);
+    expect(changed).toMatchObject({ labels: ['one', 'two'] });
+    expect(changed).not.toHaveProperty('slurm');
   });
 });
 

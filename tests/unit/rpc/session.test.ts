@@ -42,6 +42,11 @@ const EXAMPLES: { readonly [K in keyof AppApi]: Parameters<AppApi[K]> } = {
   nodes: [],
   importableHosts: [],
   addNode: [{ name: 'box', destination: 'box.lab' }],
+  editNode: [
+    'box',
+    { name: 'crate', destination: 'box.lab' },
+    { shown: { name: 'box', destination: 'box' }, sameMachine: true },
+  ],
   removeNode: ['box'],
   checkNode: ['box'],
   deployNode: ['box'],

@@ -100,6 +100,8 @@ export class SmallCore implements ServedCore {
     nodes: () => this.#answer('nodes', [], []),
     importableHosts: () => this.#answer('importableHosts', [], ['box']),
     addNode: (entry) => this.#answer('addNode', [entry], undefined),
+    editNode: (name, entry, edit) =>
+      this.#answer('editNode', [name, entry, edit], undefined),
     removeNode: (name) => this.#answer('removeNode', [name], undefined),
     checkNode: (name) => this.#answer('checkNode', [name], undefined),
     deployNode: (name) => this.#answer('deployNode', [name], undefined),

@@ -3,6 +3,7 @@
  * is one, else read by our own parser. Every jump host is resolved in its turn.
  */
 import { existsSync } from 'node:fs';
+import { isIP } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { failure } from '../../../shared/errors.ts';
@@ -129,10 +130,11 @@ async function resolveHost(
     .map(([keyword, value]) => `${name}: ${keyword} ${value} is not read`);
 
   const hostName = first('hostname');
-  const host =
+  const host = plainAddress(
     hostName === undefined || expanded
       ? (hostName ?? name)
-      : expandTokens(hostName, { h: name });
+      : expandTokens(hostName, { h: name }),
+  );
   const port = destination.port ?? numberOf(first('port'), DEFAULT_PORT, name);
   const user = destination.user ?? first('user') ?? os.userInfo().username;
   const hostKeyAlias = first('hostkeyalias');
@@ -192,6 +194,12 @@ async function resolveHost(
     notRead,
   });
   return target;
+}
+
+/** As `ssh -G` spells an IPv6 address, and known_hosts files have it. */
+function plainAddress(host: string): string {
+  if (isIP(host) !== 6 || host.includes('%')) return host;
+  return URL.parse(`http://[${host}]`)?.hostname.slice(1, -1) ?? host;
 }
 
 /** As OpenSSH's -J: the first jump may have jumps of its own, the others follow it. */

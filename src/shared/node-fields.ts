@@ -1,0 +1,252 @@
+/**
+ * What can be said of a machine: the options of `nodes add` and `nodes edit`, and the fields
+ * of the app's form, are made from this one list, and so is the entry from what was given.
+ */
+import { joinDestination, splitDestination } from './destination.ts';
+import type { NodeEntry } from './node-entry.ts';
+import { TRANSPORT_CHOICES } from './ssh-transport.ts';
+
+export type NodeKey =
+  | 'host'
+  | 'name'
+  | 'user'
+  | 'port'
+  | 'identity'
+  | 'jump'
+  | 'transport'
+  | 'labels'
+  | 'address'
+  | 'ports'
+  | SlurmKey;
+
+export type SlurmKey =
+  | 'partition'
+  | 'account'
+  | 'time'
+  | 'nodes'
+  | 'ranksPerNode'
+  | 'cpusPerNode'
+  | 'gpusPerNode'
+  | 'setup'
+  | 'options';
+
+export interface NodeField {
+  readonly key: NodeKey;
+  /** Where its value is in the entry, as errors name it. */
+  readonly path: string;
+  readonly kind: 'text' | 'count' | 'list';
+  /** Of its option, as commander takes them. */
+  readonly flags: string;
+  readonly description: string;
+  readonly choices?: readonly string[];
+  readonly title: string;
+  readonly hint?: string;
+  /** What counts where nothing is given. */
+  readonly placeholder?: string;
+  /** Between the parts of a list in the form. */
+  readonly separator?: ',' | '\n';
+}
+
+/** How it is reached, and what it is called. */
+export const MAIN_FIELDS: readonly NodeField[] = [
+  {
+    ...{ key: 'name', path: 'name', kind: 'text', title: 'Name in specs' },
+    flags: '--name <name>',
+    description: 'the name that specs give in world.nodes',
+  },
+  {
+    ...{ key: 'user', path: 'destination', kind: 'text', title: 'User' },
+    flags: '--user <user>',
+    description: 'account there',
+  },
+  {
+    ...{ key: 'port', path: 'destination', kind: 'text', title: 'Port' },
+    flags: '--port <port>',
+    description: 'port of its SSH server',
+  },
+  {
+    ...{ key: 'identity', path: 'identities', kind: 'list', separator: '\n' },
+    title: 'Private key file',
+    flags: '--identity <file>',
+    description: 'private key to try first; repeat it',
+  },
+];
+
+export const HOST_FIELD: NodeField = {
+  ...{ key: 'host', path: 'destination', kind: 'text' },
+  title: 'Host: name, address or Host of ~/.ssh/config',
+  flags: '--host <host>',
+  description: 'name or address, or a Host of ~/.ssh/config',
+};
+
+export const TRANSPORT_FIELD: NodeField = {
+  ...{ key: 'transport', path: 'transport', kind: 'text' },
+  title: 'SSH connection made by',
+  flags: '--transport <who>',
+  description:
+    'who speaks SSH: the built-in client, or the system’s ssh (Kerberos, certificates, …)',
+  choices: TRANSPORT_CHOICES,
+};
+
+/** What is rarely needed. */
+export const MORE_FIELDS: readonly NodeField[] = [
+  {
+    ...{ key: 'jump', path: 'jump', kind: 'list', separator: ',' },
+    title: 'Jump hosts',
+    hint: 'With commas between them',
+    flags: '--jump <host>',
+    description: 'host in between; repeat it for more',
+  },
+  {
+    ...{ key: 'labels', path: 'labels', kind: 'list', separator: ',' },
+    title: 'Labels',
+    hint: 'With commas between them',
+    flags: '--label <text>',
+    description: 'for your own order; repeat it',
+  },
+  {
+    ...{ key: 'address', path: 'address', kind: 'text' },
+    title: 'Address for other machines',
+    hint: 'Where ranks elsewhere find its ranks',
+    placeholder: 'as SSH reaches it',
+    flags: '--address <address>',
+    description: 'where other machines reach it, if not by SSH’s',
+  },
+  {
+    ...{ key: 'ports', path: 'ports', kind: 'text' },
+    title: 'Ports for ranks',
+    hint: 'Those that its firewall lets pass, as 20000-20100',
+    placeholder: 'any',
+    flags: '--ports <range>',
+    description: 'that its ranks may listen on, as 20000-20100',
+  },
+];
+
+export const SLURM_FIELDS: readonly (NodeField & { readonly key: SlurmKey })[] = [
+  {
+    ...{ key: 'partition', path: 'slurm.partition', kind: 'text' },
+    ...{ title: 'Partition', placeholder: 'the default one' },
+    ...{ flags: '--partition <name>', description: 'with --slurm: the partition' },
+  },
+  {
+    ...{ key: 'account', path: 'slurm.account', kind: 'text' },
+    ...{ title: 'Account', placeholder: 'your default' },
+    ...{ flags: '--account <name>', description: 'with --slurm: the account' },
+  },
+  {
+    ...{ key: 'time', path: 'slurm.time', kind: 'text' },
+    ...{ title: 'Time limit', placeholder: 'the partition’s' },
+    hint: 'Minutes, or 2:00:00, or 1-12:00:00',
+    flags: '--time <limit>',
+    description: 'with --slurm: time of an allocation, as for sbatch',
+  },
+  {
+    ...{ key: 'nodes', path: 'slurm.nodes', kind: 'count' },
+    ...{ title: 'Nodes of a run', placeholder: 'as many as needed' },
+    flags: '--nodes <count>',
+    description: 'with --slurm: compute nodes of a run',
+  },
+  {
+    ...{ key: 'ranksPerNode', path: 'slurm.ranksPerNode', kind: 'count' },
+    ...{ title: 'Ranks on a node, at most', placeholder: 'all' },
+    flags: '--ranks-per-node <count>',
+    description: 'with --slurm: ranks on each',
+  },
+  {
+    ...{ key: 'cpusPerNode', path: 'slurm.cpusPerNode', kind: 'count' },
+    ...{ title: 'Cores on each node', placeholder: 'one for a rank' },
+    flags: '--cpus-per-node <count>',
+    description: 'with --slurm: cores on each',
+  },
+  {
+    ...{ key: 'gpusPerNode', path: 'slurm.gpusPerNode', kind: 'count' },
+    ...{ title: 'GPUs on each node', placeholder: 'none' },
+    flags: '--gpus-per-node <count>',
+    description: 'with --slurm: GPUs on each',
+  },
+  {
+    ...{ key: 'setup', path: 'slurm.setup', kind: 'list', separator: '\n' },
+    ...{ title: 'Setup lines', hint: 'Shell before each rank, as module load cuda' },
+    flags: '--setup <line>',
+    description: 'with --slurm: shell before a rank; repeat it',
+  },
+  {
+    ...{ key: 'options', path: 'slurm.options', kind: 'list', separator: '\n' },
+    ...{ title: 'Other options of sbatch', hint: 'One a line, as --qos=high' },
+    flags: '--sbatch <option>',
+    description: 'with --slurm: another option, --sbatch=--qos=high; repeat it',
+  },
+];
+
+export const NODE_FIELDS: readonly NodeField[] = [
+  HOST_FIELD,
+  ...MAIN_FIELDS,
+  ...MORE_FIELDS,
+  TRANSPORT_FIELD,
+  ...SLURM_FIELDS,
+];
+
+/**
+ * What is given of a machine; what is not is left out. A count may be a text that is no
+ * number: the check of the entry names it.
+ */
+export interface NodeValues {
+  readonly fields: Readonly<Partial<Record<NodeKey, NodeValue>>>;
+  /** It is the login node of a Slurm cluster; settings of Slurm count only then. */
+  readonly slurm: boolean;
+}
+export type NodeValue = string | number | readonly string[];
+
+/**
+ * The entry that values make, right or wrong.
+ * @param base the entry that is changed: what no field tells of it stays
+ */
+export function entryFrom(
+  { fields, slurm }: NodeValues,
+  base?: NodeEntry,
+): Record<string, unknown> {
+  const text = (key: NodeKey): string | undefined => fields[key]?.toString();
+  const list = (key: NodeKey): readonly string[] =>
+    (fields[key] as readonly string[] | undefined) ?? [];
+  const given = (...keys: readonly NodeKey[]): Record<string, NodeValue> =>
+    Object.fromEntries(
+      keys.flatMap((key) => (fields[key] === undefined ? [] : [[key, fields[key]]])),
+    );
+  const [user, port] = [text('user'), text('port')];
+  const destination = joinDestination({
+    ...splitDestination(text('host') ?? ''),
+    ...(user === undefined ? {} : { user }),
+    ...(port === undefined ? {} : { port }),
+  });
+  const jump = list('jump').join(',');
+  return {
+    ...given('name'),
+    destination,
+    identities: list('identity'),
+    ...(jump === '' ? {} : { jump }),
+    ...(base?.configFile === undefined ? {} : { configFile: base.configFile }),
+    ...(text('transport') === 'auto' ? {} : given('transport')),
+    labels: list('labels'),
+    ...given('address', 'ports'),
+    ...(slurm ? { slurm: given(...SLURM_FIELDS.map(({ key }) => key)) } : {}),
+  };
+}
+
+/** What an entry says, by field: `entryFrom` makes it again. */
+export function valuesOf(entry: NodeEntry): NodeValues {
+  const { slurm, name, identities, jump, labels, address, ports, transport } = entry;
+  const fields: Readonly<Partial<Record<NodeKey, NodeValue | undefined>>> = {
+    ...splitDestination(entry.destination),
+    ...{ name, identity: identities, jump: jump?.split(','), labels, address, ports },
+    ...{ transport, ...slurm },
+  };
+  return {
+    fields: Object.fromEntries(
+      Object.entries(fields).filter(
+        ([, value]) =>
+          value !== undefined && !(typeof value === 'object' && value.length === 0),
+      ),
+    ),
+    slurm: slurm !== undefined,
+  };
+}

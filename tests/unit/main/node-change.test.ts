@@ -1,0 +1,135 @@
+/** What may be changed of a machine, and when: a real store. */
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { changeNode } from '../../../src/main/runs/node-change.ts';
+import { RunStore } from '../../../src/main/store/run-store.ts';
+import {
+  parseNodeEntry,
+  wayTo,
+  type NodeEntry,
+} from '../../../src/shared/node-entry.ts';
+import type { RunRecord } from '../../../src/shared/records.ts';
+import { sampleSpec, started } from './sample-records.ts';
+
+let store: RunStore;
+beforeEach(() => {
+  store = RunStore.open(':memory:');
+  vi.useFakeTimers({ toFake: ['Date'] });
+  for (const name of ['first', 'box', 'last']) {
+    vi.setSystemTime(Date.now() + 1);
+    store.nodes.add(
+      parseNodeEntry({ name, destination: `${name}.lab`, labels: ['a'] }),
+    );
+  }
+});
+afterEach(() => {
+  vi.useRealTimers();
+  store.close();
+});
+
+const names = (): readonly string[] => store.nodes.list().map(({ name }) => name);
+
+function change(
+  to: Partial<NodeEntry>,
+  options: Parameters<typeof changeNode>[3] = {},
+): void {
+  const before = store.nodes.named('box');
+  changeNode(store, before, parseNodeEntry({ ...before, ...to }), options);
+}
+
+function useBox(): void {
+  const spec = sampleSpec({ world: { ranks: 2, nodes: ['this-computer', 'box'] } });
+  store.create({ id: 'run1', spec, switches: [], createdAt: 1 });
+}
+
+const code = (wanted: string) => expect.objectContaining({ code: wanted }) as Error;
+
+/** By whether a run has ranks there, and whether it is said to be the same machine. */
+const TABLE: readonly (readonly [Partial<NodeEntry>, string, boolean, boolean])[] = [
+  [{ labels: [] }, 'labels', true, true],
+  [{ ports: '2000-2010' }, 'ports', true, true],
+  [{ address: '10.0.0.9' }, 'address', true, true],
+  [{ identities: ['/k'] }, 'identities', true, true],
+  [{ transport: 'system' }, 'transport', true, true],
+  [{ destination: 'me@box.lab' }, 'destination', false, true],
+  [{ destination: 'box.lab:2222' }, 'destination', false, true],
+  [{ destination: '10.0.0.3' }, 'destination', false, true],
+  [{ jump: 'gate' }, 'jump', false, true],
+  [{ name: 'crate' }, 'name', false, false],
+  [{ slurm: { setup: [], options: [] } }, 'slurm', false, false],
+];
+
+describe.each(TABLE)('%j', (to, place, inUse, sameMachine) => {
+  test('may be changed where nothing needs the machine', () => {
+    change(to);
+    expect(store.nodes.named(to.name ?? 'box')).toMatchObject(to);
+  });
+
+  test.each([
+    [false, inUse],
+    [true, sameMachine],
+  ])('while a run has ranks there, same machine %j: %j', (said, may) => {
+    useBox();
+    const before = store.nodes.list();
+    if (may) {
+      change(to, { sameMachine: said });
+      expect(store.nodes.named('box')).toMatchObject(to);
+    } else {
+      expect(() => change(to, { sameMachine: said })).toThrow(
+        expect.objectContaining({ code: 'NODE_IN_USE', place }) as Error,
+      );
+      expect(store.nodes.list()).toEqual(before);
+    }
+  });
+});
+
+test('records that wait there count as a use', () => {
+  useBox();
+  const error = { code: 'PEER_LOST', kind: 'failure', message: 'gone' } as const;
+  store.append('run1', [{ sequence: 1, record: started }], { node: 'box' });
+  const failed: RunRecord = { type: 'failed', at: 2, error };
+  store.append('run1', [{ sequence: 1, record: failed }], { node: 'this-computer' });
+  store.endEarly('run1');
+  expect(store.unended()).toEqual([]);
+  expect(store.missingJournals()).toEqual([{ run: 'run1', node: 'box' }]);
+  expect(() => change({ destination: 'other' })).toThrow(/are not stored here/);
+  change({ labels: ['b'] });
+});
+
+test('settings of Slurm may be changed at any time', () => {
+  change({ slurm: { nodes: 1, setup: [], options: [] } });
+  useBox();
+  change({ slurm: { nodes: 2, setup: ['module load cuda'], options: [] } });
+  expect(store.nodes.named('box').slurm).toMatchObject({ nodes: 2 });
+});
+
+test('a new name keeps its place and what was measured, and is nobody else’s', () => {
+  const [first, box] = store.nodes.list();
+  const link = {
+    ...{ from: 'first', to: 'box' },
+    measure: {
+      ...{ alpha: 1e-5, beta: 1e-9, measuredAt: 1, transport: 'native' as const },
+      ...{ addresses: { from: '10.0.0.1', to: '10.0.0.2' }, encrypted: true },
+    },
+  };
+  store.links.put(link, wayTo(first!), wayTo(box!));
+  store.links.put({ ...link, from: 'first', to: 'crate' }, 'old', 'old');
+  expect(() => change({ name: 'last' })).toThrow(code('NODE_EXISTS'));
+  change({ name: 'crate' });
+  expect(names()).toEqual(['first', 'crate', 'last']);
+  const known = [first!, store.nodes.named('crate')].map((entry) => ({
+    name: entry.name,
+    identity: wayTo(entry),
+  }));
+  expect(store.links.among(known)).toMatchObject([{ from: 'first', to: 'crate' }]);
+  expect(() => store.nodes.named('box')).toThrow(code('NODE_UNKNOWN'));
+});
+
+test('what somebody else has changed meanwhile is not overwritten', () => {
+  const seen = store.nodes.named('box');
+  change({ labels: ['theirs'] });
+  const mine = { ...seen, labels: ['mine'] };
+  expect(() => changeNode(store, seen, mine)).toThrow(code('NODE_CHANGED'));
+  expect(store.nodes.named('box').labels).toEqual(['theirs']);
+  store.nodes.remove('box');
+  expect(() => changeNode(store, seen, mine)).toThrow(code('NODE_UNKNOWN'));
+});
