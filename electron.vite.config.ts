@@ -6,6 +6,7 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'electron-vite';
 import path from 'node:path';
+import { precompressed } from './scripts/precompressed.ts';
 import { xtermStyles } from './scripts/xterm-styles.ts';
 
 const root = import.meta.dirname;
@@ -47,7 +48,7 @@ export default defineConfig({
     root: path.join(root, 'src/renderer'),
     // Relative addresses: the same files are served over app:// and http://.
     base: './',
-    plugins: [svelte({ configFile: false }), xtermStyles(root)],
+    plugins: [svelte({ configFile: false }), xtermStyles(root), precompressed()],
     build: {
       outDir: out('renderer'),
       emptyOutDir: true,
@@ -55,13 +56,18 @@ export default defineConfig({
       sourcemap: false,
       // Inlined data: URLs for scripts or fonts would need a wider CSP.
       assetsInlineLimit: 0,
-      // In kB. It comes from this computer: one file is the fastest to load. Terminals are
-      // another, for those who open one.
-      chunkSizeWarningLimit: 1000,
+      // In kB, plain. What a page loads in all has a test (tests/integration/serve).
+      chunkSizeWarningLimit: 500,
+      // Which file needs which, for that test; no host gives it out.
+      manifest: true,
       rollupOptions: {
         input: path.join(root, 'src/renderer/index.html'),
         // Compiling Svelte takes most of the build: known, and no cause for a warning.
         checks: { pluginTimings: false },
+        output: {
+          // What views share is one file, not one for each icon.
+          codeSplitting: { groups: [{ name: 'common', minShareCount: 2 }] },
+        },
       },
     },
   },

@@ -255,6 +255,7 @@ export const rooms = {
     'agent/training',
     'agent/training/models',
     'agent/training/inspect',
+    'agent/training/synthetic',
     SHARED,
   ],
   'agent/supervisor': [

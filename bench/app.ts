@@ -5,6 +5,7 @@
 import { parseArgs } from 'node:util';
 import { measureCluster } from './app/cluster.ts';
 import { measureDashboard } from './app/dashboard.ts';
+import { measureFirstPaint } from './app/first-paint.ts';
 import { measureIterations } from './app/iteration.ts';
 import { measureMain } from './app/main-memory.ts';
 import { measureStart } from './app/start.ts';
@@ -26,6 +27,7 @@ printMeasurements(
         ...(await measureStart()),
         ...(await measureIterations()),
         ...(await measureTimers()),
+        ...(await measureFirstPaint()),
         ...(await measureDashboard()),
       ],
   values.json,

@@ -65,6 +65,7 @@ export {
   type AllreduceTask,
 } from './allreduce/allreduce-files.ts';
 export { forecastSpec, type Candidate } from './forecast/forecast-spec.ts';
+export { layerRates, type LayerRate, type LayerRates } from './forecast/layer-rates.ts';
 export { measureNetwork } from './probe/measure-network.ts';
 export { GroupStream, type AllreduceOptions } from './allreduce/group-stream.ts';
 export {

@@ -33,6 +33,7 @@ import { withWorkspace } from '../session/workspace.ts';
 import { bytes } from '../text/quantities.ts';
 import { repeated } from '../text/repeated.ts';
 import { textTable } from '../text/text-table.ts';
+import { planRates } from './plan-rates.ts';
 
 interface PlanOptions {
   readonly set: readonly string[];
@@ -40,6 +41,7 @@ interface PlanOptions {
   readonly network?: string;
   readonly compute?: number;
   readonly all: boolean;
+  readonly rates?: 'scalecom';
   readonly json: boolean;
 }
 
@@ -73,6 +75,14 @@ export function addPlanCommand(program: Command): void {
       parseMilliseconds,
     )
     .option('--all', 'every collective of every method, not its best alone', false)
+    .addOption(
+      new Option(
+        '--rates <method>',
+        'instead: how much to compress each layer, by what it computes, and the spec’s text for it',
+      )
+        .choices(['scalecom'])
+        .conflicts(['ranks', 'network', 'compute', 'all']),
+    )
     .option('--json', 'one JSON object per line', false)
     .action(plan);
 }
@@ -81,6 +91,7 @@ async function plan(name: string, options: PlanOptions): Promise<void> {
   const { raw, place } = await loadSpecSource(name);
   const parsed = parseExperimentSpec(applySettings(raw, options.set), place);
   const spec = await withOwnFiles(parsed, process.cwd());
+  if (options.rates !== undefined) return await planRates(spec, options.json);
   assertForecastable(spec);
   const ranks = options.ranks ?? [spec.world.ranks];
   const { networkOf, origin } = await findNetwork(options.network, spec);

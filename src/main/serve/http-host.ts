@@ -3,8 +3,6 @@
  * WebSocket, on 127.0.0.1 only. Policy is in access.ts, files in renderer-files.ts; this
  * is the I/O between them.
  */
-import { createReadStream } from 'node:fs';
-import { open, type FileHandle } from 'node:fs/promises';
 import {
   createServer,
   STATUS_CODES,
@@ -12,9 +10,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import path from 'node:path';
 import type { Duplex } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { WebSocketServer } from 'ws';
 import { failure, inputError, type GradwireError } from '../../shared/errors.ts';
 import { Sessions, type ServedCore } from '../rpc/session.ts';
@@ -26,8 +22,9 @@ import {
   type Access,
   type RequestFacts,
 } from './access.ts';
-import { rendererFile, type RendererFile } from '../web/renderer-files.ts';
+import { rendererFile } from '../web/renderer-files.ts';
 import { securityHeaders } from '../web/security-headers.ts';
+import { sendFile } from './send-file.ts';
 import { socketChannel } from './socket-channel.ts';
 
 const LOOPBACK = '127.0.0.1';
@@ -158,11 +155,8 @@ async function answer(
   if (decision.kind === 'admit') return admit(response, access, decision.by);
   const file = rendererFile(decision.pathname);
   if (file === undefined) return refuse(response, 404);
-  await sendFile(
-    response,
-    path.join(renderer, file.name),
-    file,
-    request.method === 'HEAD',
+  await sendFile(request, response, renderer, file, (status) =>
+    refuse(response, status),
   );
 }
 
@@ -195,39 +189,6 @@ function admit(
     '<!doctype html><meta http-equiv="refresh" content="0; url=/"><title>Gradwire</title>' +
       '<a href="/">Gradwire</a>\n',
   );
-}
-
-async function sendFile(
-  response: ServerResponse,
-  location: string,
-  file: RendererFile,
-  headOnly: boolean,
-): Promise<void> {
-  let handle: FileHandle | undefined;
-  let size: number;
-  try {
-    handle = await open(location);
-    ({ size } = await handle.stat());
-  } catch (error) {
-    await handle?.close();
-    const { code } = error as NodeJS.ErrnoException;
-    return refuse(response, code === 'ENOENT' ? 404 : 500);
-  }
-  response.writeHead(200, {
-    'Content-Type': file.type,
-    'Content-Length': size,
-    'Cache-Control': file.cacheControl,
-  });
-  if (headOnly || size === 0) {
-    await handle.close();
-    response.end();
-    return;
-  }
-  const source = createReadStream(location, { fd: handle, end: size - 1 });
-  await pipeline(source, response).catch(() => {
-    // The browser went away, or the file shrank: the connection is cut, which says so.
-    response.destroy();
-  });
 }
 
 function refuseUpgrade(socket: Duplex, status: number): void {

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAppCore, type AppCore } from '../../../src/main/app/app-core.ts';
 import { resolveHome } from '../../../src/main/home/home.ts';
@@ -12,6 +13,17 @@ import { rawRequest, rawUpgrade } from './raw-request.ts';
 import { connectTo, socketTo } from './socket-connection.ts';
 
 const ASSET = 'assets/index-B__BVfgC.js';
+/** With compressed forms beside it, as the build makes them. */
+const LARGE = 'assets/common-DMQZ_3Nb.js';
+const SOURCE = Array.from(
+  { length: 500 },
+  (_, i) => `export const a${i} = ${i};\n`,
+).join('');
+const FORMS = {
+  identity: Buffer.from(SOURCE),
+  br: brotliCompressSync(SOURCE),
+  gzip: gzipSync(SOURCE),
+};
 
 let directory: string;
 let core: AppCore;
@@ -25,6 +37,9 @@ beforeAll(async () => {
   await mkdir(path.join(renderer, 'assets'), { recursive: true });
   await writeFile(path.join(renderer, 'index.html'), '<!doctype html><p>page</p>');
   await writeFile(path.join(renderer, ASSET), 'export {};');
+  await writeFile(path.join(renderer, LARGE), FORMS.identity);
+  await writeFile(path.join(renderer, `${LARGE}.br`), FORMS.br);
+  await writeFile(path.join(renderer, `${LARGE}.gz`), FORMS.gzip);
   await writeFile(path.join(renderer, 'empty.css'), '');
   await writeFile(path.join(renderer, '.secret.html'), 'secret');
   await writeFile(path.join(directory, 'secret.html'), 'secret');
@@ -90,6 +105,69 @@ describe('the page', () => {
   });
 
   it.each([
+    ['br', 'gzip, deflate, br, zstd'],
+    ['gzip', 'gzip, deflate'],
+    ['identity', undefined],
+    ['identity', 'deflate'],
+    ['identity', 'br;q=0, gzip;q=0'],
+  ] as const)('comes as %s to who accepts %j', async (form, accepted) => {
+    const headers = accepted === undefined ? {} : { 'Accept-Encoding': accepted };
+    const answer = await get(`/${LARGE}`, headers);
+    expect(answer.status).toBe(200);
+    expect(answer.bytes).toEqual(FORMS[form]);
+    expect(answer.headers['content-encoding']).toBe(
+      form === 'identity' ? undefined : form,
+    );
+    expect(answer.headers['content-length']).toBe(String(FORMS[form].length));
+    expect(answer.headers['content-type']).toBe('text/javascript; charset=utf-8');
+    expect(answer.headers.vary).toBe('Accept-Encoding');
+    const head = await get(`/${LARGE}`, headers, 'HEAD');
+    expect(head).toMatchObject({ status: 200, body: '' });
+    for (const name of ['content-length', 'content-encoding', 'etag'] as const) {
+      expect(head.headers[name]).toBe(answer.headers[name]);
+    }
+  });
+
+  it('is plain where the build made no compressed form', async () => {
+    const answer = await get(`/${ASSET}`, { 'Accept-Encoding': 'br, gzip' });
+    expect(answer).toMatchObject({ status: 200, body: 'export {};' });
+    expect(answer.headers['content-encoding']).toBeUndefined();
+    expect(answer.headers.vary).toBe('Accept-Encoding');
+  });
+
+  it('is not sent again to who has it, each form by a tag of its own', async () => {
+    const tags = new Set<string>();
+    for (const accepted of ['br', 'gzip', 'identity']) {
+      const ask = { 'Accept-Encoding': accepted };
+      const tag = (await get(`/${LARGE}`, ask)).headers.etag!;
+      expect(tag).toMatch(/^"[\w-]{22}"$/);
+      tags.add(tag);
+      for (const known of [tag, `W/${tag}`, `"x", ${tag}`, '*']) {
+        const answer = await get(`/${LARGE}`, { ...ask, 'If-None-Match': known });
+        expect(answer).toMatchObject({ status: 304, body: '' });
+        expect(answer.headers.etag).toBe(tag);
+        expect(answer.headers.vary).toBe('Accept-Encoding');
+        expect(answer.headers['cache-control']).toMatch(/immutable$/);
+      }
+      for (const other of ['"x"', tag.slice(1, -1), '']) {
+        const answer = await get(`/${LARGE}`, { ...ask, 'If-None-Match': other });
+        expect(answer.status).toBe(200);
+      }
+    }
+    expect(tags.size).toBe(3);
+  });
+
+  it('asks for the page again each time, and gets it only if it is another', async () => {
+    const page = await get('/');
+    expect(page.headers['cache-control']).toBe('no-cache');
+    const again = await get('/', { 'If-None-Match': page.headers.etag! });
+    expect(again).toMatchObject({ status: 304, body: '' });
+    await writeFile(path.join(directory, 'renderer/index.html'), '<p>newer</p>');
+    const newer = await get('/', { 'If-None-Match': page.headers.etag! });
+    expect(newer).toMatchObject({ status: 200, body: '<p>newer</p>' });
+  });
+
+  it.each([
     ['no token', '/', { Cookie: '' }, 'GET', 401],
     ['a wrong token', '/?token=wrong', { Cookie: '' }, 'GET', 401],
     ['a wrong cookie', '/', { Cookie: 'gradwire=wrong' }, 'GET', 401],
@@ -97,6 +175,7 @@ describe('the page', () => {
     ['a method that writes', '/', {}, 'POST', 405],
     ['a file that is not there', '/assets/gone-12345678.js', {}, 'GET', 404],
     ['a directory', '/assets', {}, 'GET', 404],
+    ['a compressed form by its name', `/${LARGE}.br`, {}, 'GET', 404],
     ['a hidden file', '/.secret.html', {}, 'GET', 404],
     ['a climb', '/../secret.html', {}, 'GET', 404],
     ['a climb from below', '/assets/../../secret.html', {}, 'GET', 404],

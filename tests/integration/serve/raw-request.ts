@@ -8,6 +8,8 @@ export interface RawAnswer {
   readonly status: number;
   readonly headers: http.IncomingHttpHeaders;
   readonly body: string;
+  /** As they came: a body that is compressed still is. */
+  readonly bytes: Buffer;
 }
 
 export interface RawRequest {
@@ -34,18 +36,21 @@ export function rawRequest(request: RawRequest): Promise<RawAnswer> {
         status: response.statusCode ?? 0,
         headers: response.headers,
         body: '',
+        bytes: Buffer.alloc(0),
       });
     });
     outgoing.once('response', (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.once('end', () =>
+      response.once('end', () => {
+        const bytes = Buffer.concat(chunks);
         resolve({
           status: response.statusCode ?? 0,
           headers: response.headers,
-          body: Buffer.concat(chunks).toString(),
-        }),
-      );
+          body: bytes.toString(),
+          bytes,
+        });
+      });
     });
     outgoing.end();
   });

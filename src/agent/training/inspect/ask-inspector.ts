@@ -3,12 +3,15 @@ import { fork } from 'node:child_process';
 import { GradwireError, type ErrorData } from '../../../shared/errors.ts';
 import { bundledFile } from '../../bundle/bundled-file.ts';
 import type { ModelSource } from '../models/model-file.ts';
+import type { CountedWork } from './count-work.ts';
 import type { DataFacts, DataQuestion, ModelFacts } from '../workload.ts';
 
 /** What the inspector is asked, and what it answers. */
 export interface Inspections {
   /** A model from a file: somebody's program. */
   model: { readonly question: ModelSource; readonly answer: ModelFacts };
+  /** What the forward pass of such a model takes. */
+  work: { readonly question: ModelSource; readonly answer: CountedWork };
   /** A data set whose files have to be read whole. */
   data: {
     readonly question: {

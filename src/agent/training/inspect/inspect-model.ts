@@ -7,6 +7,7 @@ import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
 import { invalidModelFile, ownSource, type ModelSource } from '../models/model-file.ts';
 import type { ModelFacts } from '../workload.ts';
 import { askInspector } from './ask-inspector.ts';
+import type { CountedWork } from './count-work.ts';
 
 const LIMIT_SECONDS = 20;
 const MOST_KEPT = 20;
@@ -22,6 +23,17 @@ export async function inspectOwnModel({
 }: Pick<ExperimentSpec, 'workload'>): Promise<ModelFacts | undefined> {
   const source = ownSource(workload);
   return source && (await inspectModel(source));
+}
+
+/**
+ * What the forward pass of a model from a file takes.
+ * @throws GradwireError as `inspectOwnModel`
+ */
+export function countOwnWork(source: ModelSource): Promise<CountedWork> {
+  return askInspector('work', source, {
+    limitSeconds: LIMIT_SECONDS,
+    died: (why) => invalidModelFile(source.name, why),
+  });
 }
 
 async function inspectModel(source: ModelSource): Promise<ModelFacts> {

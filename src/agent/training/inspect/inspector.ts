@@ -8,17 +8,25 @@ import { toErrorData } from '../../../shared/errors.ts';
 import { loadModelFile, type ModelSource } from '../models/model-file.ts';
 import { factsOfData, layerFacts, type ModelFacts } from '../workload.ts';
 import type { InspectorReply, InspectorRequest } from './ask-inspector.ts';
+import { countWork } from './count-work.ts';
 import { rehearseModel } from './rehearse-model.ts';
 
 async function inspect(request: InspectorRequest): Promise<InspectorReply> {
   try {
-    const answer =
-      request.kind === 'model'
-        ? await factsOfModel(request.question)
-        : factsOfData(request.question);
-    return { answer };
+    return { answer: await answerTo(request) };
   } catch (error) {
     return { error: toErrorData(error) };
+  }
+}
+
+async function answerTo({ kind, question }: InspectorRequest): Promise<unknown> {
+  switch (kind) {
+    case 'model':
+      return await factsOfModel(question);
+    case 'work':
+      return await countWork(await loadModelFile(question));
+    case 'data':
+      return factsOfData(question);
   }
 }
 

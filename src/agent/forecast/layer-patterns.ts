@@ -1,0 +1,42 @@
+/** Patterns of names, as `exchange.layers` has them, for tensors that are told apart. */
+export interface NamedChoice<T> {
+  readonly name: string;
+  readonly choice: T;
+}
+
+export interface PatternChoice<T> {
+  readonly match: string;
+  readonly choice: T;
+}
+
+/**
+ * The first pattern that fits a name gives its choice, and none where it is the default: few
+ * patterns, by the last or the first part of names where all that are left agree, else names.
+ */
+export function layerPatterns<T>(
+  tensors: readonly NamedChoice<T>[],
+  standard: T,
+): readonly PatternChoice<T>[] {
+  const patterns: PatternChoice<T>[] = [];
+  let left = tensors;
+  for (;;) {
+    const next = left.find(({ choice }) => choice !== standard);
+    if (next === undefined) return patterns;
+    const { name, choice } = next;
+    const parts = name.split('.');
+    const tried = [
+      {
+        match: `*.${parts.at(-1)!}`,
+        fits: (of: string) => of.endsWith(`.${parts.at(-1)!}`),
+      },
+      { match: `${parts[0]!}.*`, fits: (of: string) => of.startsWith(`${parts[0]!}.`) },
+    ];
+    const found = tried.find(({ fits }) => {
+      const meant = left.filter((tensor) => fits(tensor.name));
+      return meant.length > 1 && meant.every((tensor) => tensor.choice === choice);
+    });
+    const { match, fits } = found ?? { match: name, fits: (of: string) => of === name };
+    patterns.push({ match, choice });
+    left = left.filter((tensor) => !fits(tensor.name));
+  }
+}

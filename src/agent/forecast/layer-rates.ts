@@ -1,0 +1,150 @@
+/**
+ * ScaleCom's guidance on how much to compress each layer, by the multiply-adds that it makes
+ * for each element of its gradient: 25 times above 196, 50 times to 196, 400 times to 128.
+ * Counted for one sample's forward pass, so of a convolution the pixels of its output, of a
+ * dense layer 1, of a recurrent one its steps. The rates are for 32 samples a rank, or 4,500
+ * predictions of a model of tokens; with more, a rank compresses less, in proportion.
+ *
+ * Source: ScaleCom (Chen et al., NeurIPS 2020), section 4; how it is read: decision 057.
+ */
+import { inputError } from '../../shared/errors.ts';
+import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import type { JsonObject } from '../../shared/json.ts';
+import { validateLaunch } from '../launch/validate-launch.ts';
+import { countWork, type CountedWork } from '../training/inspect/count-work.ts';
+import { countOwnWork } from '../training/inspect/inspect-model.ts';
+import { inspectSpec } from '../training/inspect/inspect-spec.ts';
+import { tensorLength } from '../training/models/model.ts';
+import { ownSource } from '../training/models/model-file.ts';
+import { isSynthetic } from '../training/synthetic/synthetic-workload.ts';
+import { findWorkload } from '../training/workload.ts';
+import { layerPatterns } from './layer-patterns.ts';
+
+/** Up to how many multiply-adds per element, and how many times smaller. */
+const GUIDANCE = [
+  { upTo: 128, rate: 400 },
+  { upTo: 196, rate: 50 },
+  { upTo: Infinity, rate: 25 },
+] as const;
+
+/** What a rank does in a step where the guidance holds as it is. */
+const SAMPLES = 32;
+const PREDICTIONS = 4_500;
+
+export interface LayerRate {
+  readonly name: string;
+  readonly elements: number;
+  /** Multiply-adds with it, of one sample's forward pass. */
+  readonly multiplyAdds: number;
+  /** Those per element of its gradient. */
+  readonly perElement: number;
+  /** How many times fewer entries go out; undefined: all do. */
+  readonly rate: number | undefined;
+}
+
+export interface LayerRates {
+  readonly layers: readonly LayerRate[];
+  /** Multiply-adds that belong to no tensor: products of activations. */
+  readonly otherMultiplyAdds: number;
+  /** How many times fewer entries go out, all tensors together. */
+  readonly overall: number;
+  /** `exchange` of a spec that has these rates; what else the spec's own has, it keeps. */
+  readonly exchange: JsonObject;
+}
+
+/** @throws GradwireError of what is wrong with the spec; `RATES_UNCOUNTED` */
+export async function layerRates(raw: ExperimentSpec): Promise<LayerRates> {
+  const known = await inspectSpec(raw);
+  const { spec } = validateLaunch(raw, [], known);
+  const { workload, optimizer } = spec;
+  if (isSynthetic(workload)) throw uncounted(`${workload.model} has no layers`);
+  const names = { ...workload, optimizer: optimizer.kind };
+  const { inputs, tensors } = findWorkload(names, known.model).model;
+  const varying = Object.entries(inputs).find(([, { shape }]) => shape.includes('any'));
+  if (varying !== undefined) {
+    throw uncounted(`${workload.model} takes samples of any length ("${varying[0]}")`);
+  }
+  const source = ownSource(workload);
+  const work =
+    source === undefined
+      ? await countWork(findWorkload(names).model)
+      : await countOwnWork(source);
+  const layers = tensors.map((tensor, index): LayerRate => {
+    const elements = tensorLength(tensor);
+    const multiplyAdds = work.byTensor[index]!;
+    const perElement = multiplyAdds / elements;
+    const rate =
+      multiplyAdds === 0 ? undefined : rateOf(perElement, loadOf(spec, work));
+    return { name: tensor.name, elements, multiplyAdds, perElement, rate };
+  });
+  const rates = layers.flatMap(({ rate }) => rate ?? []);
+  if (rates.length === 0)
+    throw uncounted(`${workload.model} multiplies with no tensor`);
+  const exchange = exchangeOf(raw, layers);
+  // What such a run would be refused for is said now.
+  validateLaunch({ ...raw, exchange }, [], known);
+  const count = layers.reduce((sum, { elements }) => sum + elements, 0);
+  const sent = layers.reduce((sum, { elements, rate = 1 }) => sum + elements / rate, 0);
+  return {
+    layers,
+    otherMultiplyAdds: work.others,
+    overall: count / sent,
+    exchange,
+  };
+}
+
+/** @param load times the work that the guidance is for, by rank and step */
+export function rateOf(perElement: number, load: number): number {
+  const { rate } = GUIDANCE.find(({ upTo }) => perElement <= upTo)!;
+  return Math.max(1, rate / Math.max(1, load));
+}
+
+function loadOf(
+  { workload: { batchPerRank } }: ExperimentSpec,
+  { predictions }: CountedWork,
+): number {
+  return predictions === 1
+    ? batchPerRank / SAMPLES
+    : (batchPerRank * predictions) / PREDICTIONS;
+}
+
+/** The rate of the most elements is the plan's own; others are layers of it. */
+function exchangeOf(
+  { exchange }: ExperimentSpec,
+  layers: readonly LayerRate[],
+): JsonObject {
+  const elementsBy = new Map<number, number>();
+  for (const { elements, rate } of layers) {
+    if (rate !== undefined)
+      elementsBy.set(rate, (elementsBy.get(rate) ?? 0) + elements);
+  }
+  const [[standard]] = [...elementsBy].toSorted((a, b) => b[1] - a[1]) as [
+    [number, number],
+  ];
+  const patterns = layerPatterns(
+    layers.map(({ name, rate }) => ({ name, choice: rate })),
+    standard as number | undefined,
+  );
+  // Of another method no parameter is kept.
+  const own = exchange.method === 'scalecom' ? exchange : {};
+  return {
+    ...(own as JsonObject),
+    method: 'scalecom',
+    ratio: ratioOf(standard),
+    layers: patterns.map(({ match, choice }) =>
+      choice === undefined
+        ? { match, method: 'none' }
+        : { match, ratio: ratioOf(choice) },
+    ),
+  };
+}
+
+/** As people write it: six digits. */
+const ratioOf = (rate: number): number => Number((1 / rate).toPrecision(6));
+
+function uncounted(why: string): Error {
+  return inputError('RATES_UNCOUNTED', `rates follow from multiply-adds, and ${why}`, {
+    place: 'workload.model',
+    next: 'Choose the rates yourself, by exchange.ratio and exchange.layers.',
+  });
+}

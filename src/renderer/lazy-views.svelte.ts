@@ -1,0 +1,70 @@
+/**
+ * Parts of the page that are files of their own, so that the first screen does not wait for
+ * charts and forms. The view that the address names is loaded while the line to the host
+ * comes up, the others once the first is shown, terminals with the first of them.
+ */
+import { failure, type ErrorData } from '../shared/errors.ts';
+import type { Route } from './state/route.ts';
+
+/** A component by its file. What is read in an effect or a derived value is followed. */
+class LazyView<View> {
+  readonly #import: () => Promise<{ readonly default: View }>;
+  #loading: Promise<void> | undefined;
+  #component = $state.raw<View>();
+  #error = $state.raw<ErrorData>();
+
+  /** @param from its file, as an import() that the build sees */
+  constructor(from: () => Promise<{ readonly default: View }>) {
+    this.#import = from;
+  }
+
+  get component(): View | undefined {
+    return this.#component;
+  }
+
+  /** Browsers do not fetch a file again that they failed to get: only a reload helps. */
+  get error(): ErrorData | undefined {
+    return this.#error;
+  }
+
+  /** Loads it once. Never rejects: `component` or `error` has what came of it. */
+  load(): Promise<void> {
+    this.#loading ??= this.#import().then(
+      ({ default: component }) => {
+        this.#component = component;
+      },
+      () => {
+        this.#error = failure('VIEW_NOT_LOADED', 'a file of the page did not come', {
+          next: 'Load the page again; if that fails, start Gradwire again.',
+        }).toData();
+      },
+    );
+    return this.#loading;
+  }
+}
+
+export const lazyViews = {
+  run: new LazyView(() => import('./views/LiveRunView.svelte')),
+  new: new LazyView(() => import('./views/NewExperimentView.svelte')),
+  cluster: new LazyView(() => import('./views/ClusterView.svelte')),
+};
+
+export const terminalDock = new LazyView(
+  () => import('./terminal/TerminalDock.svelte'),
+);
+
+/** Whether what the route needs is there, or known not to come. Followed in effects. */
+export function isSettled({ view }: Route): boolean {
+  if (!(view in lazyViews)) return true;
+  const { component, error } = lazyViews[view as keyof typeof lazyViews];
+  return component !== undefined || error !== undefined;
+}
+
+export async function loadView({ view }: Route): Promise<void> {
+  if (view in lazyViews) await lazyViews[view as keyof typeof lazyViews].load();
+}
+
+/** All views, one after another: a click then shows its page at once. */
+export async function loadAllViews(): Promise<void> {
+  for (const view of Object.values(lazyViews)) await view.load();
+}
