@@ -190,7 +190,7 @@ const builders: Record<Part, () => Promise<void>> = {
   },
   cli: async () => {
     await viteBuild(nodeBundle({ cli: 'src/cli/main.ts' }, 'cli'));
-    // A host of its own: the CLI starts it by its file, never by an import.
+    // Its own host: the CLI starts it by its file, never by an import.
     await viteBuild(nodeBundle({ serve: 'src/main/serve/main.ts' }, 'serve'));
   },
   desktop: async () => {

@@ -64,7 +64,7 @@ class App implements AsyncDisposable {
     return this.inventory.remote(this.store.nodes.get(NODE)!);
   }
 
-  /** A connection of its own to the supervisor there. */
+  /** Its own connection to the supervisor there. */
   async supervisor(): Promise<ControlConnection> {
     const nobody = { push: () => undefined, lost: () => undefined };
     const found = await this.remote.find(nobody);

@@ -36,7 +36,7 @@ export interface AutoSummary {
 
 const TOLERANCE = 1.1;
 
-/** @param lines of any number of worlds; where one algorithm ran alone there is no choice */
+/** @param lines of any number of worlds; where only one algorithm ran there is no choice */
 export function autoLines(lines: readonly CollectiveLine[]): readonly AutoLine[] {
   const choices = lines.filter(
     ({ collective }) => !isNamedOnly(findCollective(collective)),

@@ -1,5 +1,5 @@
 /**
- * What ranks talk over: this machine's loopback, networks of their own that are shaped
+ * What ranks talk over: this machine's loopback, their own networks that are shaped
  * to the speed of a cluster's, or links of that speed that the transport emulates.
  */
 import type { EmulatedNetwork } from '../../src/shared/emulated-network.ts';
@@ -50,7 +50,7 @@ export class Links implements Disposable {
     return this.#namespaces?.hostOf(rank) ?? '127.0.0.1';
   }
 
-  /** Where the ranks have networks of their own. */
+  /** Where the ranks have their own networks. */
   get namespaces(): RankNamespaces | undefined {
     return this.#namespaces;
   }

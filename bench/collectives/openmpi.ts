@@ -2,7 +2,7 @@
  * OpenMPI's `MPI_Allreduce` over TCP: bench/peers/mpi_allreduce.c, built by mpicc into a
  * temporary folder. Shared memory is switched off: what is compared is the network path.
  *
- * Where every rank has a network of its own, each namespace is a host to mpirun, and what
+ * Where every rank has its own network, each namespace is a host to mpirun, and what
  * takes ssh's place enters it.
  */
 import { execFile } from 'node:child_process';
@@ -19,7 +19,7 @@ const source = path.join(import.meta.dirname, '../peers/mpi_allreduce.c');
 /**
  * mpirun calls it as `agent HOST COMMAND…`, the command a piece of shell. All its daemons
  * are on this machine and take its name for theirs: each gets a folder for its files, as it
- * would have on a machine of its own.
+ * would have on its own machine.
  */
 const AGENT = `#!/bin/sh
 export TMPDIR="$(dirname "$0")/$1"

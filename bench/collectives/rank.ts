@@ -37,7 +37,7 @@ type Order<Type extends ToRank['type']> = Extract<ToRank, { readonly type: Type 
 
 const BARRIER_STREAM = 1000;
 const PROBE_STREAM = 1001;
-/** A stream of its own for each collective. */
+/** Its own stream for each collective. */
 const streamOf = ({ code }: CollectiveDefinition): number => 1100 + code;
 
 export class BenchRank {
@@ -241,7 +241,7 @@ export class BenchRank {
     const key = `${shape}${dataSet}`;
     let data = this.#dataSets.get(key);
     if (data === undefined) {
-      // Cells of one shape follow one another.
+      // Cells of one shape follow each other.
       if (![...this.#dataSets.keys()][0]?.startsWith(shape)) this.#dataSets.clear();
       data = sparseData({ rank: this.#rank, length, count, dataSet });
       this.#dataSets.set(key, data);

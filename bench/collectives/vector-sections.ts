@@ -41,7 +41,7 @@ const DENSITIES = [1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1];
 /** The world in which time is measured against density. */
 const DENSITY_RANKS = 8;
 
-/** Cells of one world follow one another: it is started once on each kind of links. */
+/** Cells of one world follow each other: it is started once on each kind of links. */
 export async function measureVectors(
   session: Session,
   { staged, measured }: Reports,
@@ -121,7 +121,7 @@ const ONE_SET: Schedule = {
 
 /**
  * More of what is short, so that every size takes about as long. Many short turns: what
- * follows one another meets the same moods of the scheduler, and counts as about one.
+ * follows each other meets the same moods of the scheduler, and counts as about one.
  */
 function scheduleOf(bytes: number): Schedule {
   const dataSets = 3;

@@ -13,7 +13,7 @@ export interface KernelTimes {
 
 const file = (name: string): string => path.join(import.meta.dirname, name);
 
-/** Measured in a process of its own: tracing is for a whole process. */
+/** Measured in its own process: tracing is for a whole process. */
 export async function kernelTimes(model: string): Promise<KernelTimes> {
   const { stdout } = await promisify(execFile)(process.execPath, [
     ...['--import', file('bundled-jax.ts'), file('kernel-times.ts'), model],

@@ -1,4 +1,4 @@
-/** The command's entry: the cache first, then whatever is to come out of it. */
+/** The command's entry: sets up the compile cache, then loads everything through it. */
 import { keepCompiledCode } from '../agent/bundle/compile-cache.ts';
 
 keepCompiledCode();

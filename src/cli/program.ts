@@ -25,7 +25,7 @@ import { reportError } from './text/report-error.ts';
 function makeProgram(): Command {
   const program = new Command('gradwire')
     .description(
-      'See where a distributed training step goes, and switch its compression in mid-run.',
+      'See where a distributed training step spends its time, and switch its compression during the run.',
     )
     .version(appVersion())
     .helpCommand(false)
@@ -50,12 +50,12 @@ function makeProgram(): Command {
   return program;
 }
 
-/** Does what the command line says; how it ended is the process's exit code. */
+/** Runs the command line and sets the process's exit code. */
 export async function runCommandLine(): Promise<void> {
-  // A reader that goes away is no error of ours; who follows a run adds its own listener.
+  // A reader that closes the pipe is not our error; following a run adds its own listener.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') return;
-    const next = 'Is the disk full that the output goes to?';
+    const next = 'Check that the disk for the output is not full.';
     const message = `cannot write the output: ${error.message}`;
     process.exit(reportError(failure('OUTPUT_FAILED', message, { next })));
   });

@@ -1,5 +1,5 @@
 /**
- * What the stages of a pipeline send one another: `exchange.activations` of a plan. The rows
+ * What pipeline stages send each other: `exchange.activations` of a plan. The rows
  * of a matrix are samples, or tokens; its columns are units of the layer before the split.
  */
 import { z } from 'zod';
@@ -16,7 +16,7 @@ export const activationPlanSchema = z.strictObject({
     .enum(ACTIVATION_METHODS)
     .default('dct-mp')
     .describe(
-      'dct-mp: the largest of each row, and the same units backward; gaussian-sketch: a random projection forward; topk-backward: the largest of the gradient',
+      'dct-mp: the largest values of each row, and the same units backward; gaussian-sketch: a random projection forward; topk-backward: the largest values of the gradient',
     ),
   sparsity: z
     .number()
@@ -31,7 +31,7 @@ export type ActivationPlan = z.infer<typeof activationPlanSchema>;
 export const valuesSent = (count: number, sparsity: number): number =>
   Math.max(1, Math.round(count * (1 - sparsity)));
 
-/** For which thresholds are measured where `inspectEvery` asks for them, in any run. */
+/** Sparsities for which `inspectEvery` measures thresholds, in any run. */
 export const MEASURED_SPARSITIES = [0.5, 0.75, 0.9, 0.95, 0.98] as const;
 
 /** `dct-mp 90 %` */

@@ -33,7 +33,7 @@ export interface MethodEntry {
   readonly apartBelow?: string | undefined;
   /** Whether error feedback keeps a residual from iteration to iteration. */
   readonly residual: boolean;
-  /** Between equal units a switch keeps it. Absent in earlier versions. */
+  /** A switch keeps the residual if the units are equal. Absent in earlier versions. */
   readonly residualUnits?: string | undefined;
   /** Whether all ranks keep bit-identical weights under this method. */
   readonly replicas: 'identical' | 'drift';
@@ -56,7 +56,7 @@ export interface ModelEntry {
   readonly id: string;
   readonly title: string;
   readonly summary: string;
-  /** Left out where the data decide. */
+  /** Omitted where the data decide. */
   readonly parameterCount?: number | undefined;
 }
 

@@ -1,21 +1,21 @@
-/** What was read of a run's journal that had been recorded while nobody stored it. */
+/** Records read from a run's journal that were made while no app stored them. */
 import { formatCount } from './units.ts';
 
 export interface CatchUp {
   readonly run: string;
   readonly name: string;
-  /** Whose journal it is. */
+  /** The machine whose journal was read. */
   readonly node: string;
   /** Records that were read. */
   readonly records: number;
-  /** Those that could not be: the journal had left them out. */
+  /** Records that the journal had left out. */
   readonly missing: number;
 }
 
-/** Fewer are no news. */
+/** Fewer records are not worth a message. */
 export const CATCH_UP_MINIMUM = 1000;
 
 export function describeCatchUp({ name, node, records, missing }: CatchUp): string {
-  const rest = missing === 0 ? '' : `; ${formatCount(missing)} had been thinned there`;
+  const rest = missing === 0 ? '' : `; ${formatCount(missing)} were thinned there`;
   return `Caught up with “${name}”: ${formatCount(records)} records from ${node}${rest}`;
 }

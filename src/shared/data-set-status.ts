@@ -4,16 +4,16 @@ import type { ErrorData } from './errors.ts';
 export interface DataSetStatus {
   readonly id: string;
   readonly title: string;
-  /** Whose it is, and under which terms. */
+  /** Its author and licence. */
   readonly source: string;
-  /** To be fetched. */
+  /** Size of the download. */
   readonly bytes: number;
   /** `workload.dataset` of runs on it. */
   readonly dataset: string;
-  /** What `workload.data` names, where it is here. */
+  /** The value for `workload.data` if it is on this computer. */
   readonly data?: string | undefined;
-  /** Bytes, while it is being fetched. */
+  /** Bytes so far, while it is being fetched. */
   readonly progress?: { readonly done: number; readonly total: number } | undefined;
-  /** Why the last fetch did not end well. */
+  /** Why the last fetch failed. */
   readonly error?: ErrorData | undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Which link of an emulated network ranks have to one another: that of their nodes' pair
- * where it has one, else the one that all have.
+ * The link of an emulated network between two ranks: that of their nodes' pair if it has its
+ * own, else the common one.
  */
 import type {
   EmulatedLink,
@@ -11,7 +11,7 @@ import { inputError } from './errors.ts';
 import type { ExperimentSpec } from './experiment-spec.ts';
 import { nearest } from './nearest.ts';
 
-/** The pair of two nodes, or of one and itself, in either order. */
+/** The entry for a pair of nodes, or for a node and itself, in either order. */
 export const pairOf = (
   { pairs = [] }: EmulatedNetwork,
   a: string,
@@ -22,15 +22,15 @@ export const pairOf = (
       (one === a && other === b) || (one === b && other === a),
   );
 
-/** The worst of the links that a run's ranks have, bandwidth and latency each by itself. */
+/** The worst bandwidth and the worst latency among the links of a run's ranks. */
 export interface SlowestLinks {
-  /** Undefined: no node has two ranks. */
+  /** Undefined if no node has two ranks. */
   readonly within: EmulatedLink | undefined;
-  /** Undefined: all ranks are on one node. */
+  /** Undefined if all ranks are on one node. */
   readonly between: EmulatedLink | undefined;
 }
 
-/** @param nodes those that have ranks, with how many */
+/** @param nodes the nodes with ranks, and how many each has */
 export function slowestLinks(
   network: EmulatedNetwork,
   nodes: readonly (readonly [string, number])[],
@@ -84,7 +84,7 @@ export function checkPairs({
       const link = a === b ? `within "${a}"` : `between "${a}" and "${b}"`;
       throw inputError('NETWORK_PAIR_REPEATED', `the link ${link} is given twice`, {
         place,
-        next: 'Leave one of them out.',
+        next: 'Remove one of them.',
       });
     }
     seen.add(key);

@@ -1,13 +1,13 @@
 /**
- * An emulated network: the link that every rank is given, as if it had a network card of
- * that speed, and links between nodes that differ from it. Quantities may be written as text
- * with a unit or as numbers of bit/s and seconds; a spec keeps them as text in one spelling.
- * Bandwidth is that of the cable: packets have headers, as on Ethernet.
+ * An emulated network: the link of every rank, as if it had a network card of that speed, and
+ * links between nodes that differ from it. Quantities may be written as text with a unit or as
+ * numbers of bit/s and seconds; a spec stores them as normalised text. Bandwidth is that of the
+ * cable: packets have headers, as on Ethernet.
  */
 import { z } from 'zod';
 import { quantityText, readQuantity } from './quantity-text.ts';
 
-/** What a TCP segment of Ethernet carries: 1500 less IP's 20, TCP's 20 and timestamps' 12. */
+/** Payload of a TCP segment on Ethernet: 1500 less IP's 20, TCP's 20 and timestamps' 12. */
 const PACKET_BYTES = 1448;
 /** Those headers, and Ethernet's: 8 preamble, 14 header, 4 checksum, 12 between packets. */
 const PACKET_HEADERS = 90;
@@ -28,30 +28,30 @@ const TIMES = new Map([
   ['s', 1],
   ['ms', 1e-3],
   ['µs', 1e-6],
-  // The Greek letter instead of the micro sign, and no letter of the keyboard's.
+  // The Greek letter mu is another character than the micro sign; u is for keyboards.
   ['μs', 1e-6],
   ['us', 1e-6],
   ['ns', 1e-9],
 ]);
 
 const BANDWIDTH_TEXT =
-  'must be a bandwidth from 100 kbit/s to 1 Tbit/s, as "1 Gbit/s", "100 Mbit/s" or ' +
+  'must be a bandwidth from 100 kbit/s to 1 Tbit/s, such as "1 Gbit/s", "100 Mbit/s" or ' +
   '"125 MB/s" (bytes), or a number of bit/s';
 const LATENCY_TEXT =
-  'must be a time of one way from 0 to 10 s, as "50 µs", "50 us" or "0.2 ms", or a ' +
+  'must be a one-way time from 0 to 10 s, such as "50 µs", "50 us" or "0.2 ms", or a ' +
   'number of seconds';
 
 interface Kind {
   readonly units: ReadonlyMap<string, number>;
   readonly least: number;
   readonly most: number;
-  /** What is said of anything else. */
+  /** The message for any other value. */
   readonly refusal: string;
-  /** The spelling that is kept. */
+  /** The normalised text. */
   readonly spell: (value: number) => string;
 }
 
-/** A quantity in its one spelling; `read` gives its value. */
+/** A quantity as normalised text; `read` gives its value. */
 const quantity = ({ units, least, most, refusal, spell }: Kind) =>
   z
     .union([z.string().max(40), z.number()], { error: refusal })
@@ -74,9 +74,11 @@ const latencySchema = quantity({
 /** Links that are all alike. */
 export const linkSpecSchema = z.strictObject({
   bandwidth: bandwidthSchema.describe(
-    'Bandwidth of each rank’s link in each direction, as 1 Gbit/s; empty: the real network',
+    'Bandwidth of each rank’s link in each direction, such as 1 Gbit/s; empty for the real network',
   ),
-  latency: latencySchema.prefault(0).describe('One-way latency of a message, as 50 µs'),
+  latency: latencySchema
+    .prefault(0)
+    .describe('One-way latency of a message, such as 50 µs'),
 });
 
 export const networkSpecSchema = linkSpecSchema.extend({
@@ -107,13 +109,13 @@ export interface EmulatedLink {
   readonly latency: number;
 }
 
-/** Of what ranks of two nodes send one another, or of one and the same. */
+/** The link between ranks of two nodes, or of one node. */
 export interface EmulatedPair extends EmulatedLink {
   /** Their names. */
   readonly between: readonly [string, string];
 }
 
-/** The link of every rank, but for pairs of nodes that have another. */
+/** The link of every rank, except for pairs of nodes that have their own. */
 export interface EmulatedNetwork extends EmulatedLink {
   readonly pairs?: readonly EmulatedPair[] | undefined;
 }
@@ -135,7 +137,7 @@ const emulatedLink = ({
   latency: 1000 * readQuantity(latency, TIMES)!,
 });
 
-/** More of them are only counted. */
+/** Pairs listed by name; any further ones are only counted. */
 const MOST_DESCRIBED = 4;
 
 /** `emulated 1 Gbit/s, 50 µs; lab-1–lab-2: 100 Mbit/s; within lab-1: 10 Gbit/s`. */
@@ -152,7 +154,7 @@ export function describeEmulated({ pairs = [], ...link }: EmulatedNetwork): stri
 const linkText = ({ bandwidth, latency }: EmulatedLink): string =>
   bandwidthText(bandwidth) + (latency === 0 ? '' : `, ${latencyText(latency / 1000)}`);
 
-/** Bytes on the cable for a given number of bytes of a stream that leave at once. */
+/** Bytes on the cable for this many bytes of a stream, sent at once. */
 export const cableBytes = (bytes: number): number =>
   bytes + PACKET_HEADERS * Math.ceil(bytes / PACKET_BYTES);
 

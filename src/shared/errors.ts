@@ -6,7 +6,7 @@
  * Programmer errors are not GradwireErrors: they throw `internal:` errors and crash.
  */
 
-/** `input`: what the user gave was wrong (exit code 2). `failure`: anything else (1). */
+/** `input`: the user's input was wrong (exit code 2). `failure`: anything else (1). */
 export type ErrorKind = 'input' | 'failure';
 
 export interface ErrorData {
@@ -48,7 +48,7 @@ export class GradwireError extends Error implements ErrorData {
   }
 }
 
-/** An error in what the user gave: exit code 2. */
+/** An error in the user's input: exit code 2. */
 export function inputError(
   code: string,
   message: string,
@@ -57,7 +57,7 @@ export function inputError(
   return new GradwireError({ code, kind: 'input', message, ...more });
 }
 
-/** An error in what happened: exit code 1. */
+/** Any other expected failure: exit code 1. */
 export function failure(
   code: string,
   message: string,
@@ -66,7 +66,7 @@ export function failure(
   return new GradwireError({ code, kind: 'failure', message, ...more });
 }
 
-/** Any thrown value as ErrorData. What is not coded is an internal error and says so. */
+/** Any thrown value as ErrorData. A value without a code becomes an internal error. */
 export function toErrorData(thrown: unknown): ErrorData {
   if (thrown instanceof GradwireError) return thrown.toData();
   const message = thrown instanceof Error ? thrown.message : String(thrown);
@@ -74,7 +74,7 @@ export function toErrorData(thrown: unknown): ErrorData {
     code: 'INTERNAL',
     kind: 'failure',
     message: message.startsWith('internal:') ? message : `internal: ${message}`,
-    next: 'This is a bug in Gradwire: report it with the log of the run.',
+    next: 'This is a bug in Gradwire. Please report it with the log of the run.',
   };
 }
 

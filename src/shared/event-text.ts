@@ -26,7 +26,7 @@ export interface EventText {
   readonly tone: 'plain' | 'switch' | 'good' | 'warn' | 'bad';
   readonly title: string;
   readonly text: string;
-  /** The iteration it belongs to, where it belongs to one. */
+  /** The iteration it belongs to, if any. */
   readonly iteration?: number;
 }
 
@@ -37,7 +37,7 @@ const RESIDUALS = {
   dropped: ' Residual dropped.',
 } as const;
 
-/** @param rankName names a rank; default: its number alone */
+/** @param rankName names a rank; default: its number */
 export function eventText(
   event: RunEvent,
   rankName: (rank: number) => string = (rank) => `rank ${rank}`,
@@ -93,7 +93,7 @@ export function eventText(
     case 'similarity':
       return {
         tone: 'plain',
-        title: 'How alike the ranks are',
+        title: 'Similarity of ranks',
         iteration: event.iteration,
         text: event.buckets.map(similarityText).join('; '),
       };
@@ -101,7 +101,7 @@ export function eventText(
       return {
         tone: event.level === 'warning' ? 'warn' : 'plain',
         title:
-          event.rank === undefined ? 'Notice' : `Notice of ${rankName(event.rank)}`,
+          event.rank === undefined ? 'Notice' : `Notice from ${rankName(event.rank)}`,
         text: event.message,
       };
     case 'checkpoint':
@@ -116,7 +116,7 @@ export function eventText(
         tone: 'plain',
         title: 'Queued',
         text:
-          `job ${event.job} waits at ${event.node}` +
+          `job ${event.job} is queued at ${event.node}` +
           (event.reason === undefined ? '' : `: ${reasonText(event.reason)}`) +
           (event.expected === undefined
             ? ''
@@ -125,21 +125,21 @@ export function eventText(
     case 'allocated':
       return {
         tone: 'good',
-        title: 'Nodes allotted',
+        title: 'Nodes allocated',
         text: describeAllocated(event),
       };
     case 'interrupted':
       return {
         tone: 'bad',
         title: 'Interrupted',
-        text: `at ${event.node}: ${event.error.message}. It goes on from its last checkpoint.`,
+        text: `at ${event.node}: ${event.error.message}. The run will resume from its last checkpoint.`,
       };
     case 'restarted':
       return {
         tone: 'good',
         title: 'Restarted',
         iteration: event.iteration,
-        text: `the ranks at ${event.node} go on from iteration ${event.iteration}`,
+        text: `the ranks on ${event.node} resume from iteration ${event.iteration}`,
       };
     case 'thinned':
       return {
@@ -183,13 +183,13 @@ function evaluationText({ averaged, metricKind, ...own }: EvaluationRecord): str
   return `replicas: ${text(own)}; averaged model: ${text(averaged)};`;
 }
 
-/** What the replicas reached, where the final model is their average. */
+/** The replicas' metric, if the final model is their average. */
 export function replicaText({ metricKind, replicaMetric }: DoneRecord): string {
   if (replicaMetric === undefined) return '';
   return ` (averaged model; replicas ${formatMetric(replicaMetric, metricKind)})`;
 }
 
-/** `4 ranks`, or where this node has only some of them `ranks 2, 3 of 4 on box`. */
+/** `4 ranks`, or `ranks 2, 3 of 4 on box` if this node has only some of them. */
 function placesText({ ranks, processes }: StartedRecord): string {
   if (processes.length === ranks) return `${ranks} ranks`;
   const here = processes.map(({ rank }) => rank).join(', ');

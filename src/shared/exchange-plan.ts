@@ -23,19 +23,19 @@ export interface ExchangePlan {
   readonly collective: string;
   /** Tensors are fused into buckets of at least this many bytes of f32. */
   readonly bucketBytes: number;
-  /** What some tensors have instead: the first whose pattern fits. Default: nothing. */
+  /** Policies for some tensors: the first matching pattern applies. Default: none. */
   readonly layers?: readonly LayerPlan[] | undefined;
-  /** What the collective sends in few bits. Default: values travel as they are. */
+  /** How the collective quantises what it sends. Default: full precision. */
   readonly quantizeSums?: Quantization | undefined;
-  /** Of a collective that has servers, how many ranks are one. Others have none. */
+  /** Number of ranks that are servers, for collectives with servers. */
   readonly servers?: number | undefined;
-  /** What the stages of a pipeline send one another. Default: everything. */
+  /** How pipeline stages compress what they send. Default: not at all. */
   readonly activations?: ActivationPlan | undefined;
 }
 
-/** The method of the tensors whose names a pattern fits, its parameters written out. */
+/** The method of the tensors whose names match a pattern, with all its parameters. */
 export interface LayerPlan {
-  /** All of the name; `*` stands for any characters. */
+  /** Matches the whole name; `*` stands for any characters. */
   readonly match: string;
   readonly method: string;
   readonly parameters: JsonObject;
@@ -43,7 +43,7 @@ export interface LayerPlan {
 
 export interface PlanSwitch {
   /**
-   * The plan's version, given in the order in which switches were asked for: 1 for the
+   * The plan's version, numbered in the order in which switches were requested: 1 for the
    * first; epoch 0 is the spec's. A scheduled switch may take effect after a later one.
    */
   readonly epoch: number;
@@ -65,9 +65,9 @@ export const PLAN_KEYS = [
 ] as const;
 
 /**
- * Names by which the choice of the collective is left to the cost model. `auto` goes by
- * what was sent and by how far it filled in, which every run of a spec repeats; `adaptive`
- * goes by the time that exchanges take as well, which none does.
+ * Names that leave the choice of the collective to the cost model. `auto` uses what was sent
+ * and its fill-in, which every run of a spec repeats; `adaptive` also uses measured times,
+ * which differ between runs.
  */
 const AUTOMATIC = ['auto', 'adaptive'] as const;
 
@@ -76,7 +76,7 @@ export const isAutomatic = (collective: string): boolean =>
 
 export const heedsTimes = (collective: string): boolean => collective === 'adaptive';
 
-/** Whether any gradient goes out otherwise than as its own f32 values. */
+/** Whether any gradient is sent as anything but its own f32 values. */
 export const compresses = ({
   method,
   layers = [],
@@ -86,7 +86,7 @@ export const compresses = ({
   [method, ...layers.map((layer) => layer.method)].some((id) => id !== 'none');
 
 /**
- * `exchange` in a spec, and the change asked for in a switch: plan keys and the method's
+ * `exchange` in a spec, and the change that a switch requests: plan keys and the method's
  * parameters side by side, as in `{ method: topk, ratio: 0.01, collective: auto }`. The
  * method's parameters are checked by the agent, which has the method's own schema.
  */
@@ -123,7 +123,7 @@ export const exchangeSpecSchema = z.looseObject({
     .describe('Methods or parameters for tensors by name; the first match applies'),
   quantizeSums: quantizationSchema
     .optional()
-    .describe('Bits per value that the collective sends; default: values as they are'),
+    .describe('Quantise what the collective sends; default: full precision'),
   servers: z
     .int()
     .min(1)
@@ -144,7 +144,7 @@ interface NamedMethod {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-/** A plan as records have it: its parameters are whatever JSON the agent wrote. */
+/** A plan as stored in records: its parameters are the JSON that the agent wrote. */
 export interface NamedPlan extends NamedMethod {
   readonly collective: string;
   readonly bucketBytes: number;
@@ -154,7 +154,7 @@ export interface NamedPlan extends NamedMethod {
   readonly activations?: ActivationPlan | undefined;
 }
 
-/** A plan as it is written under `exchange`, every parameter given. */
+/** A plan as written under `exchange`, with every parameter. */
 export function planAsExchange(plan: NamedPlan): ExchangeSpec & JsonObject {
   const {
     method,
@@ -183,8 +183,8 @@ export function planAsExchange(plan: NamedPlan): ExchangeSpec & JsonObject {
 }
 
 /**
- * A plan as a switch to it is written, whatever is in force then: what it does not have is
- * taken off by name.
+ * A plan as a switch to it is written, whatever the current plan is: keys that it lacks are
+ * removed by name.
  */
 export function planAsChange(plan: NamedPlan): JsonObject {
   const { layers = [] } = plan;
@@ -200,7 +200,7 @@ export function planAsChange(plan: NamedPlan): JsonObject {
   };
 }
 
-/** Plans of older records do not say that warm-ups and ramps began with the run. */
+/** Plans in older records omit that warm-ups and ramps started with the run. */
 function startedAt<T extends NamedMethod>(plan: T): T {
   const { warmupIterations = 0, rampIterations = 0 } = plan.parameters;
   return {
@@ -218,7 +218,7 @@ export function planLabel(plan: NamedMethod): string {
   const { quantize } = plan.parameters;
   const bits = (quantize as { bits?: unknown } | undefined)?.bits;
   const label = methodLabel(plan);
-  return typeof bits === 'number' && bits > 0 ? `${label} in ${bits} bit` : label;
+  return typeof bits === 'number' && bits > 0 ? `${label} in ${bits} bits` : label;
 }
 
 function methodLabel({ method, parameters }: NamedMethod): string {
@@ -233,7 +233,7 @@ function methodLabel({ method, parameters }: NamedMethod): string {
   return method;
 }
 
-/** A plan for a line of text: its label, the collective and layers where some were chosen. */
+/** A plan as one line of text: its label, and the collective and layers if chosen. */
 export function describePlan(
   plan: NamedMethod &
     Pick<
@@ -246,7 +246,7 @@ export function describePlan(
     plan.servers === undefined ? '' : ` with ${serversText(plan.servers)}`;
   const layers = describeLayers(plan);
   const bits =
-    plan.quantizeSums === undefined ? '' : ` in ${plan.quantizeSums.bits} bit`;
+    plan.quantizeSums === undefined ? '' : ` in ${plan.quantizeSums.bits} bits`;
   const passed =
     plan.activations === undefined
       ? ''
@@ -258,7 +258,7 @@ export function describePlan(
 export const serversText = (servers: number): string =>
   servers === 1 ? '1 server' : `${servers} servers`;
 
-/** What a switch changes: the two plans, and between equal methods what differs. */
+/** What a switch changes: the two plans, or, for the same method, what differs. */
 export function describeSwitch(from: NamedPlan, to: NamedPlan): string {
   const plans = `${describePlan(from)} → ${describePlan(to)}`;
   const before: Record<string, unknown> = { ...from.parameters, ...sizes(from) };

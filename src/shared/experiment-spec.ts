@@ -17,7 +17,7 @@ import { portRangeSchema } from './port-range.ts';
 const positive = z.number().positive();
 const columnName = z.string().min(1);
 
-/** Characters that a model's file may have. */
+/** Most characters in a model's file. */
 export const MOST_MODEL_SOURCE = 256_000;
 
 const syntheticSchema = z.strictObject({
@@ -38,7 +38,7 @@ const syntheticSchema = z.strictObject({
     .min(0)
     .max(3_600_000)
     .optional()
-    .describe('Milliseconds that computing takes; default: as on a GPU of 10 TFLOP/s'),
+    .describe('Compute time in milliseconds; default: as on a 10 TFLOP/s GPU'),
   distribution: z
     .enum(['normal', 'laplace'])
     .default('normal')
@@ -56,7 +56,7 @@ export const experimentSpecSchema = z.strictObject({
   name: z.string().min(1).max(120).default('untitled').describe('Name shown in lists'),
   description: z.string().max(2000).optional().describe('What the run is for'),
   workload: z.strictObject({
-    model: z.string().describe('Model to train: a name, or a file of your own'),
+    model: z.string().describe('Model to train: a name, or your own file'),
     modelSource: z
       .string()
       .max(MOST_MODEL_SOURCE)
@@ -78,12 +78,12 @@ export const experimentSpecSchema = z.strictObject({
           .array(columnName)
           .optional()
           .describe(
-            'Numeric columns, as ["price", "age"]; default: all that are numeric',
+            'Numeric columns, such as ["price", "age"]; default: all numeric ones',
           ),
         categorical: z
           .array(columnName)
           .optional()
-          .describe('Categorical columns, as ["city"]; default: all others'),
+          .describe('Categorical columns, such as ["city"]; default: all others'),
       })
       .optional()
       .describe('Columns of a CSV file: label [label], numeric, categorical'),
@@ -104,7 +104,7 @@ export const experimentSpecSchema = z.strictObject({
         .min(1)
         .refine(
           (nodes) => new Set(nodes).size === nodes.length,
-          'a machine is named twice',
+          'a machine is listed twice',
         )
         .default([LOCAL_NODE])
         .describe('Machines'),
@@ -112,12 +112,12 @@ export const experimentSpecSchema = z.strictObject({
         .boolean()
         .optional()
         .describe(
-          'Let ranks of one machine share its GPU; otherwise each needs a GPU of its own',
+          'Let ranks on one machine share its GPU; otherwise each rank needs its own',
         ),
       ports: portRangeSchema
         .optional()
         .describe(
-          'Ports that ranks on this computer may listen on, as 20000-20100; machines have their own',
+          'Ports that ranks on this computer may listen on, such as 20000-20100; other machines have their own setting',
         ),
     })
     .prefault({}),
@@ -153,13 +153,13 @@ export const experimentSpecSchema = z.strictObject({
       epsilon: positive
         .optional()
         .describe(
-          'Added to the denominator; default: 1e-8 for adam and adamw, 1e-10 for adagrad',
+          'Term added to the denominator; default: 1e-8 for adam and adamw, 1e-10 for adagrad',
         ),
       trust: positive.optional().describe('Trust coefficient of lars; default: 0.001'),
       clipNorm: positive
         .optional()
         .describe(
-          'Largest norm of the averaged gradient; longer gradients are scaled down',
+          'Largest norm of the averaged gradient; larger gradients are scaled down',
         ),
       fullGradientEvery: z
         .int()
@@ -189,7 +189,7 @@ export const experimentSpecSchema = z.strictObject({
         .max(100)
         .optional()
         .describe(
-          'Iterations at which the step schedule lowers the rate, as [1000, 2000]',
+          'Iterations at which the step schedule lowers the rate, such as [1000, 2000]',
         ),
       decayFactor: positive
         .lt(1)
@@ -204,7 +204,7 @@ export const experimentSpecSchema = z.strictObject({
   exchange: exchangeSpecSchema.prefault({}),
   parallelism: parallelismSchema
     .optional()
-    .describe('How ranks share the work; default: they exchange in every iteration'),
+    .describe('How ranks share the work; default: synchronous'),
   iterations: z.int().min(1).max(1_000_000_000).default(400),
   compareEvery: z
     .int()
@@ -233,24 +233,26 @@ export const experimentSpecSchema = z.strictObject({
     .enum(['auto', 'thread', 'inline'])
     .default('auto')
     .describe(
-      'Run the exchange in a thread of its own; auto: where cores suffice and no GPU computes',
+      'Run the exchange in its own thread; auto: if cores suffice and no GPU is used',
     ),
   overlap: z
     .boolean()
     .optional()
     .describe(
-      'Exchange the gradients of the last layers while those of the first are being computed',
+      'Exchange gradients of the last layers while those of the first are still being computed',
     ),
   doubleBuffer: z
     .boolean()
     .optional()
     .describe(
-      'Exchange a gradient while the next is being computed: each is applied one iteration late',
+      'Exchange a gradient while the next is being computed; each is applied one iteration late',
     ),
   transport: z
     .enum(['auto', 'tcp', 'native'])
     .default('auto')
-    .describe('Transport of messages; auto: native, on libc’s sockets, where it loads'),
+    .describe(
+      'Transport between ranks; auto: native (libc sockets) where available, else tcp',
+    ),
   network: networkSpecSchema
     .optional()
     .describe('A network to emulate between the ranks; default: the real one'),
@@ -258,7 +260,7 @@ export const experimentSpecSchema = z.strictObject({
     .boolean()
     .optional()
     .describe(
-      'Encrypt messages between ranks (AES-256-GCM); default: where there are several machines',
+      'Encrypt messages between ranks (AES-256-GCM); default: only between several machines',
     ),
   onFailure: z
     .enum(['stop', 'restart'])
@@ -272,7 +274,7 @@ export const experimentSpecSchema = z.strictObject({
     .max(1_000_000_000)
     .optional()
     .describe(
-      'Iterations between checkpoints; default: 100 where onFailure is restart, else none',
+      'Iterations between checkpoints; default: 100 if onFailure is restart, else none',
     ),
   journalMB: z
     .int()
@@ -296,7 +298,7 @@ export type ExperimentSpec = z.infer<typeof experimentSpecSchema>;
 
 const CHECKPOINT_EVERY = 100;
 
-/** Iterations between checkpoints; 0: none are kept. */
+/** Iterations between checkpoints; 0 for none. */
 export const checkpointInterval = ({
   checkpointEvery,
   onFailure,
@@ -305,21 +307,21 @@ export const checkpointInterval = ({
 
 const JOURNAL_MB = 256;
 
-/** Bytes that the run's journal on a machine may have before its oldest details are thinned. */
+/** Most bytes of the run's journal on a machine before its oldest details are thinned. */
 export const journalBytes = ({
   journalMB,
 }: Pick<ExperimentSpec, 'journalMB'>): number => (journalMB ?? JOURNAL_MB) * 1_000_000;
 
-/** The machines that get ranks: the first ones, where there are more machines than ranks. */
+/** The machines that get ranks: the first ones if there are more machines than ranks. */
 export const nodesOf = ({ world }: Pick<ExperimentSpec, 'world'>): readonly string[] =>
   world.nodes.slice(0, world.ranks);
 
-/** Whether ranks encrypt what they send one another: between machines unless told not to. */
+/** Whether ranks encrypt their messages: by default only between machines. */
 export const isEncrypted = (spec: Pick<ExperimentSpec, 'encrypt' | 'world'>): boolean =>
   spec.encrypt ?? nodesOf(spec).length > 1;
 
 /**
- * A raw value (parsed YAML or JSON) as a spec, defaults filled in.
+ * Checks a raw value (parsed YAML or JSON) as a spec and fills in defaults.
  * @throws GradwireError `SPEC_UNKNOWN_KEY`, `SPEC_INVALID`: the first problem found,
  * with its path, the value given and the nearest valid key.
  */

@@ -1,4 +1,4 @@
-/** Of which specs a step can be foretold: those whose ranks wait for one another, with one model. */
+/** Which specs can be predicted: those whose ranks wait for each other and have whole models. */
 import { inputError } from './errors.ts';
 import { asynchronousOf, pipelineOf, type ParallelismSpec } from './parallelism.ts';
 
@@ -9,21 +9,21 @@ export function assertForecastable(spec: {
   if (pipelineOf(spec) !== undefined) {
     throw inputError(
       'PLAN_PIPELINE',
-      'each stage of a pipeline exchanges its own gradient: plan predicts that of a whole model',
+      'plan cannot predict pipelines: each stage exchanges its own part of the gradient',
       {
         place: 'parallelism.pipeline',
-        next: 'Take the pipeline out of the spec, or run it: its phases say what stages take.',
+        next: 'Remove the pipeline from the spec, or run it and read the phases of its stages.',
       },
     );
   }
   if (asynchronousOf(spec) !== undefined) {
     throw inputError(
       'PARALLELISM_MISFIT',
-      'plan predicts steps in which all ranks wait for one another: asynchronous ranks do ' +
-        'not, and how busy servers are depends on when each rank comes',
+      'plan cannot predict asynchronous training: its ranks do not wait for each other, and ' +
+        'the load of the servers depends on when each rank arrives',
       {
         place: 'parallelism.kind',
-        next: 'Forecast it as parallelism.kind: synchronous, or run it and look.',
+        next: 'Predict it with parallelism.kind: synchronous, or run it and see.',
       },
     );
   }

@@ -1,5 +1,5 @@
 /**
- * The narrow bridge between a host with a window of its own and its page: what the
+ * The narrow bridge between a host with its own window and its page: what the
  * preload script puts on `window.gradwireHost`. In a browser it is absent, and the page
  * speaks to its host over a WebSocket instead.
  */

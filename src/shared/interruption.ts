@@ -1,10 +1,10 @@
-/** Which nodes of a run have lost their ranks, and how it went on, by the run's events. */
+/** Which nodes of a run lost their ranks, and how the run resumed, from its events. */
 import type { ErrorData } from './errors.ts';
 import type { InterruptedRecord, RunRecord } from './records.ts';
 import { reportOf, rootCause } from './root-cause.ts';
 import { formatDateTime, formatElapsed } from './units.ts';
 
-/** The interruptions after which a node has not gone on; none of a run that has ended. */
+/** Interruptions after which a node has not resumed; none for a run that has ended. */
 export function openInterruptions(
   events: readonly RunRecord[],
 ): readonly InterruptedRecord[] {
@@ -23,15 +23,15 @@ export const describeInterruption = ({
   error,
 }: Pick<InterruptedRecord, 'node' | 'error'>): string => `${node}: ${error.message}`;
 
-/** Once all nodes of a run have lost their ranks and gone on. */
+/** One restart: all nodes of a run lost their ranks and resumed. */
 export interface PastRestart {
   /** When the first node lost its ranks; ms since 1970. */
   readonly lostAt: number;
-  /** When the last node went on. */
+  /** When the last node resumed. */
   readonly at: number;
-  /** The first iteration that was done again: that of the checkpoint. */
+  /** The first repeated iteration: that of the checkpoint. */
   readonly iteration: number;
-  /** The node and the error that explain the loss; undefined: none was recorded. */
+  /** The node and error that explain the loss; undefined if none was recorded. */
   readonly cause: Pick<InterruptedRecord, 'node' | 'error'> | undefined;
 }
 
@@ -42,7 +42,7 @@ interface Restart {
   readonly losses: InterruptedRecord[];
 }
 
-/** Each node records its own part: parts of one restart have its iteration in common. */
+/** Each node records its own part; the parts of one restart share its iteration. */
 export function pastRestarts(events: readonly RunRecord[]): readonly PastRestart[] {
   const open = new Map<string, InterruptedRecord[]>();
   const restarts: Restart[] = [];

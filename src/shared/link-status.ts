@@ -1,11 +1,11 @@
 /**
- * What is known of the links between machines: measured, failed, or passed over because a
- * run goes on. One for each direction; α is that of the round trip, halved.
+ * The links between machines: measured, failed, or skipped because a run was in progress.
+ * One entry per direction; α is half the round trip.
  */
 import { z } from 'zod';
 import { isErrorData, type ErrorData } from './errors.ts';
 
-/** Of the data plane from one machine to another, as ranks would meet it. */
+/** A measurement of the data plane from one machine to another, as ranks would see it. */
 export const linkMeasureSchema = z.strictObject({
   /** s per message. */
   alpha: z.number().min(0).lt(1e6),
@@ -13,7 +13,7 @@ export const linkMeasureSchema = z.strictObject({
   beta: z.number().min(0).lt(1e6),
   /** Wall-clock milliseconds since 1970. */
   measuredAt: z.number(),
-  /** Where either end listened. */
+  /** The address on which either end listened. */
   addresses: z.strictObject({ from: z.string(), to: z.string() }),
   transport: z.string(),
   encrypted: z.boolean(),
@@ -29,17 +29,17 @@ export type LinkFailure = z.infer<typeof linkFailureSchema>;
 export interface LinkStatus {
   readonly from: string;
   readonly to: string;
-  /** The last one that succeeded. */
+  /** The last successful measurement. */
   readonly measure?: LinkMeasure | undefined;
-  /** Of the last attempt, where it failed. */
+  /** Why the last attempt failed, if it did. */
   readonly failure?: LinkFailure | undefined;
 }
 
-/** What came of measuring one pair of machines now. */
+/** The outcome of measuring one pair of machines. */
 export interface PairOutcome {
   readonly nodes: readonly [string, string];
   readonly links: readonly [LinkStatus, LinkStatus];
-  /** Runs that went on at either machine: without being asked nothing is measured then. */
+  /** Runs in progress on either machine; the pair is then measured only on request. */
   readonly runs: readonly BusyRun[];
 }
 
@@ -52,16 +52,16 @@ export interface BusyRun {
 export interface LinkCheckProgress {
   readonly done: number;
   readonly pairs: number;
-  /** The pair that is measured now. */
+  /** The pair being measured. */
   readonly nodes?: readonly [string, string] | undefined;
 }
 
 /** Everything about links that the Cluster page shows. */
 export interface NetworkStatus {
   readonly links: readonly LinkStatus[];
-  /** Undefined where nothing is measured now. */
+  /** Undefined when nothing is being measured. */
   readonly progress?: LinkCheckProgress | undefined;
-  /** Pairs that the last measurement passed over, and why. */
+  /** Pairs that the last measurement skipped, and why. */
   readonly passedOver: readonly PairOutcome[];
 }
 

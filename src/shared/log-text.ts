@@ -1,9 +1,9 @@
-/** A run's merged log, line by line: its events in words, and what its ranks printed. */
+/** Lines of a run's merged log: its events as text, and what its ranks printed. */
 import { eventText } from './event-text.ts';
 import type { JournalEntry, LogRecord, RunEvent } from './records.ts';
 
 export interface LogLine {
-  /** Of the run: names the line for good. */
+  /** The record's sequence in the run: a stable id of the line. */
   readonly sequence: number;
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -23,7 +23,7 @@ const LEVELS = {
   bad: 'error',
 } as const;
 
-/** Undefined for what the log does not have: iterations. */
+/** Undefined for iterations, which the log leaves out. */
 export function logLine({ sequence, record }: JournalEntry): LogLine | undefined {
   if (record.type === 'iteration') return undefined;
   if (record.type === 'log') return printedLine(sequence, record);
@@ -55,7 +55,7 @@ function rankOf(event: RunEvent): number | undefined {
 
 export interface LogFilter {
   readonly rank?: number | undefined;
-  /** Anywhere in the text, in letters of either case. */
+  /** Matches anywhere in the text, ignoring case. */
   readonly text?: string | undefined;
 }
 

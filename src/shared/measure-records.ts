@@ -1,6 +1,6 @@
 /**
- * Records of what is measured beside training, every so often: how good the model is, and what
- * compression does to its gradients. As in records.ts, what was not observed is absent.
+ * Records of periodic measurements beside training: how good the model is, and what compression
+ * does to its gradients. As in records.ts, what was not observed is absent.
  */
 import { z } from 'zod';
 import { metricKindSchema } from './metric.ts';
@@ -13,11 +13,11 @@ export const evaluationRecordSchema = z.strictObject({
   type: z.literal('evaluation'),
   iteration: count,
   at: z.number(),
-  /** Absent where it is not finite, as `metric`: a notice says so. */
+  /** Absent if it is not finite, like `metric`; a notice reports that. */
   loss: z.number().optional(),
-  /** Accuracy on the test set, 0…1. Where replicas drift: of each on its share of the set. */
+  /** Accuracy on the test set, 0…1. If replicas drift: of each on its share of the set. */
   metric: z.number().optional(),
-  /** Where replicas drift: of the model whose weights are their average. */
+  /** If replicas drift: of the model whose weights are their average. */
   averaged: z
     .strictObject({ loss: z.number().optional(), metric: z.number().optional() })
     .optional(),
@@ -28,14 +28,14 @@ export const evaluationRecordSchema = z.strictObject({
 });
 export type EvaluationRecord = z.infer<typeof evaluationRecordSchema>;
 
-/** Of what was applied in this iteration with what uncompressed ranks would have applied. */
+/** Compares what was applied in this iteration with what uncompressed ranks would apply. */
 export const comparisonRecordSchema = z.strictObject({
   type: z.literal('comparison'),
   at: z.number(),
   iteration: count,
-  /** ‖applied − uncompressed‖ / ‖uncompressed‖; absent where the latter is 0. */
+  /** ‖applied − uncompressed‖ / ‖uncompressed‖; absent if the latter is 0. */
   error: z.number().optional(),
-  /** Absent where one of them is 0. */
+  /** Absent if one of them is 0. */
   cosine: z.number().optional(),
 });
 
@@ -48,8 +48,8 @@ export const divergenceRecordSchema = z.strictObject({
 });
 
 /**
- * How alike the ranks were in an iteration, bucket by bucket, under a method that was asked
- * to find out. Made by rank 0; the rank correlation is its own.
+ * How similar the ranks were in an iteration, bucket by bucket, under a method that measures it
+ * on request. Made by rank 0, whose own entries the rank correlation compares.
  */
 export const similarityRecordSchema = z.strictObject({
   type: z.literal('similarity'),
@@ -93,17 +93,17 @@ export const bucketsRecordSchema = z.strictObject({
         length: count,
         /** Bytes of this rank's payload. */
         payload: count,
-        /** Entries that this rank sent, k; absent where the method does not select. */
+        /** Entries that this rank sent, k; absent if the method does not select. */
         nnzLocal: count.optional(),
-        /** Entries of the reduced result, K, where it was observed. */
+        /** Entries of the reduced result, K, if observed. */
         nnzReduced: count.optional(),
         /** nnzLocal / length. */
         density: z.number().optional(),
         /** K/k: 1 where all ranks send the same entries, P where none do. */
         fillIn: z.number().optional(),
-        /** Of what this rank keeps back of the bucket. */
+        /** Norm of this rank's residual for the bucket. */
         residualNorm: z.number().optional(),
-        /** Of a method whose thresholds live on: one for each of its tensors. */
+        /** For a method that keeps thresholds: one per tensor. */
         thresholds: z
           .array(
             z.strictObject({

@@ -1,6 +1,6 @@
 /**
- * What a model is measured by beside its loss, as records, pages and the command line name
- * it. Records state it where it is not the accuracy.
+ * The metric of a model besides its loss, as records, pages and the command line name it.
+ * Records state it unless it is the accuracy.
  */
 import { z } from 'zod';
 import { formatPercent, formatQuantity } from './units.ts';
@@ -22,7 +22,7 @@ export const ACCURACY: MetricKind = {
   better: 'higher',
 };
 
-/** Of what trains nothing. */
+/** For workloads that train nothing. */
 export const NO_METRIC: MetricKind = {
   id: 'none',
   title: 'no metric',
@@ -30,7 +30,7 @@ export const NO_METRIC: MetricKind = {
   better: 'higher',
 };
 
-/** For records: nothing of the accuracy. */
+/** For records: empty for the accuracy, which is the default. */
 export function statedKind(kind: MetricKind): { readonly metricKind?: MetricKind } {
   return kind.id === ACCURACY.id ? {} : { metricKind: kind };
 }

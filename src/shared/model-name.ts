@@ -1,6 +1,6 @@
-/** `workload.model`: the name of a model that comes with Gradwire, or a file of the user's. */
+/** `workload.model`: the name of a built-in model, or a user's file. */
 
-/** Whether it is a file: names have no slash and no such ending. */
+/** Whether it is a file: names have no slash and no such extension. */
 export const isModelFile = (model: string): boolean =>
   /[/\\]/.test(model) || /\.[cm]?[jt]s$/.test(model);
 
@@ -13,9 +13,9 @@ export function workloadName(workload: {
   return workload.dataset === NO_DATA ? model : `${model} on ${workload.dataset}`;
 }
 
-/** `workload.dataset` of what trains nothing. */
+/** `workload.dataset` of workloads that train nothing. */
 export const NO_DATA = 'none';
 
-/** As lists show it: of a file its name. */
+/** The name for lists; of a file, its file name. */
 export const modelName = (model: string): string =>
   isModelFile(model) ? model.split(/[/\\]/).at(-1)! : model;

@@ -1,6 +1,6 @@
 /**
  * "Did you mean": the candidate closest to a misspelt word by edit distance
- * (insertions, deletions, substitutions and swaps of neighbours), or undefined where
+ * (insertions, deletions, substitutions and swaps of neighbours), or undefined if
  * none is near enough to be a plausible slip.
  */
 export function nearest(

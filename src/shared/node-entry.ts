@@ -1,4 +1,4 @@
-/** A node of the inventory: what a user wrote to add it. It holds no secret. */
+/** A node of the inventory, as the user entered it. It contains no secret. */
 import { z } from 'zod';
 import { inputError } from './errors.ts';
 import { portRangeSchema } from './port-range.ts';
@@ -13,10 +13,10 @@ export const nodeEntrySchema = z.strictObject({
     .string()
     .max(63, 'at most 63 characters')
     .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'letters, digits and . _ - only')
-    // In YAML these stand for something else than a name.
+    // YAML reads these as something other than a string.
     .refine(
       (name) => !/^(\d+(\.\d*)?|true|false|null|yes|no|on|off)$/i.test(name),
-      'YAML reads that as a number or a constant: begin with a letter',
+      'YAML reads that as a number or a constant; start with a letter',
     ),
   /** `[user@]name[:port]`, the name as in ~/.ssh/config. */
   destination: z
@@ -25,21 +25,21 @@ export const nodeEntrySchema = z.strictObject({
     .max(300, 'at most 300 characters'),
   /** Files of private keys that are tried first; `~` and relative paths are the home's. */
   identities: z.array(z.string().min(1)).readonly().default([]),
-  /** Hosts in between, as in ProxyJump; by default those of ~/.ssh/config. */
+  /** Jump hosts, as in ProxyJump; by default those of ~/.ssh/config. */
   jump: z.string().min(1).optional(),
   /** Absolute path of the file that is read instead of ~/.ssh/config. */
   configFile: z.string().min(1).optional(),
-  /** Who speaks SSH to it; by default `auto`. */
+  /** The SSH client to use; by default `auto`. */
   transport: z.enum(TRANSPORT_CHOICES).optional(),
   labels: z
     .array(z.string().min(1).max(60))
     .transform((labels): readonly string[] => [...new Set(labels)])
     .default([]),
-  /** Where ranks on other machines find its ranks; by default where SSH reached it. */
+  /** Address of its ranks for other machines; by default the one that SSH uses. */
   address: z.string().min(1).max(255).optional(),
-  /** Ports that its ranks may listen on, as `20000-20100`; by default the system chooses. */
+  /** Ports that its ranks may listen on, such as `20000-20100`; default: any. */
   ports: portRangeSchema.optional(),
-  /** It is the login node of a Slurm cluster: ranks run on nodes that Slurm allots. */
+  /** Set for the login node of a Slurm cluster: ranks run on nodes that Slurm allocates. */
   slurm: slurmSettingsSchema.optional(),
 });
 export type NodeEntry = z.infer<typeof nodeEntrySchema>;
@@ -63,12 +63,12 @@ export const sshWayTo = ({
 
 /** What is wrong with one of its values. */
 export interface EntryProblem {
-  /** Dotted, as `slurm.partition`; of a list without the number. */
+  /** Dotted, as in `slurm.partition`; without the index in a list. */
   readonly path: string;
   readonly message: string;
 }
 
-/** All that is wrong with an entry as far as this tells: one problem of each value. */
+/** The problems of an entry that a schema can find: at most one per value. */
 export function entryProblems(raw: unknown): readonly EntryProblem[] {
   const { error, data } = nodeEntrySchema.safeParse(raw);
   const problems = new Map<string, EntryProblem>();
@@ -85,7 +85,7 @@ export function entryProblems(raw: unknown): readonly EntryProblem[] {
 }
 
 /**
- * @param placeOf what the user knows a value as; default: its path
+ * @param placeOf the user's name for a value; default: its path
  * @throws GradwireError `NODE_INVALID`
  */
 export function parseNodeEntry(

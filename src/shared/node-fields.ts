@@ -52,7 +52,7 @@ export const MAIN_FIELDS: readonly NodeField[] = [
   {
     ...{ key: 'name', path: 'name', kind: 'text', title: 'Name in specs' },
     flags: '--name <name>',
-    description: 'the name that specs give in world.nodes',
+    description: 'its name in world.nodes of specs',
   },
   {
     ...{ key: 'user', path: 'destination', kind: 'text', title: 'User' },
@@ -68,23 +68,22 @@ export const MAIN_FIELDS: readonly NodeField[] = [
     ...{ key: 'identity', path: 'identities', kind: 'list', separator: '\n' },
     title: 'Private key file',
     flags: '--identity <file>',
-    description: 'private key to try first; repeat it',
+    description: 'private key to try first; repeatable',
   },
 ];
 
 export const HOST_FIELD: NodeField = {
   ...{ key: 'host', path: 'destination', kind: 'text' },
-  title: 'Host: name, address or Host of ~/.ssh/config',
+  title: 'Host: name, address, or a Host from ~/.ssh/config',
   flags: '--host <host>',
-  description: 'name or address, or a Host of ~/.ssh/config',
+  description: 'name or address, or a Host from ~/.ssh/config',
 };
 
 export const TRANSPORT_FIELD: NodeField = {
   ...{ key: 'transport', path: 'transport', kind: 'text' },
-  title: 'SSH connection made by',
+  title: 'SSH client',
   flags: '--transport <who>',
-  description:
-    'who speaks SSH: the built-in client, or the system’s ssh (Kerberos, certificates, …)',
+  description: 'SSH client: built-in, or the system’s ssh (Kerberos, certificates, …)',
   choices: TRANSPORT_CHOICES,
 };
 
@@ -93,39 +92,39 @@ export const MORE_FIELDS: readonly NodeField[] = [
   {
     ...{ key: 'jump', path: 'jump', kind: 'list', separator: ',' },
     title: 'Jump hosts',
-    hint: 'With commas between them',
+    hint: 'Separated by commas',
     flags: '--jump <host>',
-    description: 'host in between; repeat it for more',
+    description: 'jump host; repeatable',
   },
   {
     ...{ key: 'labels', path: 'labels', kind: 'list', separator: ',' },
     title: 'Labels',
-    hint: 'With commas between them',
+    hint: 'Separated by commas',
     flags: '--label <text>',
-    description: 'for your own order; repeat it',
+    description: 'your own label; repeatable',
   },
   {
     ...{ key: 'address', path: 'address', kind: 'text' },
     title: 'Address for other machines',
-    hint: 'Where ranks elsewhere find its ranks',
-    placeholder: 'as SSH reaches it',
+    hint: 'Address at which ranks on other machines reach its ranks',
+    placeholder: 'the address SSH uses',
     flags: '--address <address>',
-    description: 'where other machines reach it, if not by SSH’s',
+    description: 'address at which other machines reach it; default: the one for SSH',
   },
   {
     ...{ key: 'ports', path: 'ports', kind: 'text' },
     title: 'Ports for ranks',
-    hint: 'Those that its firewall lets pass, as 20000-20100',
+    hint: 'Ports that its firewall lets through, such as 20000-20100',
     placeholder: 'any',
     flags: '--ports <range>',
-    description: 'that its ranks may listen on, as 20000-20100',
+    description: 'ports that its ranks may listen on, such as 20000-20100',
   },
 ];
 
 export const SLURM_FIELDS: readonly (NodeField & { readonly key: SlurmKey })[] = [
   {
     ...{ key: 'partition', path: 'slurm.partition', kind: 'text' },
-    ...{ title: 'Partition', placeholder: 'the default one' },
+    ...{ title: 'Partition', placeholder: 'the default' },
     ...{ flags: '--partition <name>', description: 'with --slurm: the partition' },
   },
   {
@@ -135,46 +134,50 @@ export const SLURM_FIELDS: readonly (NodeField & { readonly key: SlurmKey })[] =
   },
   {
     ...{ key: 'time', path: 'slurm.time', kind: 'text' },
-    ...{ title: 'Time limit', placeholder: 'the partition’s' },
+    ...{ title: 'Time limit', placeholder: 'the partition’s default' },
     hint: 'Minutes, or 2:00:00, or 1-12:00:00',
     flags: '--time <limit>',
-    description: 'with --slurm: time of an allocation, as for sbatch',
+    description: 'with --slurm: time limit of a job, as for sbatch',
   },
   {
     ...{ key: 'nodes', path: 'slurm.nodes', kind: 'count' },
-    ...{ title: 'Nodes of a run', placeholder: 'as many as needed' },
+    ...{ title: 'Nodes per run', placeholder: 'as many as needed' },
     flags: '--nodes <count>',
-    description: 'with --slurm: compute nodes of a run',
+    description: 'with --slurm: compute nodes per run',
   },
   {
     ...{ key: 'ranksPerNode', path: 'slurm.ranksPerNode', kind: 'count' },
-    ...{ title: 'Ranks on a node, at most', placeholder: 'all' },
+    ...{ title: 'Most ranks per node', placeholder: 'all' },
     flags: '--ranks-per-node <count>',
-    description: 'with --slurm: ranks on each',
+    description: 'with --slurm: ranks per node',
   },
   {
     ...{ key: 'cpusPerNode', path: 'slurm.cpusPerNode', kind: 'count' },
-    ...{ title: 'Cores on each node', placeholder: 'one for a rank' },
+    ...{ title: 'Cores per node', placeholder: 'one per rank' },
     flags: '--cpus-per-node <count>',
-    description: 'with --slurm: cores on each',
+    description: 'with --slurm: cores per node',
   },
   {
     ...{ key: 'gpusPerNode', path: 'slurm.gpusPerNode', kind: 'count' },
-    ...{ title: 'GPUs on each node', placeholder: 'none' },
+    ...{ title: 'GPUs per node', placeholder: 'none' },
     flags: '--gpus-per-node <count>',
-    description: 'with --slurm: GPUs on each',
+    description: 'with --slurm: GPUs per node',
   },
   {
     ...{ key: 'setup', path: 'slurm.setup', kind: 'list', separator: '\n' },
-    ...{ title: 'Setup lines', hint: 'Shell before each rank, as module load cuda' },
+    ...{
+      title: 'Setup lines',
+      hint: 'Shell commands run before each rank, such as module load cuda',
+    },
     flags: '--setup <line>',
-    description: 'with --slurm: shell before a rank; repeat it',
+    description: 'with --slurm: shell line to run before each rank; repeatable',
   },
   {
     ...{ key: 'options', path: 'slurm.options', kind: 'list', separator: '\n' },
-    ...{ title: 'Other options of sbatch', hint: 'One a line, as --qos=high' },
+    ...{ title: 'Other sbatch options', hint: 'One per line, such as --qos=high' },
     flags: '--sbatch <option>',
-    description: 'with --slurm: another option, --sbatch=--qos=high; repeat it',
+    description:
+      'with --slurm: another sbatch option, such as --sbatch=--qos=high; repeatable',
   },
 ];
 

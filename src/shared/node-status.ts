@@ -1,4 +1,4 @@
-/** A machine of the inventory as the app shows it: what is known of it, what is done there. */
+/** A machine of the inventory as the app shows it: its facts and current activity. */
 import type { ErrorData } from './errors.ts';
 import type { NodeEntry } from './node-entry.ts';
 import type { Preflight } from './preflight.ts';
@@ -16,7 +16,7 @@ export const DEPLOY_STEP_NAMES: Readonly<Record<DeployStep, string>> = {
 
 export interface DeployProgress {
   readonly step: DeployStep;
-  /** The package that it is about: Gradwire's agent, or the Node that runs it. */
+  /** The package concerned: Gradwire's agent, or the Node that runs it. */
   readonly package?: 'agent' | 'runtime' | undefined;
   readonly doneBytes?: number | undefined;
   readonly totalBytes?: number | undefined;
@@ -29,10 +29,10 @@ export interface NodeActivity {
   readonly progress?: DeployProgress | undefined;
 }
 
-/** How the connection to a machine stands; `idle`: no run needs it now. */
+/** The state of the connection to a machine; `idle`: no run needs it now. */
 export interface NodeConnection {
   readonly connection: 'idle' | 'connected' | 'reconnecting';
-  /** Of the supervisor there, where it is another than the app's. */
+  /** The version of the supervisor there, if it differs from the app's. */
   readonly otherVersion?: string | undefined;
 }
 
@@ -50,11 +50,11 @@ export interface NodeStatus extends NodeConnection {
   readonly entry?: NodeEntry | undefined;
   readonly activity?: NodeActivity | undefined;
   readonly preflight?: Preflight | undefined;
-  /** When the preflight was made: ms since 1970. */
+  /** When the preflight ran: ms since 1970. */
   readonly checkedAt?: number | undefined;
-  /** Hash of the agent, once it is known to be there. */
+  /** Hash of the agent, once it is known to be installed. */
   readonly agent?: string | undefined;
-  /** Why the last thing that was tried there failed. */
+  /** Why the last action there failed. */
   readonly error?: ErrorData | undefined;
   /** Runs that have ranks there and have not ended. */
   readonly runs: readonly { readonly id: string; readonly name: string }[];

@@ -1,7 +1,7 @@
 /**
  * How ranks share the work of training: `parallelism` in a spec. `synchronous`: all ranks
- * exchange in every iteration. `local-steps`: each takes `every` steps of its own, then they
- * exchange how far they have moved (docs/decisions/048-local-steps.md). `asynchronous`: each
+ * exchange in every iteration. `local-steps`: each takes `every` local steps, then they exchange
+ * how far they have moved (docs/decisions/048-local-steps.md). `asynchronous`: each
  * pushes its gradients to servers and pulls weights from them, at most `staleness` iterations
  * ahead of the slowest (docs/decisions/052-asynchronous-servers.md), and may compute several
  * gradients at the same time (docs/decisions/053-trainer-threads.md). With `pipeline` the
@@ -21,8 +21,8 @@ export const parallelismSchema = z.strictObject({
     .enum(PARALLELISM_KINDS)
     .default('synchronous')
     .describe(
-      'synchronous: an exchange in every iteration; local-steps: one in every few; ' +
-        'asynchronous: each rank by itself with parameter servers',
+      'synchronous: exchange in every iteration; local-steps: exchange every few iterations; ' +
+        'asynchronous: each rank on its own with parameter servers',
     ),
   every: z
     .int()
@@ -56,22 +56,22 @@ export const parallelismSchema = z.strictObject({
     .max(1_000_000)
     .optional()
     .describe(
-      'Iterations a rank may be ahead of the slowest, for asynchronous; default: 4',
+      'For asynchronous: iterations a rank may be ahead of the slowest; default: 4',
     ),
   servers: z
     .int()
     .min(1)
     .max(1024)
     .optional()
-    .describe('Ranks that are also servers, for asynchronous; default: 1'),
+    .describe('For asynchronous: ranks that are also servers; default: 1'),
   trainerThreads: z
     .int()
     .min(1)
     .max(256)
     .optional()
     .describe(
-      'Threads of a rank that compute gradients at the same time and share its residual, ' +
-        'for asynchronous; default: 1',
+      'For asynchronous: threads of a rank that compute gradients in parallel and share its ' +
+        'residual; default: 1',
     ),
   drainEvery: z
     .int()
@@ -88,7 +88,7 @@ export const parallelismSchema = z.strictObject({
         .array(z.string().min(1).max(200))
         .min(1)
         .max(1023)
-        .describe('Layers behind which the model is split, as ["layer1"]'),
+        .describe('Layers after which the model is split, such as ["layer1"]'),
       microBatches: z
         .int()
         .min(1)
@@ -103,7 +103,7 @@ export const parallelismSchema = z.strictObject({
 });
 export type ParallelismSpec = z.infer<typeof parallelismSchema>;
 
-/** A spec, in as far as it says how ranks share the work. */
+/** The part of a spec that says how ranks share the work. */
 interface Shared {
   readonly parallelism?: ParallelismSpec | undefined;
 }
@@ -124,7 +124,7 @@ const EVERY = 16;
 /** As DiLoCo has it (Douillard et al., 2023). */
 const OUTER: OuterSettings = { lr: 0.7, momentum: 0.9, nesterov: true };
 
-/** Undefined where ranks exchange in every iteration. */
+/** Undefined if ranks exchange in every iteration. */
 export function localStepsOf({ parallelism }: Shared): LocalStepsSettings | undefined {
   if (parallelism?.kind !== 'local-steps') return undefined;
   const { every = EVERY, outer = {} } = parallelism;
@@ -134,15 +134,15 @@ export function localStepsOf({ parallelism }: Shared): LocalStepsSettings | unde
 
 export interface Pipeline {
   readonly splitAfter: readonly string[];
-  /** Of a batch. */
+  /** Micro-batches of a batch. */
   readonly microBatches: number;
-  /** Of a model. */
+  /** Stages of a model. */
   readonly stages: number;
 }
 
 const MICRO_BATCHES = 4;
 
-/** Undefined where every rank has the whole model. */
+/** Undefined if every rank has the whole model. */
 export function pipelineOf({ parallelism }: Shared): Pipeline | undefined {
   const { pipeline } = parallelism ?? {};
   if (pipeline === undefined) return undefined;
@@ -162,8 +162,8 @@ export interface Seat extends Pipeline {
 type Ranked = Shared & { readonly world: { readonly ranks: number } };
 
 /**
- * Which stage of which pipeline a rank trains: the stages of a pipeline are ranks that follow
- * one another. Undefined where every rank has the whole model.
+ * Which stage of which pipeline a rank trains: the stages of a pipeline are consecutive ranks.
+ * Undefined if every rank has the whole model.
  */
 export function seatIn(spec: Shared, rank: number): Seat | undefined {
   const pipeline = pipelineOf(spec);
@@ -172,7 +172,7 @@ export function seatIn(spec: Shared, rank: number): Seat | undefined {
   return { ...pipeline, stage: rank % stages, replica: Math.floor(rank / stages) };
 }
 
-/** Ranks of the same stage as this one; undefined where every rank has the whole model. */
+/** Ranks of the same stage as this one; undefined if every rank has the whole model. */
 export function replicasOf(spec: Ranked, rank: number): readonly number[] | undefined {
   const seat = seatIn(spec, rank);
   if (seat === undefined) return undefined;
@@ -185,11 +185,11 @@ export function replicasOf(spec: Ranked, rank: number): readonly number[] | unde
 export interface StalenessSettings {
   /** s: iterations that a rank may be ahead of the slowest. */
   readonly staleness: number;
-  /** S: ranks that hold a part of the weights each. */
+  /** S: ranks that each hold a part of the weights. */
   readonly servers: number;
-  /** Of a rank, at most s + 1. */
+  /** Trainer threads per rank, at most s + 1. */
   readonly trainerThreads: number;
-  /** Iterations between two drains of a rank's residual, on average; default: there is none. */
+  /** Average iterations between drains of a rank's residual; default: never. */
   readonly drainEvery?: number | undefined;
 }
 
@@ -197,7 +197,7 @@ const STALENESS = 4;
 const SERVERS = 1;
 const TRAINER_THREADS = 1;
 
-/** Undefined where ranks wait for one another. */
+/** Undefined if ranks wait for each other. */
 export function asynchronousOf({ parallelism }: Shared): StalenessSettings | undefined {
   if (parallelism?.kind !== 'asynchronous') return undefined;
   const { drainEvery, servers = SERVERS, staleness = STALENESS } = parallelism;
@@ -209,8 +209,8 @@ export function asynchronousOf({ parallelism }: Shared): StalenessSettings | und
 }
 
 /**
- * Which exchange it is that comes first at or after an iteration begins, counted from 0:
- * what the engine and the methods call an iteration is an exchange.
+ * The number of the first exchange at or after the start of an iteration, counted from 0: what
+ * the engine and the methods call an iteration is an exchange.
  */
 export const exchangeFrom = (iteration: number, spec: Shared): number =>
   Math.ceil(iteration / (localStepsOf(spec)?.every ?? 1));

@@ -1,17 +1,17 @@
 /**
- * Anything as a record, or a coded error that names the record and the field in which it
- * is none. Records are checked by it where they enter: at the supervisor, before the
- * journal, and at the store, which also gets journals of other versions.
+ * Parses any value as a record, or throws a coded error that names the record and the invalid
+ * field. Records are checked where they enter: at the supervisor, before the journal, and at
+ * the store, which also gets journals of other versions.
  */
 import type { z } from 'zod';
 import { failure } from './errors.ts';
 import { runRecordSchema, type RunRecord } from './records.ts';
 
-const DIVERGED = 'Training has diverged: launch it again with a smaller optimizer.lr.';
+const DIVERGED = 'Training has diverged. Launch it again with a smaller optimizer.lr.';
 const FOREIGN =
-  'Use one version of Gradwire everywhere; if you do, report this: it is a bug.';
+  'Use the same version of Gradwire everywhere. If you already do, report this as a bug.';
 
-/** @throws GradwireError `RECORD_INVALID` with the rank, where the record names one */
+/** @throws GradwireError `RECORD_INVALID`, with the rank if the record names one */
 export function parseRecord(raw: unknown): RunRecord {
   const parsed = runRecordSchema.safeParse(raw);
   if (parsed.success) return parsed.data;
@@ -27,12 +27,14 @@ export function parseRecord(raw: unknown): RunRecord {
   });
 }
 
-/** `iteration record, rank 2, iteration 7`: as much of it as can be read. */
+/** `iteration record, rank 2, iteration 7`, as far as they can be read. */
 function describe(raw: unknown): { description: string; rank: number | undefined } {
   const rank = countAt(raw, 'rank');
   const iteration = countAt(raw, 'iteration');
   const type = valueAt(raw, ['type']);
-  const words = [typeof type === 'string' ? `${type} record` : 'a record of no type'];
+  const words = [
+    typeof type === 'string' ? `${type} record` : 'a record without a type',
+  ];
   if (rank !== undefined) words.push(`rank ${rank}`);
   if (iteration !== undefined) words.push(`iteration ${iteration}`);
   return { description: words.join(', '), rank };

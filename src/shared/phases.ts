@@ -1,7 +1,7 @@
 /**
- * Parts of an iteration that only a stage of a pipeline has, in place of `compute`: the passes
- * over its layers, moving activations and their gradients between stages, and the bubble, which
- * is waiting for a stage that has not computed them yet.
+ * Phases that only pipeline stages have, in place of `compute`: the passes over a stage's
+ * layers, sending activations and their gradients between stages, and the bubble, which is
+ * waiting for another stage to compute them.
  */
 export const PIPELINE_PHASES = [
   'forward',
@@ -33,20 +33,20 @@ export type Phase = (typeof PHASES)[number];
 export type PipelinePhase = (typeof PIPELINE_PHASES)[number];
 
 /**
- * Milliseconds per phase. They add up to the iteration's wall time. Those of a pipeline are
- * given where there is one.
+ * Milliseconds per phase. They add up to the iteration's wall time. The phases of a pipeline
+ * are present only in pipelines.
  */
 export type PhaseTimes = Readonly<
   Record<Exclude<Phase, PipelinePhase>, number> &
     Partial<Record<PipelinePhase, number | undefined>>
 >;
 
-/** Phases in which a model is computed. */
+/** Phases that compute the model. */
 export const COMPUTE_PHASES: readonly Phase[] = ['compute', 'forward', 'backward'];
 
 /**
- * Phases that exist only because there is more than one rank, but for the bubble of a pipeline:
- * no message is shorter by it.
+ * Phases that exist only because there is more than one rank, except the bubble of a pipeline,
+ * which smaller messages would not shorten.
  */
 export const COMMUNICATION_PHASES: readonly Phase[] = [
   'activations',
@@ -58,7 +58,7 @@ export const COMMUNICATION_PHASES: readonly Phase[] = [
   'decompress',
 ];
 
-/** Phases that an iteration has where the model is not split, or is. */
+/** The phases of an iteration, without or with a split model. */
 export const phasesOf = (isPipeline: boolean): readonly Phase[] =>
   isPipeline
     ? PHASES.filter((phase) => phase !== 'compute')

@@ -1,6 +1,6 @@
 /**
- * A schema's complaint in plain words. What a schema says itself stays; zod's own words for a
- * value of the wrong kind are those of its types.
+ * A schema's issue in plain words. Messages written in the schema stay; zod's own messages
+ * about wrong types are replaced.
  */
 import type { z } from 'zod';
 
@@ -14,7 +14,7 @@ const KINDS: Readonly<Record<string, string>> = {
   string: 'a text',
 };
 
-/** Begins with a small letter: it follows the name of what is wrong. */
+/** Starts with a lower-case letter: it follows the name of the value. */
 export function plainIssue(issue: z.core.$ZodIssue): string {
   const { message } = issue;
   if (issue.code === 'invalid_type' && message.startsWith('Invalid input: expected ')) {

@@ -1,4 +1,4 @@
-/** Ports that the ranks of a machine may listen on, as its firewall lets them pass. */
+/** Ports that the ranks of a machine may listen on, as its firewall allows. */
 import { z } from 'zod';
 
 export interface PortRange {
@@ -7,19 +7,19 @@ export interface PortRange {
 }
 
 const LAST_PORT = 65_535;
-/** Below these only root may listen. */
+/** Only root may listen on ports below this. */
 const FIRST_PORT = 1024;
 
-/** `20000-20100`, both included; a single port would not do: a rank takes two. */
+/** `20000-20100`, inclusive; a single port is not enough, since a rank needs two. */
 export const portRangeSchema = z
   .string()
-  .regex(/^\d{1,5}-\d{1,5}$/, 'two ports, as 20000-20100')
+  .regex(/^\d{1,5}-\d{1,5}$/, 'two ports, such as 20000-20100')
   .refine((text) => {
     const { first, last } = portRange(text);
     return FIRST_PORT <= first && first < last && last <= LAST_PORT;
   }, `from ${FIRST_PORT} to ${LAST_PORT}, the lower one first`);
 
-/** Of a text that the schema takes. */
+/** Parses a text that the schema accepts. */
 export function portRange(text: string): PortRange {
   const [first, last] = text.split('-').map(Number);
   return { first: first!, last: last! };

@@ -1,4 +1,4 @@
-/** What a machine is like, asked before anything is written to it. */
+/** Facts about a machine, collected before anything is written to it. */
 import type { ChosenTransport } from './ssh-transport.ts';
 
 /** Addresses of the two ends of an SSH connection, as the machine sees them. */
@@ -8,11 +8,11 @@ export interface ConnectionEnds {
 }
 
 export interface GpuReport {
-  /** `0000:3b:00.0`, where the driver says so. */
+  /** `0000:3b:00.0`, if the driver reports it. */
   readonly bus?: string | undefined;
   readonly name: string;
   readonly memoryMiB?: number | undefined;
-  /** Processes of other users that compute on it. */
+  /** Processes of other users on the GPU. */
   readonly othersProcesses?: number | undefined;
 }
 
@@ -32,18 +32,18 @@ export interface Preflight {
   readonly cores?: number | undefined;
   readonly memoryMiB?: number | undefined;
   readonly home: string;
-  /** Of the home's file system: `ext2/ext3`, `nfs`, `tmpfs`. */
+  /** Type of the home's file system: `ext2/ext3`, `nfs`, `tmpfs`. */
   readonly fileSystem?: string | undefined;
   readonly freeMiB?: number | undefined;
   readonly freeInodes?: number | undefined;
   readonly noexec: boolean;
-  /** How far the node's clock is ahead of this computer's, as well as SSH can tell. */
+  /** How far the node's clock is ahead of this computer's, as measured over SSH. */
   readonly clockOffsetSeconds: number;
-  /** Node's version there, where one is on the PATH: `v24.1.0`. */
+  /** Version of the Node on the PATH there, if any: `v24.1.0`. */
   readonly node?: string | undefined;
-  /** Whether a newer Node has to be brought along. */
+  /** Whether Gradwire has to bring a newer Node. */
   readonly bringsNode: boolean;
-  /** Addresses of its interfaces, loopback apart. */
+  /** Addresses of its interfaces, except loopback. */
   readonly addresses: readonly string[];
   /** Addresses of the two ends of this connection, as the node sees them. */
   readonly connection?: ConnectionEnds | undefined;
@@ -51,11 +51,11 @@ export interface Preflight {
   readonly gpus: readonly GpuReport[];
   /** Whether a Vulkan loader is installed. */
   readonly vulkan: boolean;
-  /** Whether the agent brings a Vulkan loader of its own. */
+  /** Whether the agent brings its own Vulkan loader. */
   readonly bringsVulkan: boolean;
-  /** Programs of those that deploying needs which are missing. */
+  /** Missing programs that deploying needs. */
   readonly missing: readonly string[];
   readonly findings: readonly Finding[];
-  /** Who spoke SSH to it, and why. */
+  /** The SSH client that was used, and why. */
   readonly transport?: ChosenTransport | undefined;
 }

@@ -1,6 +1,6 @@
-/** Quantities with a unit as a user writes them, and as they are written back. */
+/** Reads quantities with units from text, and formats them. */
 
-/** The value in the base unit, or undefined where the text is no number with a unit. */
+/** The value in the base unit, or undefined if the text is not a number with a unit. */
 export function readQuantity(
   text: string,
   units: ReadonlyMap<string, number>,
@@ -11,7 +11,7 @@ export function readQuantity(
   return factor === undefined ? undefined : settled(Number(digits) * factor);
 }
 
-/** In the largest unit of which there is at least one: `1 Gbit/s`, `0.5 µs`. */
+/** In the largest unit that gives at least 1: `1 Gbit/s`, `0.5 µs`. */
 export function quantityText(
   value: number,
   units: readonly (readonly [name: string, factor: number])[],
@@ -21,5 +21,5 @@ export function quantityText(
   return `${settled(value / factor)} ${name}`;
 }
 
-/** Without what binary fractions of a decimal factor leave behind. */
+/** Rounds away the errors of binary fractions. */
 const settled = (value: number): number => Number(value.toPrecision(12));

@@ -9,7 +9,7 @@
 import { z } from 'zod';
 
 export const quantizationSchema = z.strictObject({
-  bits: z.literal([2, 4, 8]).default(4).describe('Bits of a value on the wire'),
+  bits: z.literal([2, 4, 8]).default(4).describe('Bits per value on the wire'),
   bucket: z
     .int()
     .min(1)

@@ -1,4 +1,4 @@
-/** What is said of a run that waits for nodes of its cluster, and of what it is given there. */
+/** Texts about a run that waits for nodes of its cluster, and about the nodes it gets. */
 import type { AllocatedRecord, QueuedRecord } from './records.ts';
 import { formatDateTime } from './units.ts';
 
@@ -25,15 +25,15 @@ export function describeAllocated({ job, computeNodes, until }: Allotted): strin
 
 const SHOWN = 8;
 
-/** `n0, n1`; of many, the first eight and how many more. */
+/** `n0, n1`; of many, the first eight and the number of others. */
 export function someNames(names: readonly string[]): string {
   const more = names.length - SHOWN;
   return names.slice(0, SHOWN).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
 /**
- * What a reason of Slurm's means (squeue(1), job reason codes), where its word alone may
- * not say it; undefined for all others.
+ * The meaning of a Slurm reason (squeue(1), job reason codes) that is not clear from its name;
+ * undefined for all others.
  */
 export function reasonMeaning(reason: string): string | undefined {
   return (
@@ -42,24 +42,25 @@ export function reasonMeaning(reason: string): string | undefined {
   );
 }
 
-/** `Resources (too few nodes are free now)` */
+/** `Resources (too few nodes are free)` */
 export function reasonText(reason: string): string {
   const meaning = reasonMeaning(reason);
   return meaning === undefined ? reason : `${reason} (${meaning})`;
 }
 
 const MEANINGS: Readonly<Record<string, string>> = {
-  Resources: 'too few nodes are free now',
+  Resources: 'too few nodes are free',
   Priority: 'jobs of higher priority come first',
-  PartitionTimeLimit: 'the partition allows less time: it will not start like this',
-  PartitionNodeLimit: 'the partition allows fewer nodes: it will not start like this',
-  PartitionDown: 'the partition takes no jobs now',
-  PartitionInactive: 'the partition takes no jobs now',
-  BadConstraints: 'no node has what was asked for: it will not start like this',
+  PartitionTimeLimit: 'its time limit exceeds the partition’s: it will never start',
+  PartitionNodeLimit:
+    'it asks for more nodes than the partition allows: it will never start',
+  PartitionDown: 'the partition is not accepting jobs',
+  PartitionInactive: 'the partition is not accepting jobs',
+  BadConstraints: 'no node meets its requirements: it will never start',
   ReqNodeNotAvail: 'a node that it needs is down or reserved',
-  JobHeldUser: 'held by its owner, until scontrol release',
-  JobHeldAdmin: 'held by those who run the cluster',
-  BeginTime: 'its start time has not come',
+  JobHeldUser: 'held by its owner until scontrol release',
+  JobHeldAdmin: 'held by an administrator',
+  BeginTime: 'its start time has not been reached',
   Dependency: 'it waits for another job',
   CONFIGURING: 'its nodes are starting',
 };

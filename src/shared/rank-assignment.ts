@@ -1,6 +1,6 @@
 /** Which ranks run on which node: contiguous shares, so that neighbours are close. */
 
-/** As even as they can be, the first nodes the larger; a node without a rank is left out. */
+/** Shares as even as possible, larger ones first; a node without ranks is left out. */
 export function assignRanks<N>(
   ranks: number,
   nodes: readonly N[],
@@ -17,7 +17,7 @@ export function assignRanks<N>(
     .filter(([, share]) => share.length > 0);
 }
 
-/** The other way about: a number for the node of each rank, by rank. */
+/** The inverse: the number of each rank's node, by rank. */
 export function placesOf(
   shares: readonly (readonly [unknown, readonly number[]])[],
 ): readonly number[] {

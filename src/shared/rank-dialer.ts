@@ -1,8 +1,8 @@
-/** Who of two ranks calls the other. */
+/** Which of two ranks dials the other. */
 
 /**
- * Of two ranks the upper one dials; but where the lower one is not at the address by which
- * its machine is known, as behind a router, and the upper one is, the lower one does.
+ * The higher rank dials, unless the lower one is not at its machine's known address (it may be
+ * behind a router) and the higher one is: then the lower one dials.
  * @param addresses of all ranks, by rank
  */
 export function dialsPeer(

@@ -1,9 +1,9 @@
-/** On which machine each rank of a run is now, by the run's events. */
+/** The current machine of each rank of a run, from the run's events. */
 import type { RunRecord, StartedRecord } from './records.ts';
 
 export type RankProcess = StartedRecord['processes'][number];
 
-/** By rank; ranks that went on elsewhere are where they went on. */
+/** By rank; ranks that resumed elsewhere are listed there. */
 export function rankProcesses(
   events: readonly Exclude<RunRecord, { type: 'iteration' }>[],
 ): readonly RankProcess[] {

@@ -43,42 +43,43 @@ export const iterationRecordSchema = z.strictObject({
   /** The part of `wait` spent on each awaited rank, by rank. */
   waitedFor: z.record(z.string(), time).optional(),
   /**
-   * Communication hidden under computation: compressing and summing while bytes were in
-   * flight, and all of an exchange that passed while the trainer computed (`overlap`,
-   * `doubleBuffer`), which is in no phase.
+   * Communication hidden under compute: compressing and summing while bytes were in
+   * flight, and all parts of an exchange that ran while the trainer computed (`overlap`,
+   * `doubleBuffer`). It is in no phase.
    */
   overlapped: time,
   /**
-   * Iterations by which what was applied is older than the weights (`doubleBuffer`), or whose
-   * pushes of the slowest rank its weights lacked (asynchronous training); default: 0.
+   * Iterations by which the applied gradient is older than the weights (`doubleBuffer`), or
+   * iterations of the slowest rank whose pushes the weights lacked (asynchronous training);
+   * default: 0.
    */
   staleness: count.optional(),
-  /** Which of the rank's trainer threads has computed the gradient, where it has several. */
+  /** The trainer thread that computed the gradient, if the rank has several. */
   trainerThread: count.optional(),
-  /** Said where the rank sent all of its residual along (`parallelism.drainEvery`). */
+  /** Set if the rank also sent all of its residual (`parallelism.drainEvery`). */
   drained: z.literal(true).optional(),
-  /** Said where ranks did not exchange in this iteration (local steps): nothing was sent. */
+  /** Set if ranks did not exchange in this iteration (local steps): nothing was sent. */
   exchanged: z.literal(false).optional(),
   bytes: z.strictObject({
-    /** 4·n: what uncompressed f32 would have been, in every iteration. */
+    /** 4·n: the size of uncompressed f32, in every iteration. */
     dense: count,
     /** The encoded bytes the method produced. */
     payload: count,
     /** Counted at the sockets, framing included. */
     wireSent: count,
     wireReceived: count,
-    /** The framing's part of wireSent and wireReceived. */
+    /** Framing included in wireSent and wireReceived. */
     framingSent: count,
     framingReceived: count,
   }),
-  /** Of a stage in a pipeline, what it sent to the others: as f32, and encoded. */
+  /** What a pipeline stage sent to other stages: bytes as f32, and encoded. */
   activations: z
     .strictObject({
       dense: count,
       payload: count,
       /**
-       * Every `inspectEvery` iterations, of what it sent forward: for some sparsities the mean
-       * over rows of the k-th largest magnitude, where k units of a row would be sent.
+       * Every `inspectEvery` iterations, for activations sent forward: for some sparsities, the
+       * mean over rows of the k-th largest magnitude, where k units of a row would be sent.
        */
       thresholds: z
         .array(z.strictObject({ sparsity: z.number(), mean: z.number() }))
@@ -90,10 +91,10 @@ export const iterationRecordSchema = z.strictObject({
   nnzReduced: count.optional(),
   /** nnzLocal / n. */
   density: z.number().optional(),
-  /** Thresholds that a method with living ones has recomputed. */
+  /** Thresholds recomputed by a method that reuses them. */
   thresholdRefreshes: count.optional(),
   residualNorm: z.number().optional(),
-  /** Absent where nothing is trained. */
+  /** Absent if nothing is trained. */
   loss: z.number().optional(),
   /** Accuracy on the rank's own batch, 0…1. */
   metric: z.number().optional(),
@@ -124,7 +125,7 @@ const planSchema = z.strictObject({
   activations: activationPlanSchema.optional(),
 });
 
-/** What became of the state that methods and collectives keep beside the residual. */
+/** What happened to the state that methods and collectives keep besides the residual. */
 const stateOutcomeSchema = z.enum(['none', 'kept', 'partly', 'dropped']);
 export type StateOutcome = z.infer<typeof stateOutcomeSchema>;
 
@@ -137,11 +138,11 @@ export const switchRecordSchema = z.strictObject({
   epoch: count,
   from: planSchema,
   to: planSchema,
-  /** What became of the residual. */
+  /** What happened to the residual. */
   residual: z.enum(['none', 'kept', 'flushed', 'dropped']),
   /** Missing in records of earlier versions, which dropped it. */
   state: stateOutcomeSchema.optional(),
-  /** Ids of the methods and collectives of which some state was dropped. */
+  /** Ids of the methods and collectives that lost some state. */
   stateDropped: z.array(z.string()).readonly().optional(),
   /** Whether the weights were averaged because the old method's replicas drift. */
   resynchronized: z.boolean(),
@@ -176,41 +177,41 @@ const processesSchema = z.array(
     rank: count,
     pid: count,
     node: z.string(),
-    /** What computes there: a GPU's name, or that it is the CPU. */
+    /** The device that computes: a GPU's name, or the CPU. */
     device: z.string().optional(),
   }),
 );
 /**
  * A line that a rank's process printed: a library's warning, the stack of a crash. Made by
- * the supervisor, which reads it: `at` is that moment.
+ * the supervisor, which reads the line at time `at`.
  */
 export const logRecordSchema = z.strictObject({
   type: z.literal('log'),
   at: z.number(),
   rank: count,
   stream: z.enum(['stdout', 'stderr']),
-  /** Where the line says so. */
+  /** Only if the line states it. */
   level: z.enum(['warning', 'error']).optional(),
-  /** The one that the rank had under way, as far as was known here. */
+  /** The rank's current iteration, as far as the supervisor knew. */
   iteration: count.optional(),
   /** Without control characters. */
   text: z.string(),
-  /** Characters that it had behind these. */
+  /** Characters cut off at its end. */
   cut: count.optional(),
-  /** Lines of this rank before it that were left out: it printed too much. */
+  /** Earlier lines of this rank that were dropped because it printed too much. */
   dropped: count.optional(),
 });
 export type LogRecord = z.infer<typeof logRecordSchema>;
 
 /**
  * A run waits for a job of its cluster's scheduler. Made by the supervisor when the job is
- * asked for, and again when what is known of it changes.
+ * submitted, and again whenever its status changes.
  */
 export const queuedRecordSchema = z.strictObject({
   type: z.literal('queued'),
   at: z.number(),
   node: z.string(),
-  /** The scheduler's number for it. */
+  /** The scheduler's job number. */
   job: z.string(),
   /** Why it waits, in the scheduler's words. */
   reason: z.string().optional(),
@@ -219,7 +220,7 @@ export const queuedRecordSchema = z.strictObject({
 });
 export type QueuedRecord = z.infer<typeof queuedRecordSchema>;
 
-/** The scheduler has started the job: ranks can be started on its nodes. */
+/** The scheduler has started the job: ranks can start on its nodes. */
 export const allocatedRecordSchema = z.strictObject({
   type: z.literal('allocated'),
   at: z.number(),
@@ -233,26 +234,26 @@ export const allocatedRecordSchema = z.strictObject({
 export type AllocatedRecord = z.infer<typeof allocatedRecordSchema>;
 
 const emulatedLink = {
-  /** Bit/s of a rank's link, each way. */
+  /** Bit/s of a rank's link in each direction. */
   bandwidth: z.number().positive(),
-  /** One way. */
+  /** Milliseconds, one way. */
   latency: time,
 };
 
-/** The workers are up and the first iteration begins. Made by the supervisor. */
+/** The workers are up and the first iteration starts. Made by the supervisor. */
 export const startedRecordSchema = z.strictObject({
   type: z.literal('started'),
   at: z.number(),
   ranks: count,
   backend: z.string(),
-  /** Why `auto` did not take a GPU, where that is so. */
+  /** Why `auto` did not choose a GPU, if it did not. */
   why: z.string().optional(),
   /** Gradient elements. */
   parameters: count,
-  /** What the model is measured by beside its loss; accuracy where it is missing. */
+  /** The model's metric; default: accuracy. */
   metricKind: metricKindSchema.optional(),
   plan: planSchema,
-  /** The network between the ranks, where it was emulated. */
+  /** The network between the ranks, if it was emulated. */
   emulated: z
     .strictObject({
       ...emulatedLink,
@@ -277,16 +278,16 @@ export const checkpointRecordSchema = z.strictObject({
   type: z.literal('checkpoint'),
   at: z.number(),
   node: z.string(),
-  /** The iteration that comes next. */
+  /** The next iteration. */
   iteration: count,
-  /** Of all of the node's ranks. */
+  /** Of all the node's ranks. */
   bytes: count,
   /** How long the slowest rank did nothing else. */
   wall: time,
 });
 export type CheckpointRecord = z.infer<typeof checkpointRecordSchema>;
 
-/** The ranks of a node are gone; the run is to go on from a checkpoint. */
+/** A node has lost its ranks; the run will resume from a checkpoint. */
 export const interruptedRecordSchema = z.strictObject({
   type: z.literal('interrupted'),
   at: z.number(),
@@ -296,32 +297,32 @@ export const interruptedRecordSchema = z.strictObject({
 export type InterruptedRecord = z.infer<typeof interruptedRecordSchema>;
 
 /**
- * The ranks of a node go on. What comes until the last iteration that is recorded is
- * repeated, and not recorded again.
+ * The ranks of a node resume. Iterations that were already recorded are repeated, but not
+ * recorded again.
  */
 export const restartedRecordSchema = z.strictObject({
   type: z.literal('restarted'),
   at: z.number(),
   node: z.string(),
-  /** The first iteration that they do. */
+  /** The first iteration that they train. */
   iteration: count,
   processes: processesSchema,
 });
 export type RestartedRecord = z.infer<typeof restartedRecordSchema>;
 
 /**
- * Records are missing before this: the node's journal had reached its bound while no app
- * stored them, and details were left out. Made by the store, which knows what it misses.
+ * Records before this one are missing: the node's journal reached its bound while no app stored
+ * them, and dropped details. Made by the store, which knows what is missing.
  */
 export const thinnedRecordSchema = z.strictObject({
   type: z.literal('thinned'),
   /** When they were left out. */
   at: z.number(),
   node: z.string(),
-  /** How many the store misses. */
+  /** How many records are missing from the store. */
   records: count,
   /**
-   * Of the iterations from ≤ i < to at least every `every`-th is there, of all of the node's
+   * Of the iterations from ≤ i < to, at least every `every`-th is present for all the node's
    * ranks. Default: no iterations are missing.
    */
   iterations: z.strictObject({ from: count, to: count, every: count }).optional(),
@@ -330,29 +331,29 @@ export const thinnedRecordSchema = z.strictObject({
 });
 export type ThinnedRecord = z.infer<typeof thinnedRecordSchema>;
 
-/** The last record of a run that ended as asked: all iterations done, or stopped. */
+/** The last record of a run that ended normally: all iterations done, or stopped. */
 export const doneRecordSchema = z.strictObject({
   type: z.literal('done'),
   at: z.number(),
   reason: z.enum(['completed', 'stopped']),
   iterations: count,
-  /** Absent where nothing is trained. */
+  /** Absent if nothing is trained. */
   loss: z.number().optional(),
   /** Of the final model. */
   metric: z.number().optional(),
   metricKind: metricKindSchema.optional(),
-  /** Where replicas drifted: of each, before their weights were averaged into that model. */
+  /** If replicas drifted: of each, before their weights were averaged into that model. */
   replicaMetric: z.number().optional(),
   /** Whether all ranks ended with bit-identical weights. */
   consistent: z.boolean(),
   /** Hex digest of the weights of rank 0. */
   weights: z.string(),
-  /** Under a method whose replicas drift: the drift before the closing average. */
+  /** Under a method whose replicas drift: the drift before the final average. */
   divergence: z.number().optional(),
 });
 export type DoneRecord = z.infer<typeof doneRecordSchema>;
 
-/** The last record of a run that ended otherwise. */
+/** The last record of a run that failed. */
 export const failedRecordSchema = z.strictObject({
   type: z.literal('failed'),
   at: z.number(),
@@ -361,8 +362,8 @@ export const failedRecordSchema = z.strictObject({
 export type FailedRecord = z.infer<typeof failedRecordSchema>;
 
 /**
- * The last record of a node whose ranks have all finished, where rank 0 is on another: the
- * run's result is in that one's journal.
+ * The last record of a node without rank 0 whose ranks have all finished. The run's result is
+ * in the journal of rank 0's node.
  */
 export const finishedRecordSchema = z.strictObject({
   type: z.literal('finished'),
@@ -394,31 +395,31 @@ export const runRecordSchema = z.discriminatedUnion('type', [
 ]);
 export type RunRecord = z.infer<typeof runRecordSchema>;
 
-/** Everything that a run records besides its iterations and what its ranks print. */
+/** All records of a run except its iterations and what its ranks print. */
 export type RunEvent = Exclude<RunRecord, { type: 'iteration' | 'log' }>;
 
 /**
- * A record with its place in the run's journal. Sequences start at 1 and have no gap but
- * those that are declared: where details were left out, to keep the journal's bound.
+ * A record with its place in the run's journal. Sequences start at 1 and have no gaps except
+ * declared ones, where details were dropped to keep the journal's bound.
  */
 export interface JournalEntry {
   readonly sequence: number;
-  /** The entry before it, where those in between were left out; default: sequence − 1. */
+  /** The entry before it, if those in between were dropped; default: sequence − 1. */
   readonly follows?: number | undefined;
-  /** Of the first entry behind all that was left out: what that was. */
+  /** On the first entry after a gap: what was dropped. */
   readonly thinned?: JournalThinning | undefined;
   readonly record: RunRecord;
 }
 
-/** What was left out of a journal, altogether. */
+/** Everything that was dropped from a journal. */
 export interface JournalThinning extends Pick<ThinnedRecord, 'at' | 'limitBytes'> {
-  /** Of iterations below `to` at least every `every`-th is there, of all ranks alike. */
+  /** Of iterations below `to`, at least every `every`-th is present for all ranks. */
   readonly iterations: { readonly to: number; readonly every: number };
 }
 
 /**
- * How many entries were left out between the entry with sequence `last` and this one;
- * undefined: it cannot come next, for some are missing of which the journal does not say so.
+ * How many entries were dropped between the entry with sequence `last` and this one; undefined
+ * if entries are missing that the journal did not declare, so that this one cannot come next.
  */
 export function leftOutBefore(entry: JournalEntry, last: number): number | undefined {
   const { sequence, follows = sequence - 1 } = entry;

@@ -1,10 +1,10 @@
 /** Registries: definitions by id, in the order in which lists and forms show them. */
 import { inputError, type GradwireError } from './errors.ts';
 
-/** What ids are made of: they stand in specs, on command lines and in file names. */
+/** The form of ids, which appear in specs, command lines and file names. */
 const ID = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 
-/** What a registry holds, as in `METHOD` and "compression method". */
+/** The kind of a registry's definitions, as in `METHOD` and "compression method". */
 export interface RegistryKind {
   readonly code: string;
   readonly noun: string;
@@ -12,9 +12,9 @@ export interface RegistryKind {
 
 /**
  * Adds a definition.
- * @param reserved ids that stand for something else where this kind is named
- * @throws GradwireError `…_INVALID` for an id that cannot be one, `…_DUPLICATE` for one that
- * is taken
+ * @param reserved ids with another meaning where this kind is named
+ * @throws GradwireError `…_INVALID` for an invalid or reserved id, `…_DUPLICATE` for one that is
+ * taken
  */
 export function register<Definition extends { readonly id: string }>(
   registry: Map<string, Definition>,
@@ -30,7 +30,7 @@ export function register<Definition extends { readonly id: string }>(
     throw inputError(
       `${kind.code}_DUPLICATE`,
       `the ${kind.noun} id "${id}" is already taken`,
-      { next: 'Register it under another id, and only once in a process.' },
+      { next: 'Register it under another id, and only once per process.' },
     );
   }
   registry.set(id, definition);
@@ -45,6 +45,6 @@ export function invalidDefinition(
   return inputError(
     `${code}_INVALID`,
     `the ${noun} "${id}" cannot be registered: ${why}`,
-    { next: 'Change its definition; docs/extending.md says what it needs.' },
+    { next: 'Change its definition; see docs/extending.md for what it needs.' },
   );
 }

@@ -1,6 +1,6 @@
 /**
- * Failures after which a run may go on from a checkpoint: something that it needs was lost,
- * a process, a machine, a link. What the run itself does wrong it would do again.
+ * Failures after which a run may resume from a checkpoint: the loss of a process, a machine or
+ * a link. Errors of the run itself would occur again.
  */
 const LOSSES: ReadonlySet<string> = new Set([
   'WORKER_DIED',
@@ -13,12 +13,12 @@ const LOSSES: ReadonlySet<string> = new Set([
   'GPU_LOST',
   'SUPERVISOR_LOST',
   'SUPERVISOR_STOPPED',
-  // Slurm takes the nodes back, or has taken them: others will do.
+  // Slurm is reclaiming the nodes, or has: the run can use others.
   'ALLOCATION_ENDING',
   'JOB_LOST',
   'SLURM_SILENT',
   'RANK_NOT_STARTED',
-  // Of a restart that did not come about.
+  // A restart that failed.
   'CHECKPOINT_INVALID',
   'RUN_NOT_BEGUN',
   'RUN_ABANDONED',

@@ -1,12 +1,12 @@
 /**
- * Why a run failed. When one rank fails its peers fail after it, and their reports may
- * arrive first: of all reports that come within a moment the one that explains the
- * others is kept. An error of a rank's own explains most, a process that died without a
- * word comes next, the loss of a peer explains nothing.
+ * Why a run failed. When one rank fails, its peers fail after it, and their reports may arrive
+ * first: of all reports within a short time, the one that explains the others is kept. A rank's
+ * own error explains most, then a process that died without a report; the loss of a peer
+ * explains nothing.
  */
 import type { ErrorData } from './errors.ts';
 
-/** Errors that say no more than that another rank is not, or no more, there. */
+/** Errors that only say that another rank is missing. */
 const CONSEQUENCES: ReadonlySet<string> = new Set([
   'PEER_LOST',
   'PEER_TIMEOUT',
@@ -19,7 +19,7 @@ export type FailureReport =
   | { readonly kind: 'death'; readonly error: ErrorData }
   | { readonly kind: 'report'; readonly error: ErrorData };
 
-/** A failure that a journal tells. */
+/** A failure recorded in a journal. */
 export const reportOf = (error: ErrorData): FailureReport => ({
   kind: error.code === 'WORKER_DIED' ? 'death' : 'report',
   error,

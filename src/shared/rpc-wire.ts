@@ -1,7 +1,7 @@
 /**
- * How a call, its answer and a push look on the wire: birpc's messages as JSON text, the
- * same over a WebSocket and a MessagePort, so that both hosts behave alike. Both ends
- * encode and decode here; what cannot be decoded is never acted upon.
+ * The wire format of calls, answers and pushes: birpc's messages as JSON text, the same over a
+ * WebSocket and a MessagePort, so that both hosts behave alike. Both ends encode and decode
+ * here; messages that cannot be decoded are never acted on.
  */
 import { z } from 'zod';
 import { GradwireError, toErrorData } from './errors.ts';
@@ -9,13 +9,13 @@ import type { AppEvents } from './rpc.ts';
 import type { TerminalEvents } from './terminal.ts';
 
 /**
- * What main calls in the renderer. Each push is answered when the renderer has taken
- * it: the answers are the flow control.
+ * Calls from main to the renderer. The renderer answers each push once it has processed it:
+ * the answers are the flow control.
  */
 export interface SessionEvents extends AppEvents, TerminalEvents {
   /**
-   * Pushes were left out because the renderer did not keep up: whatever it shows it
-   * must read again.
+   * Pushes were dropped because the renderer did not keep up: it must read everything that it
+   * shows again.
    */
   resync(): void;
 }
@@ -55,12 +55,12 @@ function decodeRpcMessage(text: unknown): RpcMessage {
     throw malformed('it is not JSON', cause);
   }
   const parsed = messageSchema.safeParse(value);
-  if (!parsed.success) throw malformed('its fields are not those of a call or answer');
+  if (!parsed.success) throw malformed('it lacks the fields of a call or an answer');
   return parsed.data;
 }
 
 /**
- * Passes on what a channel brings, decoded. A peer that sends anything else has another
+ * Decodes a channel's messages and passes them on. A peer that sends anything else has another
  * version or is malicious: its channel is closed.
  */
 export function onDecodedMessage(
@@ -88,9 +88,9 @@ function malformed(reason: string, cause?: unknown): GradwireError {
     {
       code: 'RPC_MALFORMED',
       kind: 'failure',
-      message: `a message that is neither a call nor an answer: ${reason}`,
+      message: `received a message that is neither a call nor an answer: ${reason}`,
       place: 'rpc',
-      next: 'Reload the page, so that it has the version of its host.',
+      next: 'Reload the page so that its version matches Gradwire’s.',
     },
     { cause },
   );

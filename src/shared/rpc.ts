@@ -1,6 +1,6 @@
 /**
- * What the renderer may ask of main, and what main tells the renderer: one typed
- * interface, carried by a MessagePort (Electron) or a WebSocket (browser). Every call's
+ * The renderer's calls to main, and main's pushes to the renderer: one typed interface,
+ * carried by a MessagePort (Electron) or a WebSocket (browser). Every call's
  * arguments are validated at the boundary by `rpcArguments`. A failed call rejects with
  * ErrorData.
  */
@@ -41,7 +41,7 @@ export type RunState = 'starting' | 'running' | 'completed' | 'stopped' | 'faile
 export const hasEnded = (state: RunState): boolean =>
   state !== 'starting' && state !== 'running';
 
-/** One run as lists show it. */
+/** A run as shown in lists. */
 export interface RunSummary {
   readonly id: string;
   readonly name: string;
@@ -58,10 +58,10 @@ export interface RunSummary {
   readonly methods: readonly string[];
   readonly loss?: number | undefined;
   readonly metric?: number | undefined;
-  /** What it is measured by; accuracy where it is missing. */
+  /** Its metric; default: accuracy. */
   readonly metricKind?: MetricKind | undefined;
   readonly error?: ErrorData | undefined;
-  /** While it waits for nodes of a cluster, to begin or to go on: what is known of that. */
+  /** Its job, while it waits for nodes of a cluster to start or resume. */
   readonly queue?: QueuedRecord | undefined;
   readonly deleted: boolean;
 }
@@ -79,20 +79,20 @@ export type SpecCheck =
 
 export type ExportFormat = 'json' | 'csv';
 
-/** What is the same for every page. */
+/** Facts that are the same for every page. */
 export interface CoreApi {
   info(): Promise<AppInfo>;
   catalogue(): Promise<Catalogue>;
   presets(): Promise<readonly Preset[]>;
-  /** YAML or JSON text → the validated spec, or the one error that it has. */
+  /** YAML or JSON text → the validated spec, or its first error. */
   checkSpec(text: string): Promise<SpecCheck>;
-  /** A spec as YAML text, for the form's other side. */
+  /** A spec as YAML text, shown beside the form. */
   specToYaml(spec: unknown): Promise<string>;
   launch(spec: unknown): Promise<RunSummary>;
-  /** Same spec and the same switch schedule, as it happened. */
+  /** Launches the same spec with the same switches at the same iterations. */
   relaunch(run: string): Promise<RunSummary>;
   stop(run: string): Promise<void>;
-  /** Takes effect at the next fence. Refused (rejects) before any rank hears of it. */
+  /** Takes effect at the next fence. A refused switch rejects before it reaches any rank. */
   switchPlan(
     run: string,
     change: Record<string, unknown>,
@@ -111,16 +111,16 @@ export interface CoreApi {
     range: { from: number; to: number; stride: number },
   ): Promise<readonly JournalEntry[]>;
   /**
-   * Of the merged log (events and what ranks printed) a page after a sequence, in the order
-   * of arrival. Empty: there is no more yet.
+   * A page of the merged log (events and what ranks printed) after a sequence, in the order of
+   * arrival. Empty if there is nothing more yet.
    */
   runLog(run: string, after: number): Promise<readonly JournalEntry[]>;
   /** Soft delete, and its undo. */
   setDeleted(run: string, deleted: boolean): Promise<void>;
   exportRun(run: string, format: ExportFormat): Promise<string>;
-  /** What was caught up with while there was no page to be told. Each is told once. */
+  /** Catch-ups that happened while no page was open. Each is returned once. */
   catchUps(): Promise<readonly CatchUp[]>;
-  /** Records of this run are pushed from now on; answers with what is stored so far. */
+  /** Starts pushing records of this run; answers with what is stored so far. */
   watch(run: string): Promise<RunDetail>;
   unwatch(run: string): Promise<void>;
   /** This computer and the machines that were added. */
@@ -132,22 +132,22 @@ export interface CoreApi {
   editNode(name: string, entry: unknown, edit: NodeEdit): Promise<void>;
   /** Forgets a machine; what was deployed there stays. */
   removeNode(name: string): Promise<void>;
-  /** What a machine is like: in its status afterwards. Nothing is written there. */
+  /** Inspects a machine and updates its status. Writes nothing there. */
   checkNode(name: string): Promise<void>;
-  /** Brings the agent to a machine; a run does it by itself. */
+  /** Deploys the agent to a machine; a run does so by itself. */
   deployNode(name: string): Promise<void>;
-  /** Leaves nothing of Gradwire on a machine. */
+  /** Removes everything of Gradwire from a machine. */
   uninstallNode(name: string): Promise<void>;
-  /** Gives up what is being done there. */
+  /** Cancels the machine's current activity. */
   cancelNode(name: string): Promise<void>;
-  /** What is known of the links between machines. */
+  /** The status of the links between machines. */
   network(): Promise<NetworkStatus>;
-  /** Measures them, pair by pair; resolves when all are through or it was cancelled. */
+  /** Measures links, pair by pair; resolves when all are done or it was cancelled. */
   measureNetwork(): Promise<void>;
   cancelNetwork(): Promise<void>;
   /** Public data sets, and which of them are here. */
   dataSets(): Promise<readonly DataSetStatus[]>;
-  /** Begins to fetch one, or goes on; how it goes is pushed. */
+  /** Starts or resumes a download; its progress is pushed. */
   fetchDataSet(id: string): Promise<void>;
   cancelDataSet(id: string): Promise<void>;
   /** Questions of SSH connections that wait for an answer. */
@@ -155,18 +155,18 @@ export interface CoreApi {
   answer(question: number, answer: QuestionAnswer): Promise<void>;
 }
 
-/** All that a page may ask. */
+/** All calls that a page may make. */
 export interface AppApi extends CoreApi, TerminalApi {}
 
 /** What main pushes to the renderer. */
 export interface AppEvents {
-  /** A run was made or changed its state, counters or name. */
+  /** A run was created or its state, counters or name changed. */
   runChanged(summary: RunSummary): void;
   /** New records of a watched run, at most ten times a second. */
   records(run: string, entries: readonly JournalEntry[]): void;
-  /** Much of a run has been read that was recorded while the app did not follow it. */
+  /** Many records were read that a run made while the app did not follow it. */
   caughtUp(catchUp: CatchUp): void;
-  /** Something outside a run needs the user's eye. */
+  /** Something outside a run needs the user's attention. */
   notice(error: ErrorData): void;
   /** All machines, at most ten times a second. */
   nodesChanged(nodes: readonly NodeStatus[]): void;
@@ -184,7 +184,7 @@ const nodeName = z.string().min(1).max(64);
 const dataSet = z.string().min(1).max(64);
 const terminal = z.int().min(1);
 
-/** Argument tuples by call: the gate at the boundary. */
+/** Argument tuples by call, checked at the boundary. */
 export const rpcArguments = {
   info: z.tuple([]),
   catalogue: z.tuple([]),

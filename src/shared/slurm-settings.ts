@@ -1,4 +1,4 @@
-/** What a machine that is the login node of a Slurm cluster asks Slurm for. */
+/** What Gradwire requests from Slurm on a cluster's login node. */
 import { z } from 'zod';
 
 /** One word of a command line, which must not look like an option. */
@@ -6,7 +6,7 @@ const word = z
   .string()
   .min(1)
   .max(200)
-  .regex(/^[^-\s][^\s]*$/, 'one word that does not begin with -');
+  .regex(/^[^-\s][^\s]*$/, 'one word that does not start with -');
 const line = z
   .string()
   .min(1)
@@ -18,7 +18,7 @@ const count = z.int(whole).min(1, whole).max(100_000, whole);
 export const slurmSettingsSchema = z.strictObject({
   partition: word.optional(),
   account: word.optional(),
-  /** Limit of an allocation, in Slurm's own words: minutes, or `[days-]hours:minutes:seconds`. */
+  /** Time limit of a job in Slurm's format: minutes, or `[days-]hours:minutes:seconds`. */
   time: z
     .string()
     .regex(
@@ -26,18 +26,18 @@ export const slurmSettingsSchema = z.strictObject({
       'minutes, hours:minutes:seconds, or days-hours:minutes:seconds',
     )
     .optional(),
-  /** Compute nodes of a run; default: as many as `ranksPerNode` makes necessary. */
+  /** Compute nodes per run; default: as many as `ranksPerNode` requires. */
   nodes: count.optional(),
-  /** Ranks that a compute node takes at most; default: all of them. */
+  /** Most ranks per compute node; default: all ranks. */
   ranksPerNode: count.optional(),
   /** Cores on each compute node; default: one for each of its ranks. */
   cpusPerNode: count.optional(),
   gpusPerNode: count.optional(),
-  /** Lines of shell before a rank starts there, `module load` for instance. */
+  /** Shell lines run before each rank, for instance `module load`. */
   setup: z.array(line).max(100).readonly().default([]),
-  /** Further options of sbatch, a whole one each: `--qos=high`. */
+  /** Further sbatch options, each complete: `--qos=high`. */
   options: z
-    .array(line.regex(/^-/, 'an option of sbatch, which begins with -'))
+    .array(line.regex(/^-/, 'an sbatch option, which starts with -'))
     .max(100)
     .readonly()
     .default([]),

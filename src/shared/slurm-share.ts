@@ -1,4 +1,4 @@
-/** Of a Slurm cluster's nodes, what a run gets, and what it cannot have there. */
+/** The nodes that a run gets on a Slurm cluster, and what it cannot use there. */
 import { inputError } from './errors.ts';
 import type { ExperimentSpec } from './experiment-spec.ts';
 import type { SlurmSettings } from './slurm-settings.ts';
@@ -19,7 +19,7 @@ export function nodeShare(ranks: number, settings: SlurmSettings): NodeShare {
       `${ranks} ranks at ${ranksPerNode} per node need ${needed} nodes, not ${nodes}`,
       {
         place: 'world.ranks',
-        next: 'Lower world.ranks, or add the machine anew with other --nodes or --ranks-per-node.',
+        next: 'Lower world.ranks, or add the machine again with other --nodes or --ranks-per-node.',
       },
     );
   }
@@ -27,7 +27,7 @@ export function nodeShare(ranks: number, settings: SlurmSettings): NodeShare {
 }
 
 /**
- * Before anything is asked of Slurm.
+ * Checked before anything is requested from Slurm.
  * @throws GradwireError `SLURM_TOO_SMALL`, `NETWORK_UNSUPPORTED`
  */
 export function checkSlurmRun(
@@ -38,20 +38,20 @@ export function checkSlurmRun(
   if (network?.pairs !== undefined) {
     throw inputError(
       'NETWORK_UNSUPPORTED',
-      'links between nodes that differ cannot be emulated on nodes that Slurm chooses',
-      { place: 'network.pairs', next: 'Leave out pairs: all links are alike then.' },
+      'links with different speeds cannot be emulated on nodes that Slurm chooses',
+      { place: 'network.pairs', next: 'Remove pairs, so that all links are the same.' },
     );
   }
   if (network !== undefined && nodes > 1) throw severalNodes(nodes);
 }
 
-/** Which ranks share a node, and so a clock, is known only when it has been allotted. */
+/** Which ranks share a node, and so a clock, is known only after the allocation. */
 export const severalNodes = (nodes: number): Error =>
   inputError(
     'NETWORK_UNSUPPORTED',
-    `on a Slurm cluster a network is emulated on one node, and this run would get ${nodes}`,
+    `on a Slurm cluster a network can be emulated on one node only, and this run would get ${nodes}`,
     {
       place: 'network',
-      next: 'Leave out network, or add the machine anew for one node with room for all ranks.',
+      next: 'Remove network, or add the machine again with one node that holds all ranks.',
     },
   );

@@ -1,11 +1,11 @@
-/** What only a person can answer while a connection by SSH is made. */
+/** Questions that only the user can answer while an SSH connection is being made. */
 
 export type UnknownHostReason =
   /** No key of this host is known. */
   | 'unknown'
   /** Keys of this host are known, but none of this type. */
   | 'other-type'
-  /** Its known_hosts files have a certificate authority for it, no key. */
+  /** known_hosts has a certificate authority for it, but no key. */
   | 'only-authority';
 
 export interface HostKeyQuestion {
@@ -33,20 +33,20 @@ export interface SecretPrompt {
   readonly echo: boolean;
 }
 
-/** `signal`: nobody waits for the answer any more. */
+/** `signal`: the answer is no longer needed. */
 export interface SshQuestions {
   hostKey(
     question: HostKeyQuestion,
     signal?: AbortSignal,
   ): Promise<'accept' | 'refuse'>;
-  /** One answer for each prompt; undefined: the user does not want to go on. */
+  /** One answer for each prompt; undefined if the user declines. */
   secrets(
     question: SecretsQuestion,
     signal?: AbortSignal,
   ): Promise<readonly string[] | undefined>;
 }
 
-/** A question that waits for its answer in the app. */
+/** A question waiting for an answer in the app. */
 export interface OpenQuestion {
   readonly id: number;
   readonly question:
@@ -54,7 +54,7 @@ export interface OpenQuestion {
     | ({ readonly type: 'secrets' } & SecretsQuestion);
 }
 
-/** `refuse`: the user does not want to go on. */
+/** `refuse`: the user declines. */
 export type QuestionAnswer =
   | { readonly type: 'refuse' }
   | { readonly type: 'accept' }

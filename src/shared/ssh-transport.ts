@@ -1,8 +1,8 @@
-/** Who speaks SSH to a machine: the client that is built in, or the system's `ssh`. */
+/** The SSH client for a machine: the built-in one, or the system's `ssh`. */
 export const SSH_TRANSPORTS = ['builtin', 'system'] as const;
 export type SshTransport = (typeof SSH_TRANSPORTS)[number];
 
-/** `auto`: built in, unless the configuration needs what only the system's has. */
+/** `auto`: built-in, unless the configuration needs a feature of the system's `ssh`. */
 export const TRANSPORT_CHOICES = ['auto', ...SSH_TRANSPORTS] as const;
 export type TransportChoice = (typeof TRANSPORT_CHOICES)[number];
 

@@ -1,12 +1,12 @@
-/** What the stages of a pipeline send one another: what a trainer and its engine agree on. */
+/** What pipeline stages send each other, as agreed between a trainer and its engine. */
 
-/** `evaluation`: as `forward`, of test samples, for which nothing comes back. */
+/** `evaluation`: like `forward`, but with test samples, for which nothing comes back. */
 export type Passage = 'forward' | 'backward' | 'evaluation';
 
-/** What one stage gives another of a tensor that both use: weights, or a gradient. */
+/** What stages send about a tensor that both use: weights, or a gradient. */
 export type SharedPassage = 'weights' | 'gradient';
 
-/** Of a micro-batch: rows are samples or tokens, columns are units. Row by row in memory. */
+/** Activations of a micro-batch, row-major: rows are samples or tokens, columns units. */
 export interface MatrixShape {
   readonly rows: number;
   readonly width: number;
@@ -23,20 +23,20 @@ export interface StageSetting {
   readonly shared: readonly { readonly length: number }[];
 }
 
-/** As f32, and as they were sent. */
+/** Bytes as f32, and as sent. */
 export interface PassedBytes {
   readonly dense: number;
   readonly payload: number;
 }
 
-/** Of activations by rows: the mean of the magnitudes that the units left out stay below. */
+/** Mean over rows of the threshold below which units are left out. */
 export interface MeanThreshold {
   readonly sparsity: number;
   readonly mean: number;
 }
 
-/** What a stage sent in an iteration. */
+/** What a stage sent in one iteration. */
 export interface PassedActivations extends PassedBytes {
-  /** Of what went forward, before any of it was left out; undefined unless asked for. */
+  /** Thresholds of what went forward, before compression; undefined unless requested. */
   readonly thresholds?: readonly MeanThreshold[];
 }

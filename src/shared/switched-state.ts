@@ -1,7 +1,7 @@
-/** What a switch did to the state that methods and collectives keep beside the residual. */
+/** What a switch did to the state that methods and collectives keep besides the residual. */
 import type { SwitchRecord } from './records.ts';
 
-/** In words; undefined where there was none or nobody knows. */
+/** As text; undefined if there was none or it is unknown. */
 export function describeState({
   state,
   stateDropped = [],

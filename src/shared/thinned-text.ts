@@ -1,4 +1,4 @@
-/** In words, what of a run is missing because a journal had reached its bound. */
+/** Describes what is missing of a run because a journal reached its bound. */
 import type { ThinnedRecord } from './records.ts';
 import { formatBytes, formatCount } from './units.ts';
 
@@ -13,9 +13,9 @@ export function describeThinned(record: ThinnedRecord): string {
       ? ''
       : `; of iterations ${formatCount(iterations.from)} to ` +
         `${formatCount(iterations.to - 1)} at least one in ` +
-        `${formatCount(iterations.every)} is there`;
+        `${formatCount(iterations.every)} is kept`;
   return (
     `${missing}${kept}: ${node} keeps at most ${formatBytes(limitBytes)} of a run while no ` +
-    'app stores what it records. Raise journalMB, or leave the app open'
+    'app stores its records. Raise journalMB, or leave the app open'
   );
 }

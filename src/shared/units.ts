@@ -1,7 +1,7 @@
 /**
  * How quantities are written, the same in the page, the CLI and the reports: decimal
- * prefixes, three significant digits, a space before the unit. What is not a finite
- * number is written as a dash: absent is never shown as 0.
+ * prefixes, three significant digits, a space before the unit. A value that is not a finite
+ * number is written as a dash: absent values are never shown as 0.
  */
 
 /** Shown where a quantity was not observed. */
@@ -24,7 +24,7 @@ function scaled(
 ): { text: string; unit: string } {
   let magnitude = Math.abs(value);
   let index = 0;
-  // 999.5 and not 1000: what would round up to "1000 kB" is written as "1.00 MB".
+  // 999.5, not 1000, so that a value that would round to "1000 kB" becomes "1.00 MB".
   while (magnitude >= step * 0.9995 && index < units.length - 1) {
     magnitude /= step;
     index += 1;
@@ -69,7 +69,7 @@ export function formatPercent(fraction: number | undefined): string {
   return `${threeDigits(fraction * 100)} %`;
 }
 
-/** A fraction 0…1 as whole percent for prose; below 1 % it says so. */
+/** A fraction 0…1 as whole percent for prose, or `under 1 %`. */
 export function formatWholePercent(fraction: number | undefined): string {
   if (fraction === undefined || !Number.isFinite(fraction)) return ABSENT;
   const percent = fraction * 100;
@@ -83,7 +83,7 @@ export function formatRate(perSecond: number | undefined, unit = 'it'): string {
   return `${threeDigits(perSecond)} ${unit}/s`;
 }
 
-/** Of a link, in the units of its makers: `941 Mbit/s`, `9.41 Gbit/s`. */
+/** A link's bandwidth: `941 Mbit/s`, `9.41 Gbit/s`. */
 export function formatBitRate(bitsPerSecond: number | undefined): string {
   if (bitsPerSecond === undefined || !Number.isFinite(bitsPerSecond)) return ABSENT;
   const units = ['bit/s', 'kbit/s', 'Mbit/s', 'Gbit/s', 'Tbit/s'];

@@ -57,7 +57,7 @@ describe.skipIf(slurmMissing() !== undefined)('a Slurm cluster in the app', () =
     await said('port', /from 1 to 65535/);
     await said('time', /hours:minutes:seconds/);
     await said('nodes', /"two" is not valid: a whole number/);
-    await said('options', /begins with -/);
+    await said('options', /starts with -/);
     expect(await page.locator(':focus').getAttribute('id')).toBe('node-port');
     expect(await app.obstacles()).toEqual([]);
     await part('node-port').fill(String(machine.port));
@@ -68,7 +68,7 @@ describe.skipIf(slurmMissing() !== undefined)('a Slurm cluster in the app', () =
     await part('node-jump').fill('a;b');
     await part('node-confirm').click();
     // What only the app can tell comes back to the field as well.
-    await said('jump', /"a;b" is no host name/);
+    await said('jump', /"a;b" is not a host name/);
     await part('node-jump').fill('');
     await part('node-confirm').click();
     const card = part('node-hpc').getByTestId('node-slurm');
@@ -106,8 +106,8 @@ describe.skipIf(slurmMissing() !== undefined)('a Slurm cluster in the app', () =
     held = slurm.hold(2);
     await part('launch').click();
     await shown('run-state', /Queued/);
-    await shown('run-queue', /Job \d+ waits at hpc: (Resources|Priority) \(/);
-    await shown('events', /Queued[^]*job \d+ waits at hpc/);
+    await shown('run-queue', /Job \d+ is queued at hpc: (Resources|Priority) \(/);
+    await shown('events', /Queued[^]*job \d+ is queued at hpc/);
     await part('queued-runs').getByRole('link').waitFor();
     expect(await part('live-runs').count()).toBe(0);
     expect(await app.obstacles()).toEqual([]);
@@ -119,10 +119,10 @@ describe.skipIf(slurmMissing() !== undefined)('a Slurm cluster in the app', () =
   test('to stop it cancels its job, and says so before', async () => {
     await part('queued-runs').getByRole('link').click();
     await part('stop').click();
-    await shown('stop-dialog', /Its job \d+ at hpc is cancelled/);
+    await shown('stop-dialog', /This cancels its job \d+ at hpc/);
     expect(await part('stop-confirm').innerText()).toBe('Cancel the job');
     await part('stop-confirm').click();
-    await shown('run-error', /stopped before it began/);
+    await shown('run-error', /stopped before it started/);
     await until(
       () => [...slurm.jobs().keys()],
       (left) => left.length === 1 && left[0] === held,
@@ -138,7 +138,7 @@ describe.skipIf(slurmMissing() !== undefined)('a Slurm cluster in the app', () =
     await shown('rank-1', /n1/);
     await shown('run-state', /Running/);
     await shown('run-nodes', /job \d+ on n0, n1, until /);
-    await shown('events', /Nodes allotted[^]*has n0, n1 until/);
+    await shown('events', /Nodes allocated[^]*has n0, n1 until/);
     expect(await part('phase-rank').innerText()).toContain('rank 1 on n1');
     expect(await part('log-rank').innerText()).toContain('1 on n1');
     expect(await part('run-queue').count()).toBe(0);

@@ -213,7 +213,7 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
       notices.push(...device[0]!.engine.takeNotices().map(({ message }) => message));
     }
     expect(notices).toEqual([
-      'topk with these parameters is not done on this GPU: 1994 of 1994 elements are ' +
+      'this GPU cannot run topk with these parameters: 1994 of 1994 elements are ' +
         'read back and compressed on the CPU',
     ]);
   });

@@ -223,7 +223,7 @@ function requireSame(files: readonly string[], lengths: readonly number[]): numb
   if (rank < 0) return first;
   throw inputError(
     'VECTOR_LENGTHS_DIFFER',
-    `rank ${rank} has ${lengths[rank]} elements, rank 0 has ${first}`,
+    `rank ${rank} has ${lengths[rank]} elements, but rank 0 has ${first}`,
     { place: files[rank], rank, next: 'Give every rank a vector of the same length.' },
   );
 }

@@ -4,7 +4,7 @@
  * call the same collectives in the same order on a stream; another one, or another length
  * where all must have the same, is `PEER_MISMATCH` on both sides.
  *
- * A call starts at once and is awaited later. What it returns lies in the arena, in the
+ * A call starts at once and is awaited later. What it returns is in the arena, in the
  * memory that was given or in the stream's own, valid until the stream's next call.
  */
 import { LOOPBACK } from '../../shared/cost-model/network-cost.ts';
@@ -127,7 +127,7 @@ export class GroupStream {
 
   /**
    * What its collectives have agreed on with the other ranks, as plain data: thresholds and
-   * ranges of `ok-topk`. A stream that restores it, on every rank, goes on with the same
+   * ranges of `ok-topk`. A stream that restores it, on every rank, continues with the same
    * bits.
    */
   save(): SavedMemory {

@@ -1,6 +1,6 @@
 /**
  * A group of ranks for other programs, in as many processes on as many machines as they
- * like: listen, tell the others the address, join them, run collectives.
+ * like: listen, send the address to the others, join them, run collectives.
  *
  *     const seat = await RankSeat.listen('10.0.0.7');
  *     // … seat.address to all, all addresses back …
@@ -38,7 +38,7 @@ export interface JoinOptions {
   readonly places?: readonly number[] | undefined;
   /** How long a rank may give no sign of life, ms; default: 3,000. */
   readonly silenceMs?: number | undefined;
-  /** Memory and kernels of this rank; default: an arena of its own, WebAssembly. */
+  /** Memory and kernels of this rank; default: its own arena, WebAssembly. */
   readonly kernels?: { readonly arena: Arena; readonly kernels: Kernels } | undefined;
 }
 

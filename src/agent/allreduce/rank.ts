@@ -130,7 +130,7 @@ export class AllreduceRank {
     return this.#values === 'f32' ? this.#arena.f32(vector) : this.#arena.f64(vector);
   }
 
-  /** A scale of NaN or infinity would tell the other ranks nothing. */
+  /** A scale of NaN or infinity would be useless to the other ranks. */
   #requireFinite(): void {
     const elements = this.#elements;
     const index = elements.findIndex((value) => !Number.isFinite(value));
@@ -160,7 +160,7 @@ export class AllreduceRank {
     const count = this.#countNonZero();
     const data = this.#arena.allocate(sparseBytes(count, bytes));
     const indices = this.#arena.u32(data.offset, count);
-    // By words: an f64 of a stream lies at any multiple of 4 bytes.
+    // By words: an f64 of a stream is at any multiple of 4 bytes.
     const values = this.#arena.u32(data.offset + 4 * count, words * count);
     let entry = 0;
     for (let i = 0; i < length; i++) {

@@ -23,7 +23,7 @@ export async function vectorLength(
   let bytes: number;
   try {
     const found = await stat(file);
-    if (!found.isFile()) throw new Error('it is no file');
+    if (!found.isFile()) throw new Error('it is not a file');
     bytes = found.size;
   } catch (cause) {
     throw fileUnreadable(file, cause);
@@ -34,7 +34,7 @@ export async function vectorLength(
     `${bytes} bytes are not a whole number of ${valueBytes}-byte floats`,
     {
       place: file,
-      next: `Give raw little-endian float${8 * valueBytes} values and nothing else.`,
+      next: `Give a file of raw little-endian float${8 * valueBytes} values only.`,
     },
   );
 }
@@ -53,7 +53,7 @@ export async function loadVector(
     for (let at = 0; at < bytes.length;) {
       const length = Math.min(PIECE_BYTES, bytes.length - at);
       const { bytesRead } = await handle.read(bytes, at, length, at);
-      if (bytesRead === 0) throw new Error('it became shorter while it was read');
+      if (bytesRead === 0) throw new Error('it was truncated while being read');
       at += bytesRead;
     }
   } catch (cause) {

@@ -27,7 +27,7 @@ export type Order =
   | { readonly kind: 'leftover'; readonly lr: number }
   /**
    * All of an iteration has been pushed. May another one begin? If so, with which weights? Asked
-   * in the same message, so that no rank that goes on at once comes between.
+   * in the same message, so that no rank that continues at once comes between.
    */
   | {
       readonly kind: 'pushed';

@@ -19,7 +19,7 @@ import { WeightServer, type ServerSettings } from './weight-server.ts';
 export interface AsynchronousSettings extends ServerSettings {
   /** S. */
   readonly servers: number;
-  /** Iterations between two drains of a rank's residual, on average; default: there is none. */
+  /** Iterations between two drains of a rank's residual, on average; default: none. */
   readonly drainEvery?: number | undefined;
 }
 
@@ -74,7 +74,7 @@ export class ServedWeights implements Disposable {
     });
   }
 
-  /** Of this rank's server, between two exchanges; none where it is no server. */
+  /** Of this rank's server, between two exchanges; none if it is not a server. */
   get velocities(): readonly Float32Array[] {
     return this.#server?.velocities ?? [];
   }

@@ -1,7 +1,7 @@
 /**
  * Which worker may begin which iteration: stale synchronous parallel. A worker that begins
  * iteration t must see the pushes of all workers from the iterations before t − s, so it is at
- * most s iterations ahead of the slowest. With s = 0 nobody begins before all have pushed.
+ * most s iterations ahead of the slowest. With s = 0 no worker starts before all have pushed.
  *
  * And where all meet again. A fence before iteration t is agreed on while workers are at
  * different iterations: it is behind the newest that any worker has been let into, so that

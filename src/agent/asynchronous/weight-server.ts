@@ -113,7 +113,7 @@ export class WeightServer implements Disposable {
     return this.#shard.velocities;
   }
 
-  /** Buckets as another plan makes them; nobody is pushing. */
+  /** Buckets of another plan, while no worker is pushing. */
   replan(plan: ExchangePlan): void {
     this.#closeReaders();
     this.#buckets = this.#served(plan);
@@ -280,7 +280,7 @@ export class WeightServer implements Disposable {
     return { ...order, data };
   }
 
-  /** Who may go on now does: with the weights as they are. */
+  /** Who may continue now does: with the weights as they are. */
   #settle(): void {
     const still: Waiting[] = [];
     for (const waiting of this.#waiting) {
@@ -334,7 +334,7 @@ export class WeightServer implements Disposable {
   }
 }
 
-/** Whoever pulls, or closes, is told. */
+/** Rejects workers that pull or close. */
 function awaitedByAll(): void {
   // The server holds the same promise.
 }

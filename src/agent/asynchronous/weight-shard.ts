@@ -4,15 +4,15 @@
  *
  *   v_w ← μ·v_w + g_w/P,  x ← x − η·v_w   (Nesterov: x − η·(g_w/P + μ·v_w))
  *
- * Each worker w has a velocity of its own, which ages with that worker's iterations. The step is
+ * Each worker w has its own velocity, which ages with that worker's iterations. The step is
  * linear in the gradients: once all workers have pushed an iteration, the sum of their
  * velocities is the velocity of synchronous SGD, and the weights have moved as far. One shared
  * velocity would age P times in an iteration. Weight decay is a push of the server's own,
- * λ·x with a velocity of its own, before the first push of each iteration.
+ * λ·x with its own velocity, before the first push of each iteration.
  *
  * The weights are f64, and steps are rounded to multiples of 2⁻⁴⁶: sums of them are exact while
  * weights stay below 64, so that the order in which pushes arrive leaves no trace. P steps instead
- * of one lose nothing that f32 could hold, but for weights below 2⁻²².
+ * of one lose nothing that f32 could hold, except for weights below 2⁻²².
  *
  * Cost: 8·n bytes for the weights; with momentum 4·n·P, and 4·n for that of weight decay; a push
  * reads and writes its worker's velocity and the weights, or without momentum only what it has.
@@ -153,7 +153,7 @@ interface Scaled {
   readonly scale: number;
 }
 
-/** Indices ascend, count from the start of the bucket, and lie within the share. */
+/** Indices ascend, count from the start of the bucket, and are within the share. */
 export interface Entries {
   readonly indices: Uint32Array;
   readonly values: Float32Array;

@@ -5,7 +5,7 @@
  * nothing is started; exit code 3 means that no supervisor runs.
  *
  * The base is the agent's directory on the node, `~/.gradwire`. It may be shared by many
- * machines (NFS), so what belongs to one lies in `nodes/HOSTNAME`.
+ * machines (NFS), so what belongs to one is in `nodes/HOSTNAME`.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -27,7 +27,7 @@ import { bundledFile } from '../bundle/bundled-file.ts';
 const START_DEADLINE_MS = 60_000;
 const POLL_MS = 20;
 const SILENCE_MS = 10_000;
-/** Errors of a connection to a socket that nobody serves any more. */
+/** Errors of a connection to a socket that is no longer served. */
 const GONE = ['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE'];
 const LOG_TAIL_LINES = 5;
 /** `sockaddr_un.sun_path` holds 104 bytes on macOS and 108 on Linux, its end included. */
@@ -83,7 +83,7 @@ function socketOf(directory: string): string {
 }
 
 /**
- * Undefined where nobody listens. A supervisor greets at once; one that closes before is
+ * Undefined if nothing listens. A supervisor greets at once; one that closes before is
  * on its way out.
  */
 function dial(): Promise<Socket | undefined> {
@@ -129,7 +129,7 @@ async function startAndDial(): Promise<Socket> {
     },
   );
   closeSync(output);
-  // Which agent it runs, for those who remove old ones.
+  // Which agent it runs, so that old agents can be removed.
   writeFileSync(path.join(home, 'agent'), `${agent}\n`, { mode: 0o600 });
   child.unref();
   let exit: string | undefined;
@@ -137,7 +137,7 @@ async function startAndDial(): Promise<Socket> {
     exit = error.message;
   });
   child.once('exit', (code, signal) => {
-    exit = signal === null ? `it ended with code ${code}` : `it ended by ${signal}`;
+    exit = signal === null ? `it ended with code ${code}` : `it was ended by ${signal}`;
   });
   const end = performance.now() + START_DEADLINE_MS;
   for (;;) {

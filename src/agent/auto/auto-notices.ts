@@ -1,4 +1,4 @@
-/** What `auto` tells a person: what it chose, why, what made it change its mind. */
+/** The notices of `auto`: what it chose, why, and why it changed its choice. */
 import type { Notice } from '../../shared/records.ts';
 import type { Correction } from '../../shared/cost-model/network-correction.ts';
 import { formatCount, formatDuration } from '../../shared/units.ts';
@@ -29,7 +29,7 @@ export function chosenNotice(
       level: 'info',
       code: 'COLLECTIVE_CHOSEN',
       message:
-        `auto takes ${best.collective}: ${seconds(best.seconds)} predicted${others}, ` +
+        `auto chose ${best.collective}: ${seconds(best.seconds)} predicted${others}, ` +
         `${expectation(largest, largest.shapes)}${buckets}, ${origin}`,
     };
   });
@@ -81,7 +81,7 @@ export function movedNotice(moved: {
     level: 'info',
     code: 'COLLECTIVE_CHANGED',
     message:
-      `auto moves bucket ${index} from ${from.collective} to ${to.collective}: ` +
+      `auto moved bucket ${index} from ${from.collective} to ${to.collective}: ` +
       `${seconds(to.seconds)} instead of ${seconds(from.seconds)} predicted, as observed ` +
       [seen, ...corrections(correction)].join(', '),
   };

@@ -100,7 +100,7 @@ export class BucketCarrier {
     return this.#shapes;
   }
 
-  /** Whether these depend on gradients that nobody has seen yet. */
+  /** Whether these depend on gradients not yet computed. */
   get estimated(): boolean {
     return this.#estimated;
   }
@@ -143,7 +143,7 @@ export class BucketCarrier {
     return predictAll('dense', shape, network)[0]!.seconds;
   }
 
-  /** What these constants would have it move to; undefined: it is well where it is. */
+  /** The better collective under these constants; undefined if the current one is best. */
   advice(network: NetworkCost): CarrierChange | undefined {
     if (!this.automatic) return undefined;
     const ranking = this.#predictions(network);
@@ -165,7 +165,7 @@ export class BucketCarrier {
     return change;
   }
 
-  /** What was learned of this bucket, for a process that goes on with it. */
+  /** What was learned of this bucket, for a process that continues with it. */
   save(): SavedCarrier {
     return {
       shapes: this.#shapes,

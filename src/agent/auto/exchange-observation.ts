@@ -5,10 +5,10 @@
  * and how far a sparse result has filled in. Combined over ranks, so that all know the same:
  *
  * - the time of an exchange is the minimum over ranks: the last rank to arrive waits for no
- *   other, and what the others waited for it is no property of the network;
+ *   other, and the others' wait for it is not a property of the network;
  * - everything else is the maximum over ranks.
  *
- * Cost: 5 + 2·buckets numbers; O(1) a message, but for a sample of a dense result.
+ * Cost: 5 + 2·buckets numbers; O(1) a message, except for a sample of a dense result.
  */
 import type { CostTerms } from '../../shared/cost-model/cost-terms.ts';
 import { addTerms, NO_COST } from '../../shared/cost-model/cost-terms.ts';

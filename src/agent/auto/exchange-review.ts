@@ -5,7 +5,7 @@
  * or a constant of the network. Buckets whose choice is `auto` then move to what is cheapest,
  * where that is worth it, and wait twice as long before they may move again, so that
  * they come to rest. Times are never the same twice: unless the plan says `adaptive`, they
- * move nothing, so that a run can be repeated to the bit, and are told as advice.
+ * move nothing, so that a run can be repeated bit for bit, and are reported as advice.
  *
  * A pure function of agreed numbers: all ranks decide the same after the same exchange.
  * Also says, once a plan, where compressing takes longer than it saves.

@@ -112,7 +112,7 @@ export class ExchangeWatch {
     };
   }
 
-  /** Goes on with what a watch of the same plan has saved; its opening was told then. */
+  /** Continues with what a watch of the same plan has saved; its opening notice was sent then. */
   restore(state: WatchState): void {
     const { carriers, knowledge, plan } = this.#options;
     knowledge.restore(state.knowledge);
@@ -176,7 +176,7 @@ export class ExchangeWatch {
     this.#notices.push(...this.#review.consider(observationOf(agreed)));
   }
 
-  /** What there is to tell since the last time, the same on all ranks. */
+  /** New notices since the last call, the same on all ranks. */
   takeNotices(): readonly Notice[] {
     const notices = this.#notices;
     this.#notices = [];

@@ -1,5 +1,5 @@
 /**
- * Where a file lies that is started or read by its path: a thread's script, another
+ * The place of a file that is started or read by its path: a thread's script, another
  * process's entry, the kernels. In a checkout it is the source; deployed, the agent's
  * folder holds the bundles and can be copied to another machine as it is.
  */
@@ -13,7 +13,7 @@ const FOLDERS = ['.', '..', '../agent', '../../agent', '../kernels', '../../kern
 export interface BundledFile {
   /** Its name in dist/. */
   readonly bundle: string;
-  /** Where it lies in a checkout, from the file that asks. */
+  /** Where it is in a checkout, from the file that asks. */
   readonly source: string;
   /** Code of the error when it is in neither place. */
   readonly missing?: string;

@@ -12,7 +12,7 @@ import { enableCompileCache } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** Whoever has set or disabled Node's cache has the last word. */
+/** The user's settings for Node's cache take precedence. */
 export function keepCompiledCode(): void {
   const given = process.env.NODE_COMPILE_CACHE;
   const wanted = given ?? ownDirectory(tmpdir());
@@ -21,14 +21,14 @@ export function keepCompiledCode(): void {
   if (directory !== undefined) process.env.NODE_COMPILE_CACHE = given ?? directory;
 }
 
-/** A directory in `parent` that nobody else can write to; undefined if there is none. */
+/** A directory in `parent` that only the user can write to; undefined if there is none. */
 export function ownDirectory(parent: string): string | undefined {
   const user = process.getuid?.();
   const directory = path.join(parent, `gradwire-code-${user ?? 'user'}`);
   try {
     mkdirSync(directory, { mode: 0o700 });
   } catch (error) {
-    // Without a place for it there is no cache, and a start takes longer.
+    // Without a place there is no cache, and starting takes longer.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') return undefined;
   }
   const found = lstatSync(directory);

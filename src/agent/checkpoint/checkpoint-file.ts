@@ -74,13 +74,14 @@ export async function readCheckpoint(file: string): Promise<CheckpointContent> {
     const hash = createHash('sha256');
     let left = size - DIGEST_BYTES;
     const take = async (bytes: number): Promise<Uint8Array> => {
-      if (bytes > left) throw invalid(file, 'it is cut short');
+      if (bytes > left) throw invalid(file, 'it is truncated');
       const piece = await readAll(handle, bytes, file);
       hash.update(piece);
       left -= bytes;
       return piece;
     };
-    if (!MAGIC.equals(await take(MAGIC.length))) throw invalid(file, 'it is none');
+    if (!MAGIC.equals(await take(MAGIC.length)))
+      throw invalid(file, 'it does not start as one');
     const length = await take(LENGTH_BYTES);
     const body = await take(Buffer.from(length).readUInt32LE());
     const { header, sizes } = headOf(file, Buffer.concat([length, body]));
@@ -88,7 +89,7 @@ export async function readCheckpoint(file: string): Promise<CheckpointContent> {
     for (const bytes of sizes) parts.push(await take(bytes));
     if (left !== 0) throw invalid(file, `${left} bytes follow its last part`);
     const digest = await readAll(handle, DIGEST_BYTES, file);
-    if (!hash.digest().equals(digest)) throw invalid(file, 'its digest is another');
+    if (!hash.digest().equals(digest)) throw invalid(file, 'its digest does not match');
     return { header, parts };
   } finally {
     await handle.close();
@@ -131,7 +132,7 @@ async function readAll(
   let read = 0;
   while (read < bytes) {
     const { bytesRead } = await handle.read(piece, read, bytes - read);
-    if (bytesRead === 0) throw invalid(file, 'it is cut short');
+    if (bytesRead === 0) throw invalid(file, 'it is truncated');
     read += bytesRead;
   }
   return piece;
@@ -142,7 +143,7 @@ function invalid(file: string, reason: string): GradwireError {
     'CHECKPOINT_INVALID',
     `${file} is not a complete checkpoint: ${reason}`,
     {
-      next: 'It is left out: the run goes on from the one before, or from its start.',
+      next: 'It is ignored: the run resumes from the previous checkpoint, or from its start.',
     },
   );
 }

@@ -1,5 +1,5 @@
 /**
- * The checkpoint of one rank: with it a new process goes on where this one was, between two
+ * The checkpoint of one rank: with it a new process continues where this one was, between two
  * iterations, with the same bits (on `wasm`; a GPU may round otherwise). Where the data are is
  * a function of seed, rank and iteration; everything else is in here.
  */
@@ -105,7 +105,7 @@ export async function loadRank(
     parts.length !== vectors + header.buckets
   ) {
     throw failure('CHECKPOINT_INVALID', `${file} belongs to another run or version`, {
-      next: 'It is left out: the run goes on from the one before, or from its start.',
+      next: 'It is ignored: the run resumes from the previous checkpoint, or from its start.',
     });
   }
   const { schedule, watch, streams } = header.engine as Omit<

@@ -1,6 +1,6 @@
 /**
- * The kernel backends by name, each on an arena of its own, as what makes compressors for
- * vectors in that arena. On a GPU a vector is taken there and back, and methods that the
+ * The kernel backends by name, each on its own arena, as what makes compressors for
+ * vectors in that arena. On a GPU a vector is copied both ways, and methods that the
  * GPU has no way to do are refused by name.
  */
 import type { JsonObject } from '../../shared/json.ts';

@@ -27,7 +27,7 @@ const KINDS = { payload: 1, state: 2 } as const;
 export type ContainerKind = keyof typeof KINDS;
 
 export interface Container {
-  /** As JSON had it: to be checked by whoever knows the kind. */
+  /** As parsed from JSON: to be checked by code that knows the kind. */
   readonly header: unknown;
   readonly body: Uint8Array;
 }
@@ -60,7 +60,7 @@ export function packContainer(
 }
 
 /**
- * @throws GradwireError `CONTAINER_UNKNOWN` for what is no such file, or one of another
+ * @throws GradwireError `CONTAINER_UNKNOWN` for a file that is not a container, or one of another
  * version or kind; `CONTAINER_TRUNCATED`, `CONTAINER_CORRUPT`
  */
 export function unpackContainer(kind: ContainerKind, file: Uint8Array): Container {
@@ -100,7 +100,7 @@ function parseHeader(text: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(text));
   } catch (cause) {
-    throw corrupt(`its header is no JSON: ${(cause as Error).message}`);
+    throw corrupt(`its header is not JSON: ${(cause as Error).message}`);
   }
 }
 
@@ -115,21 +115,21 @@ function describeKind(code: number): string {
 }
 
 function unknown(what: string): GradwireError {
-  return inputError('CONTAINER_UNKNOWN', `this is no file to read here: ${what}`, {
-    next: 'Give a file that gradwire compress wrote: --out makes payloads, --state states.',
+  return inputError('CONTAINER_UNKNOWN', `this file cannot be read here: ${what}`, {
+    next: 'Give a file written by gradwire compress: --out writes payloads, --state writes states.',
   });
 }
 
 function truncated(bytes: number, expected: number): GradwireError {
   return inputError(
     'CONTAINER_TRUNCATED',
-    `the file has ${bytes} bytes of ${expected}: it was cut off`,
-    { next: 'Copy or make it again.' },
+    `the file was truncated: it has ${bytes} of ${expected} bytes`,
+    { next: 'Copy or create it again.' },
   );
 }
 
 export function corrupt(what: string): GradwireError {
   return inputError('CONTAINER_CORRUPT', `the file was damaged: ${what}`, {
-    next: 'Copy or make it again.',
+    next: 'Copy or create it again.',
   });
 }

@@ -173,7 +173,7 @@ export class LoneRank implements Disposable {
   }
 
   /**
-   * Goes on from a state of this method, length, seed and rank. Parameters may have
+   * Resumes from a state of this method, length, seed and rank. Parameters may have
    * changed, where the method's state does not depend on them.
    * @throws GradwireError `STATE_MISMATCH`, before anything is changed
    */
@@ -218,7 +218,7 @@ export class LoneRank implements Disposable {
     }
   }
 
-  /** Of a payload of our own, only an overflow can be wrong. */
+  /** Of our own payload, only an overflow can be wrong. */
   async #decodeOwn(payload: Payload, iteration: number): Promise<ExchangeStatistics> {
     const { kernels } = this.#backend;
     let statistics: ExchangeStatistics;
@@ -241,7 +241,7 @@ export class LoneRank implements Disposable {
     if (values.length !== length) {
       throw inputError(
         'VECTOR_LENGTH_INVALID',
-        `${values.length} elements, not ${length}`,
+        `the vector has ${values.length} elements, not ${length}`,
         { next: 'Give vectors of the declared length.' },
       );
     }
@@ -249,7 +249,7 @@ export class LoneRank implements Disposable {
     const index = kernels.firstNonFinite(this.#gradient);
     if (index < 0) return;
     throw inputError('VECTOR_NOT_FINITE', `element ${index} is ${values[index]}`, {
-      next: 'Only finite values can be compressed: look at what computed them.',
+      next: 'Only finite values can be compressed. Check what computed them.',
     });
   }
 
@@ -257,9 +257,9 @@ export class LoneRank implements Disposable {
     const { id } = this.#method;
     return inputError(
       'PAYLOAD_NEEDS_GRADIENT',
-      `a payload of ${id} has no values of single elements: the rest of the ` +
+      `a payload of ${id} carries no per-element values: the rest of the ` +
         'gradient stays on its rank',
-      { next: 'Give the vector that was compressed as well (--gradient FILE).' },
+      { next: 'Also give the vector that was compressed (--gradient FILE).' },
     );
   }
 }
@@ -269,7 +269,7 @@ function overflow(cause?: unknown): GradwireError {
     'COMPRESSION_OVERFLOW',
     'the vector plus the residual of earlier ones is outside the range of f32',
     {
-      next: 'Scale the vectors down. A state file stays as it was before this vector.',
+      next: 'Scale the vectors down. The state file was left as it was before this vector.',
     },
   );
   error.cause = cause;
@@ -277,7 +277,7 @@ function overflow(cause?: unknown): GradwireError {
 }
 
 function mismatch(what: string): GradwireError {
-  return inputError('STATE_MISMATCH', `this state is of something else: ${what}`, {
-    next: 'Continue as it was begun, or give a new file to start over.',
+  return inputError('STATE_MISMATCH', `this state does not match: ${what}`, {
+    next: 'Continue with the same settings, or give a new file to start over.',
   });
 }

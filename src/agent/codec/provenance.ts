@@ -53,7 +53,7 @@ export function requireLength(n: number): void {
   if (n <= MAXIMUM_LENGTH) return;
   throw inputError(
     'VECTOR_TOO_LARGE',
-    `${n} elements are more than the ${MAXIMUM_LENGTH} that are compressed at once`,
-    { next: 'Split the vector, as a run splits a model into buckets.' },
+    `${n} elements are too many: at most ${MAXIMUM_LENGTH} can be compressed at once`,
+    { next: 'Split the vector, just as a run splits a model into buckets.' },
   );
 }

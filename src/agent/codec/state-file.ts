@@ -39,7 +39,7 @@ export function unpackRankState(file: Uint8Array): StateFile {
   }
   const bytes = 4 * length;
   if (body.length < bytes) throw corrupt('its residual is not all there');
-  // Copied, as the body need not lie where floats may.
+  // Copied, as the body need not be where floats may.
   const residual = new Float32Array(length);
   new Uint8Array(residual.buffer).set(body.subarray(0, bytes));
   if (!residual.every(Number.isFinite)) throw corrupt('its residual is not finite');

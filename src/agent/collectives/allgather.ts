@@ -13,8 +13,8 @@ import { partRange } from './partition.ts';
 export const allgather = {
   code: 1003,
   /**
-   * The blocks lie in `into` one after the other, `sizes` bytes each, by rank: this
-   * rank's is sent, the others are received. Blocks that follow one another travel as one
+   * The blocks are in `into` one after the other, `sizes` bytes each, by rank: this
+   * rank's is sent, the others are received. Blocks that follow each other travel as one
    * message, so that they must lie the same on all ranks.
    * Throws an internal error where the sizes are not those of P blocks in `into`.
    */
@@ -64,7 +64,7 @@ export async function gatherParts(
   await allgather.run(communicator, { offset, bytes: valueBytes * length }, sizes);
 }
 
-/** Blocks that follow one another around the end, as one run of bytes or as two. */
+/** Blocks that follow each other around the end, as one run of bytes or as two. */
 function pieces(blocks: readonly Region[]): readonly Region[] {
   const runs: Region[] = [];
   for (const { offset, bytes } of blocks) {

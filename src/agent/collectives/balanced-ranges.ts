@@ -1,7 +1,7 @@
 /**
  * A split of the vector into P adjacent ranges in which the ranks together have about as
- * many entries each. Every rank tells where its entries are as a histogram of equal counts:
- * the indices between which each 64th of them lies. From all of them each rank computes the
+ * many entries each. Every rank describes its entries by a histogram of equal counts:
+ * the indices that bound each 64th of them. From all of them each rank computes the
  * same boundaries.
  *
  * Cost: ⌈log₂P⌉·α + (P−1)·264·β; P·log₂N looks at P histograms. A range has at most 2/64 of
@@ -17,7 +17,7 @@ import { partRanges, type ElementRange } from './partition.ts';
 
 /** Bins of a histogram. */
 const BINS = 64;
-/** The count, then the edges: that of a bin is its first index, the last is behind all. */
+/** The count, then the edges: a bin's edge is its first index, the last is after all bins. */
 const WORDS = BINS + 2;
 export const HISTOGRAM_BYTES = 4 * WORDS;
 

@@ -1,7 +1,7 @@
 /**
- * Barrier by dissemination: in round t every rank tells the rank 2^t above and hears from
+ * Barrier by dissemination: in round t every rank signals the rank 2^t above and hears from
  * the rank 2^t below, counted around. After the last round each has heard, through
- * others, from all: nobody leaves before everybody has come.
+ * others, from all: no rank leaves before all have arrived.
  *
  * Cost: ⌈log₂P⌉·α. Messages of no bytes, for any P.
  *

@@ -21,7 +21,7 @@ export interface KeptEntries {
 }
 
 /**
- * @param kept entries that reach the threshold; fewer than k of them lie above it
+ * @param kept entries that reach the threshold; fewer than k of them exceed it
  * @throws GradwireError `PAYLOAD_INVALID`
  */
 export async function breakTies(

@@ -14,7 +14,7 @@ export type SavedMemory = z.infer<typeof saved>;
 export class CollectiveMemory {
   readonly #kept = new Map<string, Float64Array>();
 
-  /** So many numbers under this key, zeros at first. */
+  /** The given number of values under this key, initially zeros. */
   numbers(key: string, count: number): Float64Array {
     let numbers = this.#kept.get(key);
     if (numbers?.length !== count) {
@@ -42,7 +42,7 @@ export class CollectiveMemory {
         'COLLECTIVE_STATE_INVALID',
         'this is not the saved state of a stream',
         {
-          next: 'Restore what `save` of a stream gave, on the rank that it is from.',
+          next: 'Restore what `save` of a stream returned, on the rank that saved it.',
         },
       );
     }

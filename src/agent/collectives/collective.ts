@@ -57,7 +57,7 @@ export interface Communicator {
    */
   scratch(key: string, bytes: number): Region;
   /**
-   * So many numbers that a collective keeps under this key from one exchange on the same
+   * The given number of values that a collective keeps under this key from one exchange on the same
    * bucket to the next, while the epoch lasts; zeros at first. What is in them steers what
    * is sent: it must come from what all ranks know.
    */
@@ -93,7 +93,7 @@ export interface ExchangeShape extends CollectiveSettings {
   readonly nnz?: number | undefined;
   /** E[K], entries of the reduced result, where known or estimated. */
   readonly nnzReduced?: number | undefined;
-  /** Of f32 unless told. */
+  /** Default: of f32. */
   readonly valueBytes?: ValueBytes | undefined;
 }
 
@@ -107,11 +107,11 @@ export interface CollectiveDefinition {
   readonly summary: string;
   readonly source: string;
   readonly takes: readonly PayloadKind[];
-  /** Whether it heeds the exchange's quantisation. Default: it sends values as they are. */
+  /** Whether it applies the exchange's quantisation. Default: it sends full precision. */
   readonly quantizes?: boolean | undefined;
   /**
    * Whether it leaves entries out of the sum (`Combined.partial`), which who sent them
-   * must keep. `auto` never takes it: it changes what is exchanged. Of f32 sums alone.
+   * must keep. `auto` never chooses it: it changes what is exchanged. Only for f32 sums.
    */
   readonly partial?: boolean | undefined;
   /**

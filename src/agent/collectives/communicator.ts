@@ -17,10 +17,10 @@ import { DEFAULT_SERVERS } from './server-ranks.ts';
 /** Random numbers of collectives are for purposes from this one on. */
 const FIRST_PURPOSE = 1 << 15;
 
-/** Operations from this one on are no collectives: a gather, a broadcast. */
+/** Operations from this one on are not collectives: a gather, a broadcast. */
 const FIRST_PRIMITIVE = 1000;
 
-/** Told of every message's bytes, framing excluded. */
+/** Called with every message's bytes, framing excluded. */
 export interface MessageLedger {
   handed(bytes: number): void;
   consumed(bytes: number): void;
@@ -37,7 +37,7 @@ export interface CommunicatorOptions {
   readonly values?: ValueType | undefined;
   /** What random rounding begins with; the same seed, the same bits. Default: 0. */
   readonly seed?: number | undefined;
-  /** Attributes synchronous work to the `reduce` phase; default: nobody is told. */
+  /** Attributes synchronous work to the `reduce` phase; default: nothing is attributed. */
   readonly reduce?: (<T>(work: () => T) => T) | undefined;
   readonly ledger?: MessageLedger | undefined;
   /** The node of each rank, the same on all ranks; default: all are on one. */
@@ -96,7 +96,7 @@ export class TransportCommunicator implements Communicator, Disposable {
     assertPlaces(this.places, this.size);
   }
 
-  /** The number of the next exchange: random rounding goes on from it. */
+  /** The number of the next exchange, which seeds random rounding. */
   get sequence(): number {
     return this.#sequence;
   }
@@ -268,7 +268,7 @@ const isCollective = (operation: number): boolean =>
 
 /**
  * A collective has several messages in flight and fails with the first that fails; the
- * others fail for the same reason, with nobody left to tell.
+ * others fail for the same reason, with no caller left to report to.
  */
 function marked<T>(message: Promise<T>): Promise<T> {
   message.catch(alreadyTold);

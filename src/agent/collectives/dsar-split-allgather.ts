@@ -38,7 +38,7 @@ export const dsarSplitAllgather: CollectiveDefinition = {
   id: 'dsar-split-allgather',
   code: 7,
   title: 'Dense split and allgather',
-  summary: 'Each rank sums one part of the indices; the parts are gathered, dense.',
+  summary: 'Each rank sums one part of the indices; the dense parts are gathered.',
   source: 'SparCML (Renggli et al., SC 2019), section 5.3.3',
   takes: ['sparse'],
   quantizes: true,

@@ -1,5 +1,5 @@
 /**
- * Allgather of a sparse vector whose entries lie on P ranks, each with those of a range of
+ * Allgather of a sparse vector whose entries are on P ranks, each with those of a range of
  * its own. By rounds of doubling a rank sends its own entries in every round: where one
  * has more than twice its share, entries move first, so that all pass on equally many.
  *

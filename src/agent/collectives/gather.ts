@@ -3,7 +3,7 @@
  * other, all at once. For payloads that cannot be summed, and the first half of
  * `sparse-allgather`.
  *
- * Cost: (P−1)·α + (P−1)·bytes·β. Lengths need not be known: each message tells its own;
+ * Cost: (P−1)·α + (P−1)·bytes·β. Lengths need not be known: each message carries its own;
  * an empty payload is a message of no bytes.
  */
 import type { Combined, Payload } from '../memory/payload.ts';

@@ -1,5 +1,5 @@
 /**
- * The magnitude that about k entries of the reduced vector reach, whose parts lie on P
+ * The magnitude that about k entries of the reduced vector reach, whose parts are on P
  * ranks; k is what a rank sent, on average. The k-th largest is found digit by digit, from
  * the front: bit patterns of magnitudes order as they do. Per digit of 4 bits every rank
  * counts, of its own part, how many have which.

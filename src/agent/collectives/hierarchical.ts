@@ -48,7 +48,7 @@ export const hierarchical: CollectiveDefinition = {
   code: 11,
   title: 'Hierarchical',
   summary:
-    'Dense sums within each node, then between nodes: least bytes on their links.',
+    'Dense sums within each node, then between nodes: fewest bytes between nodes.',
   source: 'Thakur, Rabenseifner and Gropp (2005), IJHPCA 19(1), composed by nodes',
   takes: ['dense', 'scalars'],
   forNodes: true,
@@ -103,9 +103,9 @@ function chunksOf(lane: Vector, nodes: number, valueBytes: ValueBytes): Chunk[] 
   })).filter(({ vector }) => vector.length > 0);
 }
 
-/** What several ranks send of some chunks: where each lies, and that it is there. */
+/** Messages of several ranks for some chunks: where each is stored, and when it has arrived. */
 interface Arrival {
-  /** By index of the sender; nothing lies at this rank's own. */
+  /** By index of the sender; nothing is at this rank's own. */
   readonly regions: readonly Region[];
   readonly received: readonly (Promise<void> | undefined)[];
 }

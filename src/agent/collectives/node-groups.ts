@@ -53,7 +53,7 @@ export function nodeSeat({
   return { ...groups, node, local, place, counterparts };
 }
 
-/** All ranks on one node: what holds where nobody says otherwise. */
+/** All ranks on one node: the default. */
 export const onOneNode = (ranks: number): readonly number[] =>
   new Array<number>(ranks).fill(0);
 
@@ -70,9 +70,9 @@ export function assertPlaces(places: readonly number[], ranks: number): void {
   if (places.length === ranks && wrong === undefined) return;
   const what =
     wrong === undefined
-      ? `${places.length} places for ${ranks} ranks`
-      : `${wrong} is no place of a rank`;
+      ? `${places.length} node numbers for ${ranks} ranks`
+      : `${wrong} is not a node number`;
   throw inputError('PLACES_INVALID', what, {
-    next: 'Give the number of its node for each rank, as 0,0,1,1.',
+    next: 'Give the node number of each rank, such as 0,0,1,1.',
   });
 }

@@ -1,6 +1,6 @@
 /**
  * What flat collectives, which treat all ranks alike, take where ranks are on several nodes.
- * Every rank meets the latency between nodes, for who has neighbours there makes the others
+ * Every rank pays the latency between nodes, since a rank with neighbours there makes the others
  * wait; and the bytes that leave the busiest node pass its one link, one rank after the
  * other, on top of what they take within nodes. How many leave it, a collective knows whose
  * ranks talk to few others; of any other they are taken to be spread evenly over all ranks,
@@ -71,7 +71,7 @@ interface Swap {
 }
 
 /**
- * The same of swaps at powers of two, and of what pairs that fold send one another where P is
+ * The same of swaps at powers of two, and of what pairs that fold send each other where P is
  * none.
  */
 export function crossingSwaps(

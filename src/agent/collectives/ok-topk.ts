@@ -16,7 +16,7 @@
  * kept to equal shares, and 2k + P to pass these on. That is 5k + P where all ranks have
  * equally many. What they agree on, and headers, come on top.
  *
- * A range is reduced by one rank alone, as a tree over the ranks, and what is agreed on
+ * A range is reduced by one rank, as a tree over the ranks, and what is agreed on
  * follows from numbers that all have: all ranks get the same bits. Sums that are exactly
  * 0 are left out.
  *
@@ -55,8 +55,7 @@ export const okTopk: CollectiveDefinition = {
   id: 'ok-topk',
   code: 10,
   title: 'Ok-Topk',
-  summary:
-    'About k of the largest entries of the sum; the others stay with who sent them.',
+  summary: 'About k of the largest entries of the sum; the others stay on their ranks.',
   source: 'Ok-Topk (Li and Hoefler, PPoPP 2022), algorithm 1',
   takes: ['sparse'],
   partial: true,
@@ -126,8 +125,8 @@ export const okTopk: CollectiveDefinition = {
 };
 
 /**
- * What the ranks have agreed on and go by, in the communicator's memory. A vector of
- * another length begins anew.
+ * What the ranks have agreed on, in the communicator's memory. A vector of
+ * another length begins again.
  */
 class Agreement {
   readonly #length: number;

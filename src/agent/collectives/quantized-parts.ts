@@ -61,7 +61,7 @@ export function dequantizePart(
     if (scale >= 0 && scale < Infinity) continue;
     throw failure('PAYLOAD_INVALID', `rank ${peer} sent values of scale ${scale}`, {
       rank: peer,
-      next: 'Quantise finite values only: without quantisation the sum would show them.',
+      next: 'Only finite values can be quantised. Without quantisation the sum would contain the others.',
     });
   }
   const quantizer = { levels: levelsOf(quantization), bucket: quantization.bucket };

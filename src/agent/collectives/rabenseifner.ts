@@ -30,7 +30,7 @@ export const rabenseifner: CollectiveDefinition = {
   id: 'rabenseifner',
   code: 4,
   title: 'Rabenseifner',
-  summary: 'Dense halves summed, then doubled: few messages, few bytes.',
+  summary: 'Dense halves summed, then gathered by doubling: few messages, few bytes.',
   source: 'Thakur, Rabenseifner and Gropp (2005), IJHPCA 19(1)',
   takes: ['dense', 'scalars'],
   cost: ({ ranks, payloadBytes, valueBytes = 4 }, network) => {

@@ -1,7 +1,7 @@
 /**
  * Some ranks of a communicator as a communicator of their own, so that an algorithm for all
  * ranks serves for some: those of a node, or one of each node. They are numbered by their
- * order in the list. Messages go on in the same exchange on the same stream: between two
+ * order in the list. Messages continue in the same exchange on the same stream: between two
  * ranks they keep their order, whichever subset they belong to. Scratch and memory are
  * the subset's own.
  */

@@ -29,7 +29,7 @@ export const recursiveDoubling: CollectiveDefinition = {
   id: 'recursive-doubling',
   code: 2,
   title: 'Recursive doubling',
-  summary: 'Whole vectors swapped at doubling distances: fewest messages.',
+  summary: 'Whole vectors exchanged at doubling distances: fewest messages.',
   source: 'Thakur, Rabenseifner and Gropp (2005), IJHPCA 19(1)',
   takes: ['dense', 'scalars'],
   cost: ({ ranks, payloadBytes, valueBytes = 4 }, network) => {

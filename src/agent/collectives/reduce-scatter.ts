@@ -39,7 +39,7 @@ export const reduceScatter = {
   },
 } as const;
 
-/** All ranks' contributions to this rank's part, by rank; nothing lies at its own place. */
+/** All ranks' contributions to this rank's part, by rank; nothing is at its own place. */
 async function exchange(
   communicator: Communicator,
   vector: Vector,

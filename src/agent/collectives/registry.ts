@@ -1,5 +1,5 @@
 /**
- * All collectives. Ours have a line each; others are registered by whoever brings them, in
+ * All collectives. Ours have a line each; others are registered from outside, in
  * each process that is to know them. The order is that of lists, and decides between equal
  * costs.
  */
@@ -70,7 +70,11 @@ export function registerCollective(definition: CollectiveDefinition): void {
   }
   const other = collectivesInOrder().find((collective) => collective.code === code);
   if (other !== undefined && other.id !== id) {
-    throw invalidDefinition(KIND, id, `its code ${code} is that of ${other.id}`);
+    throw invalidDefinition(
+      KIND,
+      id,
+      `its code ${code} is already used by ${other.id}`,
+    );
   }
   if (takes.length === 0) throw invalidDefinition(KIND, id, 'it takes no payloads');
   register(known, definition, KIND, RESERVED);
@@ -137,7 +141,7 @@ export function chooseCollective(
   }
   if (best !== undefined) return best;
   throw inputError('COLLECTIVE_MISFIT', `no collective takes ${kind} payloads`, {
-    next: 'Choose a method whose payloads can be summed, or that is gathered.',
+    next: 'Choose a method whose payloads can be summed or gathered.',
   });
 }
 
@@ -160,7 +164,7 @@ export function assertQuantizes(collective: CollectiveDefinition): void {
     'QUANTIZE_MISFIT',
     `${collective.id} does not quantise what it sends`,
     {
-      next: `What can quantise: ${able.join(', ')}.`,
+      next: `Collectives that can: ${able.join(', ')}.`,
     },
   );
 }
@@ -184,7 +188,7 @@ export function assertServes(
     .map(({ id }) => id);
   const message = `servers: ${servers}, but the collective is ${collective}`;
   throw inputError('SERVERS_MISFIT', message, {
-    next: `Leave servers out, or use collective=${able.join(' or collective=')}.`,
+    next: `Remove servers, or use collective=${able.join(' or collective=')}.`,
   });
 }
 

@@ -8,7 +8,7 @@
  * neighbour only.
  *
  * Parts travel in chunks: while one is being summed the next arrives in the socket, and a
- * summed chunk goes on at once, so the ring is a pipeline through all its 2(P−1) steps.
+ * summed chunk continues at once, so the ring is a pipeline through all its 2(P−1) steps.
  *
  * Source: Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
  * workstations" (2009); the chunks are ours.
@@ -34,7 +34,7 @@ export const ring: CollectiveDefinition = {
   id: 'ring',
   code: 1,
   title: 'Ring',
-  summary: 'Dense sums passed around a ring: least bytes, 2(P−1) messages deep.',
+  summary: 'Dense sums passed around a ring: fewest bytes, 2(P−1) steps.',
   source: 'Patarasuk and Yuan (2009), JPDC 69(2)',
   takes: ['dense', 'scalars'],
   cost: (shape, network) => {
@@ -64,7 +64,7 @@ export function ringBytesSent(rank: number, shape: ExchangeShape): number {
   const vector = { offset: 0, length: payloadBytes / valueBytes };
   const bytesOf = (index: number): number =>
     valueBytes * part(vector, ranks, (index + ranks) % ranks).length;
-  // Everything twice, but for the part that it completes and the part it gets last.
+  // Everything twice, except for the part that it completes and the part it gets last.
   return 2 * payloadBytes - bytesOf(rank + 1) - bytesOf(rank + 2);
 }
 

@@ -39,7 +39,8 @@ export const scatterReduceAllgather: CollectiveDefinition = {
   id: 'scatter-reduce-allgather',
   code: 9,
   title: 'Scatter, reduce, allgather',
-  summary: 'Each rank sums one part, sent to it directly; exact, or quantised twice.',
+  summary:
+    'Each rank sums one part sent directly by all others; exact, or quantised twice.',
   source: 'QSGD (Alistarh et al., NeurIPS 2017), section 4',
   takes: ['dense'],
   quantizes: true,

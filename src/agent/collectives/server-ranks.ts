@@ -7,7 +7,7 @@
 import { inputError } from '../../shared/errors.ts';
 import { nodeGroups } from './node-groups.ts';
 
-/** Where nobody says how many: one central server. */
+/** The default: one central server. */
 export const DEFAULT_SERVERS = 1;
 
 /**
@@ -33,6 +33,6 @@ export function assertServers(servers: number, ranks: number): void {
   if (Number.isInteger(servers) && servers >= 1 && servers <= ranks) return;
   const among = ranks === 1 ? '1 rank that exchanges' : `${ranks} ranks that exchange`;
   throw inputError('SERVERS_INVALID', `servers: ${servers}, among ${among}`, {
-    next: `Servers are ranks: give a number of them from 1 to ${ranks}.`,
+    next: `Servers are ranks. Give a number from 1 to ${ranks}.`,
   });
 }

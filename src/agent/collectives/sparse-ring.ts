@@ -4,7 +4,7 @@
  * p, p + 1, …, p − 1 (mod P), which does not depend on arrival.
  *
  * Cost: 2(P−1)·α + Σₛ |union of s ranks|/P·8β for s = 1 … P−1, + (P−1)/P·K·8β; a part that
- * reaches its δ goes on dense. Sends to one neighbour only; the deepest of all, so for
+ * reaches its δ continues dense. Sends to one neighbour only; the deepest of all, so for
  * few ranks.
  *
  * Source: SparCML (Renggli et al., SC 2019), section 6, the ring of sparse streams that
@@ -42,8 +42,7 @@ export const sparseRing: CollectiveDefinition = {
   id: 'sparse-ring',
   code: 8,
   title: 'Sparse ring',
-  summary:
-    'Sparse parts merged around a ring: one neighbour only, 2(P−1) messages deep.',
+  summary: 'Sparse parts merged around a ring: one neighbour only, 2(P−1) steps.',
   source: 'SparCML (Renggli et al., SC 2019), section 6',
   takes: ['sparse'],
   cost: (shape, network) => {
@@ -116,7 +115,7 @@ async function runSparseRing(
       streamCapacity(range.length, communicator.valueBytes),
       () => slots.free(stream),
     );
-    // What was sent lies in a slot that the merge may take.
+    // What was sent is in a slot that the merge may take.
     await sent;
     stream = communicator.reduce(() => {
       const partial = opened(communicator, region, range, previous);
@@ -128,7 +127,7 @@ async function runSparseRing(
   return communicator.reduce(() => concatenated(communicator, parts));
 }
 
-/** The finished parts around the ring, each to a place of its own; all parts, in order. */
+/** The finished parts around the ring, each to its own place; all parts, in order. */
 async function relay(
   communicator: Communicator,
   own: Stream,

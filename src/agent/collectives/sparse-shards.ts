@@ -1,7 +1,7 @@
 /**
  * The shards of a sparse payload: streams of adjacent ranges of indices, pushed and pulled
  * as they are, each dense where it reaches its δ (`sparse-stream.ts`). A server merges its
- * shard stream by stream. An empty one is a message all the same: its header.
+ * shard stream by stream. An empty one is still a message: its header.
  */
 import type { Combined, Payload } from '../memory/payload.ts';
 import type { Region } from '../memory/arena.ts';
@@ -66,7 +66,7 @@ export function sparseShards(
     travels: () => true,
     contribution: (shard) => sealed(communicator, parts[shard]!),
     receive: (peer) => {
-      // The sum begins where the first one lies.
+      // The sum starts in the place of the first one.
       const key = peer === 0 ? 'first contribution' : slotKeys[peer % slots]!;
       return receive(peer, own, (region) => (contributions[peer] = region), key);
     },
@@ -76,7 +76,7 @@ export function sparseShards(
           ? parts[own]!
           : opened(communicator, contributions[peer]!, ranges[own]!, peer);
       const sum = ownSum === undefined ? stream : mergedInTurns(ownSum, stream);
-      // A dense one has taken the sum up where it lies, and keeps its place: once at most.
+      // A dense contribution becomes the sum in place, and keeps its slot: at most once.
       if (sum === stream && peer > 0) slotKeys[peer % slots] = 'spare contribution';
       ownSum = sum;
     },

@@ -27,7 +27,7 @@ export const STREAM_HEADER_BYTES = 8;
 const SPARSE = 0;
 const DENSE = 1;
 
-/** `offset` is the body's; the header's room lies before it. */
+/** `offset` is the body's; the room for the header is before it. */
 export type Stream =
   | (ElementRange & {
       readonly form: 'sparse';
@@ -238,7 +238,7 @@ export function mergedTree(
     const bytesOf = ([a, b]: (typeof pairs)[number]): number =>
       b === undefined ? 0 : mergedBytes(a, b, communicator.valueBytes);
     const total = pairs.reduce((sum, pair) => sum + bytesOf(pair), 0);
-    // A level of its own each: what is dense stays where it became so.
+    // Its own level each: what is dense stays where it became so.
     let { offset } = communicator.scratch(`merged ${depth}`, total);
     level = pairs.map((pair) => {
       const [a, b] = pair;
@@ -302,7 +302,7 @@ export function asCombined(stream: Stream, valueBytes: ValueBytes): Combined {
   return { form, count, data: { offset, bytes: sparseBytes(count, valueBytes) } };
 }
 
-/** Bytes of a peer that are no stream, or not of this exchange. */
+/** Bytes of a peer that are not a stream, or not of this exchange. */
 export function invalidStream(peer: number, what: string): GradwireError {
   return failure('PAYLOAD_INVALID', `rank ${peer} sent ${what}`, {
     rank: peer,

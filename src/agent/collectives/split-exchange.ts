@@ -14,7 +14,7 @@ import { opened, sealed, split, streamCapacity, type Stream } from './sparse-str
 
 /**
  * All ranks' contributions to this rank's part, in rank order.
- * @param ranges the parts, adjacent and the same on all ranks; equal ones unless told
+ * @param ranges the parts, adjacent and the same on all ranks; default: equal parts
  */
 export async function exchangeParts(
   communicator: Communicator,

@@ -7,7 +7,7 @@
  *
  * Cost, with L ranks on a node, S lanes and u(r) the union of r ranks: within a node
  * 2·α + (k + u(P))·(L−1)/S·8β, between M nodes L₁' + Σ u(L·2^t)·8β' over log₂M rounds,
- * L₁' = log₂M·α', and what is merged on the way. A lane that reaches its δ goes on dense.
+ * L₁' = log₂M·α', and what is merged on the way. A lane that reaches its δ continues dense.
  *
  * A lane is merged as a tree over the ranks of a node, then as one over the nodes; both
  * sides of a swap merge the same two streams: all ranks get the same bits. On one node it is
@@ -58,7 +58,7 @@ export const ssarHierarchical: CollectiveDefinition = {
   id: 'ssar-hierarchical',
   code: 12,
   title: 'Sparse hierarchical',
-  summary: 'Streams merged within each node, then one stream a node between nodes.',
+  summary: 'Streams merged within each node, then one stream per node between nodes.',
   source: 'SparCML (Renggli et al., SC 2019), section 5.3, composed by nodes',
   takes: ['sparse'],
   forNodes: true,

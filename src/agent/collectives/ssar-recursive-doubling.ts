@@ -3,7 +3,7 @@
  * with the rank at distance 2^t and merges. Fewest messages: for small k or P.
  *
  * Cost: L₁ + log₂P·k·8β where all indices are the same, L₁ + (P−1)·k·8β where none is,
- * L₁ = log₂P·α; a stream that reaches δ goes on dense, 4N bytes. For any other P,
+ * L₁ = log₂P·α; a stream that reaches δ continues dense, 4N bytes. For any other P,
  * r = P − 2^⌊log₂P⌋ pairs fold before and unfold after: two more messages.
  *
  * The order of reduction is a fixed tree over the ranks; both sides of a swap merge the
@@ -37,7 +37,8 @@ export const ssarRecursiveDoubling: CollectiveDefinition = {
   id: 'ssar-recursive-doubling',
   code: 5,
   title: 'Sparse recursive doubling',
-  summary: 'Sparse streams swapped and merged at doubling distances: fewest messages.',
+  summary:
+    'Sparse streams exchanged and merged at doubling distances: fewest messages.',
   source: 'SparCML (Renggli et al., SC 2019), section 5.3.1',
   takes: ['sparse'],
   cost: (shape, network) => {

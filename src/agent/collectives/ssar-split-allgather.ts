@@ -4,7 +4,7 @@
  * sent and merged than by recursive doubling, in more messages: for large k.
  *
  * Cost: L₂ + 2(P−1)/P·k·8β where all indices are the same, up to L₂ + P·k·8β where none
- * is, L₂ = (P−1)·α + ⌈log₂P⌉·α; a part that reaches its δ goes on dense.
+ * is, L₂ = (P−1)·α + ⌈log₂P⌉·α; a part that reaches its δ continues dense.
  *
  * A part is reduced by one rank alone, as a tree over the ranks: all get the same bits.
  *
@@ -43,7 +43,7 @@ export const ssarSplitAllgather: CollectiveDefinition = {
   id: 'ssar-split-allgather',
   code: 6,
   title: 'Sparse split and allgather',
-  summary: 'Each rank merges one part of the indices; the parts are gathered, sparse.',
+  summary: 'Each rank merges one part of the indices; the sparse parts are gathered.',
   source: 'SparCML (Renggli et al., SC 2019), section 5.3.2',
   takes: ['sparse'],
   cost: (shape, network) => {
@@ -79,7 +79,7 @@ const ownPartBytes = (shape: ExchangeShape): number => {
 };
 
 /**
- * All ranks' parts, in order. They are appended to one another in the order in which the
+ * All ranks' parts, in order. They are appended to each other in the order in which the
  * rounds bring them, so that what the next round sends is one piece.
  */
 async function gatherParts(

@@ -5,7 +5,7 @@
  * cores. Each collective was timed on a few shapes (`probe/collective-timing.ts`), and a
  * plane is laid through the logarithms of the times around the shape that is asked for,
  * over log N and log k, weighed by a Gaussian of the distance: locally a time is a power of
- * N and of k. Beyond the shapes that were timed the model goes on from their edge.
+ * N and of k. Beyond the timed shapes the model extrapolates from their edge.
  *
  * Source: local linear regression (Cleveland and Devlin, 1988).
  */
@@ -20,7 +20,7 @@ import { DEFAULT_SERVERS } from './server-ranks.ts';
 const WIDTH = 1.5;
 /** How far beyond the shapes that were timed their plane is trusted, as a factor. */
 const REACH = 4;
-/** Makes a slope 0 that no two shapes tell. */
+/** Makes a slope 0 if no two shapes determine it. */
 const RIDGE = 1e-6;
 
 /**
@@ -32,7 +32,7 @@ export function timedFactor(
   shape: ExchangeShape,
   { timed }: NetworkCost,
 ): number {
-  // What was timed was on one node.
+  // Only one node was timed.
   if (timed === undefined || shape.quantization !== undefined) return 1;
   if ((shape.servers ?? DEFAULT_SERVERS) !== DEFAULT_SERVERS) return 1;
   if (new Set(shape.places).size > 1) return 1;

@@ -1,12 +1,12 @@
 /**
  * An emulated network card: what a rank sends to all others passes one line, what it
- * receives from them another, each at the network's bandwidth, and a latency lies between.
+ * receives from them another, each at the network's bandwidth, with the latency in between.
  *
  *     sender     lanes ──in turns──► line out ──► socket, some ms ahead of time
  *     receiver   socket ──► held until it left its sender + latency ──► line in ──► rank
  *
  * Segments say when they leave, on the clock of their machine, and the receiver waits for
- * that moment (`peer-clock.ts` tells it from another machine's clock). So the sender hands them
+ * that moment (`peer-clock.ts` converts it from another machine's clock). So the sender hands them
  * over some milliseconds early, as one hands them to a socket's buffer: its thread may compute
  * or sleep meanwhile. The lines keep moments, not bytes: there is no burst, and what is told
  * late has not passed later.

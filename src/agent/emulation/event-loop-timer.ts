@@ -6,7 +6,7 @@
  *
  * A nap ends some 90 µs late on Linux, and some 40 where the thread's timers may be as fine
  * as the system can make them (`fineTimers` of libc). With libc at hand naps end that much
- * early, and between the looks that are left whoever waits for the core has it.
+ * early, and between the remaining polls other threads have the core.
  */
 import type { CardTimer } from './emulated-card.ts';
 import { machineClock } from './segment.ts';
@@ -34,7 +34,7 @@ export class EventLoopTimer {
   /** When the timeout fires. */
   #wakesAt = Infinity;
 
-  /** @param pause lets others have the core; undefined: there is no such call */
+  /** @param pause yields the core; undefined if there is no such call */
   constructor(pause?: () => void) {
     this.#pause = pause;
   }

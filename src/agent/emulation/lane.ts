@@ -52,7 +52,7 @@ export class Lane {
   readonly reader: SegmentReader;
   readonly #wire: Wire;
   readonly #card: LaneCard;
-  /** Of the peer's machine; undefined: it is this one. */
+  /** Clock of the peer's machine; undefined if it is this machine. */
   readonly #clock: PeerClock | undefined;
   readonly #held: Arrived[] = [];
   #heldBytes = 0;
@@ -205,7 +205,7 @@ export class Lane {
     this.#card.came();
   }
 
-  /** Read on where there is room again, and tell of the end where all has gone. */
+  /** Reads on once there is room again, and reports the end once everything has gone. */
   #settle(): void {
     if (this.#full && this.#heldBytes <= this.#card.holdBytes / 2) {
       this.#full = false;

@@ -1,8 +1,8 @@
 /**
  * The line of a card on which all senders' bytes come in. A segment comes byte by byte
  * while it leaves its sender, so it takes the line's time from before it is whole: what
- * other segments left of it, and only then time behind them. The sum of what has passed is
- * what the line could carry, whoever came first. Pure; times in ms.
+ * other segments left free, and only then time after them. The sum of what has passed is
+ * what the line could carry, in any order of arrival. Pure; times in ms.
  */
 import type { SerialLine } from './serial-line.ts';
 
@@ -25,7 +25,7 @@ export class LineIn {
 
   /**
    * When its last byte has passed.
-   * @param whole when it does if nobody is in its way; ascending from call to call
+   * @param whole when it does if the line is free; ascending from call to call
    */
   pass(whole: number, bytes: number): number {
     const duration = this.#line.duration(bytes);

@@ -1,5 +1,5 @@
 /**
- * A clock of another machine, as far as it can be told by what comes from there: segments
+ * A clock of another machine, as far as its messages reveal it: segments
  * that say, by that clock, when they were put to the socket. What lies between that and
  * their arrival is how far the clocks are apart and how long the segment took, and the least
  * that was seen is nearest to the truth: a queue, a busy thread and a lost packet only make

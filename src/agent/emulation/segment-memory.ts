@@ -4,7 +4,7 @@
  */
 import { SEGMENT_HEADER_BYTES } from './segment.ts';
 
-/** More of them lie idle only after a burst. */
+/** More of them are idle only after a burst. */
 const MOST_FREE = 64;
 
 export class SegmentMemory {

@@ -1,7 +1,7 @@
 /**
  * A line that carries bytes one after the other at a fixed rate: one direction of a network
  * card. It keeps the moment at which it is free again and nothing else, so a transmission
- * that is told late ends when it would have ended. Pure; times in ms.
+ * that is reported late ends when it would have ended. Pure; times in ms.
  */
 import { cableBytes } from '../../shared/emulated-network.ts';
 

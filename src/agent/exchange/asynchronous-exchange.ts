@@ -1,5 +1,5 @@
 /**
- * What an engine does where ranks do not wait for one another: it pushes gradients to servers,
+ * What an engine does where ranks do not wait for each other: it pushes gradients to servers,
  * pulls weights, and brings all ranks together where they have something to agree on.
  *
  * Several threads of a rank may push and ask at the same time. Pushes are made one after the
@@ -80,7 +80,7 @@ export class AsynchronousExchange implements Disposable {
   }
 
   /**
-   * All ranks begin this iteration, and servers go on serving until every rank has met the
+   * All ranks begin this iteration, and servers continue serving until every rank has met the
    * others.
    * @returns the next iteration before which all meet for a switch that is agreed on
    */
@@ -115,7 +115,7 @@ export class AsynchronousExchange implements Disposable {
    * @throws the transport's errors
    */
   async ask(ask: Ask): Promise<Asked> {
-    // Behind the pushes that it was asked behind.
+    // After the pushes that came before the request.
     const { answer } = await this.#turns.take(() =>
       Promise.resolve({ answer: this.#open.ask(ask) }),
     );

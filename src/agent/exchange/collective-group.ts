@@ -1,7 +1,7 @@
 /**
  * What the exchange engine says to the other ranks: every collective runs on a stream of
  * its own, under the epoch in force, timed by the phase clock and counted by the ledger.
- * Calls on one stream follow one another; calls on different streams may overlap.
+ * Calls on one stream follow each other; calls on different streams may overlap.
  */
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import { broadcast } from '../collectives/broadcast.ts';
@@ -90,12 +90,12 @@ export class CollectiveGroup {
     return broadcast.run(communicator, payload, root);
   }
 
-  /** What collectives go by in their next exchange on a stream, by their ids. */
+  /** State that collectives use in their next exchange on a stream, by their ids. */
   memoryOf(stream: number): SavedMemory {
     return this.#communicators.get(stream)?.kept.save() ?? {};
   }
 
-  /** The same for a stream that goes on with it. */
+  /** The same for a stream that continues with it. */
   remember(stream: number, memory: SavedMemory): void {
     this.#communicator(stream).kept.restore(memory);
   }
@@ -109,7 +109,7 @@ export class CollectiveGroup {
     }));
   }
 
-  /** Before the first exchange of a group that goes on with it. */
+  /** Before the first exchange of a group that continues with it. */
   restore(streams: readonly SavedStream[]): void {
     for (const { stream, sequence, memory } of streams) {
       const communicator = this.#communicator(stream);

@@ -1,6 +1,6 @@
 /**
  * Everything that an engine has learned and kept back between two exchanges: an engine of
- * the same rank that is made with it, in another process perhaps, goes on with the same bits.
+ * the same rank that is made with it, in another process perhaps, continues with the same bits.
  * Plain data and bytes; of the gradient nothing, for between two exchanges there is none.
  */
 import type { SavedSchedule } from '../plan/plan-schedule.ts';

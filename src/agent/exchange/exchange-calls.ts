@@ -22,7 +22,7 @@ export interface ExchangeResult {
   readonly collective: string;
   /** All ranks agreed to stop after this iteration. */
   readonly stop: boolean;
-  /** As `stop`, but they are to go on later from a checkpoint. */
+  /** As `stop`, but they are to continue later from a checkpoint. */
   readonly pause: boolean;
   /** What `auto` has to say: the same on all ranks. */
   readonly notices: readonly Notice[];

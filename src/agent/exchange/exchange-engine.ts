@@ -1,6 +1,6 @@
 /**
  * The exchange engine: from this rank's gradient to the average over all ranks, by the
- * plan in force. It owns the plan at work; gradient and residual lie at their site.
+ * plan in force. It owns the plan at work; gradient and residual are at their site.
  *
  * Beside the buckets of an exchange travels the control message of the iteration, with
  * which the ranks agree on switches, on stopping, and on what they saw of the exchange
@@ -51,7 +51,7 @@ export interface EngineOptions {
   readonly transport: Transport;
   readonly clock: PhaseClock;
   readonly tensors: readonly FlatTensor[];
-  /** Where the flat gradient lies: input and, averaged, output of an exchange. */
+  /** Where the flat gradient is stored: input and, averaged, output of an exchange. */
   readonly site: GradientSite;
   readonly seed: number;
   /**
@@ -82,11 +82,11 @@ export class ExchangeEngine implements Disposable {
   readonly #group: CollectiveGroup;
   readonly #world: CollectiveGroup;
   readonly #knowledge: NetworkKnowledge;
-  /** In place of exchanges, where ranks do not wait for one another. */
+  /** In place of exchanges, where ranks do not wait for each other. */
   readonly asynchronous: AsynchronousExchange;
   #execution: PlanExecution;
   #request = GO_ON;
-  /** Of the exchange under way, where something else goes on beside it. */
+  /** The exchange in progress, if something else runs beside it. */
   #beside: { iteration: number; readiness: Readiness; isExposed: boolean } | undefined;
 
   constructor(options: EngineOptions) {
@@ -127,7 +127,7 @@ export class ExchangeEngine implements Disposable {
   }
 
   /**
-   * All that an engine must have to go on as this one, between two exchanges where no fence
+   * All that an engine must have to continue as this one, between two exchanges where no fence
    * has been passed since the last. Valid until the next exchange.
    */
   async save(): Promise<EngineState> {
@@ -218,7 +218,7 @@ export class ExchangeEngine implements Disposable {
     const readiness = new Readiness();
     this.#beside = beside && { iteration, readiness, isExposed: false };
     if (beside !== 'backward') readiness.advance(0);
-    // Before there is anything to send, waiting is no communication.
+    // Before there is anything to send, waiting is not communication.
     await readiness.reached(this.#execution.firstElement);
     try {
       const run = () => this.#execution.run(iteration, { readiness, named });
@@ -366,7 +366,7 @@ export class ExchangeEngine implements Disposable {
     };
   }
 
-  /** Told of all messages, those of others included. */
+  /** Called for all messages, including those of others. */
   get ledger(): ByteLedger {
     return this.#ledger;
   }
@@ -381,7 +381,7 @@ export class ExchangeEngine implements Disposable {
     return this.#ledger.totals(this.#options.transport.counters);
   }
 
-  /** What of the plan is done elsewhere than where the gradient lies; told once. */
+  /** Parts of the plan that run elsewhere than at the gradient's site; reported once. */
   takeNotices(): Notice[] {
     return this.#options.site.takeNotices();
   }
@@ -403,7 +403,7 @@ export class ExchangeEngine implements Disposable {
    */
   async #agree(): Promise<{ request: number; observed: readonly number[] }> {
     const { watch } = this.#execution;
-    // Stages have buckets of their own: what was seen of these is for their replicas.
+    // Stages have their own buckets: what was seen of these is for their replicas.
     const isSplit = this.#group !== this.#world;
     const seen = isSplit
       ? this.#group.summarize(OBSERVATION_STREAM, watch.report, watch.operations)

@@ -21,7 +21,7 @@ export function notFiniteError(found: NotFinite): GradwireError {
     {
       place: `rank ${rank}`,
       rank,
-      next: 'Lower the learning rate or look at the data of this rank.',
+      next: 'Lower the learning rate, or check the data of this rank.',
     },
   );
 }

@@ -53,7 +53,7 @@ export interface ExecutionOptions {
   readonly clock: PhaseClock;
   readonly group: CollectiveGroup;
   readonly tensors: readonly FlatTensor[];
-  /** Where the flat gradient lies: input and, averaged, output of an exchange. */
+  /** Where the flat gradient is stored: input and, averaged, output of an exchange. */
   readonly site: GradientSite;
   readonly seed: number;
   readonly plan: ExchangePlan;
@@ -151,7 +151,7 @@ export class PlanExecution implements Disposable {
     );
   }
 
-  /** Goes on from what the plan before has left. */
+  /** Resumes from what the plan before has left. */
   take(left: readonly BucketState[]): StateTransition {
     const carried = this.#exchanges.flatMap(({ bucket, carrier, part }) => {
       const own = stateFor(left, bucket, carrier.collective?.id);
@@ -170,7 +170,7 @@ export class PlanExecution implements Disposable {
     );
   }
 
-  /** Goes on with what an execution of the same plan has saved. */
+  /** Continues with what an execution of the same plan has saved. */
   restore(buckets: readonly Uint8Array[], watch: WatchState): void {
     for (const [index, { part }] of this.#exchanges.entries()) {
       part.restore(buckets[index]!);

@@ -1,5 +1,5 @@
 /**
- * How much of a gradient is there while its backward pass goes on: that comes from the last
+ * How much of a gradient is there while its backward pass continues: that comes from the last
  * element to the first, as the layers of a network do.
  */
 export class Readiness {
@@ -15,7 +15,7 @@ export class Readiness {
     for (const { resolve } of reached) resolve();
   }
 
-  /** Resolves when all elements from this one on are there; undefined: they are. */
+  /** Resolves when all elements from this one on are ready; undefined if they are. */
   reached(start: number): Promise<void> | undefined {
     if (start >= this.#from) return undefined;
     return new Promise((resolve) => {

@@ -1,6 +1,6 @@
 /**
  * A rehearsal of a plan's compressors: one rank alone runs them over Gaussian noise, bucket
- * by bucket as in a run, with nobody to talk to, and their time is taken. What they send is
+ * by bucket as in a run, without peers, and are timed. What they send is
  * not looked at: the methods' definitions state it.
  *
  * Cost: a few exchanges; memory of gradient and residual, 4·n bytes each.
@@ -70,7 +70,7 @@ export async function rehearse(buckets: readonly Bucket[]): Promise<Rehearsal> {
   }
 }
 
-/** As `PlanExecution` does it, with nobody to talk to. */
+/** Like `PlanExecution`, but without peers. */
 async function exchangeAlone(
   part: GradientBucket,
   { policy }: Bucket,

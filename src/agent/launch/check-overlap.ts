@@ -1,4 +1,4 @@
-/** Whether what is to go on beside an exchange can. */
+/** Whether what is to continue beside an exchange can. */
 import { inputError } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 
@@ -20,9 +20,9 @@ export function checkOverlap({
     const name = overlap ? 'overlap' : 'doubleBuffer';
     throw inputError(
       'OVERLAP_MISFIT',
-      `${name} needs an exchange that goes on while the trainer computes, and engine: inline ` +
-        'has both on one thread',
-      { place: 'engine', next: 'Use engine: thread, or leave it out.' },
+      `${name} needs the exchange to run while the trainer computes, but engine: inline runs ` +
+        'both on one thread',
+      { place: 'engine', next: 'Use engine: thread, or remove engine.' },
     );
   }
 }

@@ -31,7 +31,7 @@ function checkKeys({ parallelism = { kind: 'synchronous' } }: ExperimentSpec): v
   throw misfit(
     `parallelism.${idle}`,
     INSTEAD[kind],
-    `Set parallelism.kind: ${ONLY[idle]}, or leave ${idle} out.`,
+    `Set parallelism.kind: ${ONLY[idle]}, or remove ${idle}.`,
   );
 }
 
@@ -47,22 +47,22 @@ function checkLocalSteps(spec: ExperimentSpec): void {
   if (momentum === 0 && nesterov !== undefined) {
     throw misfit(
       'parallelism.outer.nesterov',
-      'there is no outer momentum, and so no form of it',
-      'Leave it out, or set outer.momentum above 0.',
+      'there is no outer momentum, so nesterov has no effect',
+      'Remove it, or set outer.momentum above 0.',
     );
   }
   if (overlap === true || doubleBuffer === true) {
     throw misfit(
       overlap === true ? 'overlap' : 'doubleBuffer',
-      'what local steps have moved is known when they are done: no gradient is exchanged ' +
-        'while another is computed',
-      'Leave it out, or use parallelism.kind: synchronous.',
+      'local steps exchange how far they moved, which is known only after the last: no ' +
+        'exchange can run while they compute',
+      'Remove it, or use parallelism.kind: synchronous.',
     );
   }
   if (isSynthetic(workload)) {
     throw misfit(
       'workload.model',
-      'a synthetic gradient moves no weights, and local steps exchange how far they moved',
+      'local steps exchange how far the weights moved, but a synthetic gradient moves none',
       'Train a model, or use parallelism.kind: synchronous.',
     );
   }
@@ -77,23 +77,23 @@ function checkAsynchronous(spec: ExperimentSpec): void {
   if (servers > ranks) {
     throw misfit(
       'parallelism.servers',
-      `${servers} servers, and servers are ranks, of which there are ${ranks}`,
+      `${servers} servers, but servers are ranks, and the run has ${ranks}`,
       `Give a number from 1 to ${ranks}.`,
     );
   }
   if (trainerThreads > staleness + 1) {
     throw misfit(
       'parallelism.trainerThreads',
-      `of ${trainerThreads} gradients that are computed at once the newest is ` +
-        `${trainerThreads - 1} ahead of the oldest, and staleness is ${staleness}`,
+      `with ${trainerThreads} trainer threads the newest gradient is ` +
+        `${trainerThreads - 1} iterations ahead of the oldest, but staleness is ${staleness}`,
       `Lower it to ${staleness + 1}, or raise staleness to ${trainerThreads - 1}.`,
     );
   }
   if (trainerThreads > 1 && backend === 'webgpu') {
     throw misfit(
       'backend',
-      'a GPU computes one gradient after another, whatever the number of trainer threads',
-      'Use backend: wasm, or leave parallelism.trainerThreads out.',
+      'a GPU computes one gradient at a time, regardless of trainerThreads',
+      'Use backend: wasm, or remove parallelism.trainerThreads.',
     );
   }
   if (optimizer.kind !== 'sgd' || optimizer.clipNorm !== undefined) {
@@ -101,36 +101,36 @@ function checkAsynchronous(spec: ExperimentSpec): void {
     throw misfit(
       isSgd ? 'optimizer.clipNorm' : 'optimizer.kind',
       isSgd
-        ? 'servers apply one gradient after the other: there is no average to clip'
-        : `servers apply one gradient after the other, which ${optimizer.kind} does not add up`,
-      isSgd ? 'Leave it out.' : 'Use optimizer.kind: sgd.',
+        ? 'servers apply gradients one at a time, so there is no average to clip'
+        : `servers apply gradients one at a time, which ${optimizer.kind} does not support`,
+      isSgd ? 'Remove it.' : 'Use optimizer.kind: sgd.',
     );
   }
   if (overlap === true || doubleBuffer === true) {
     throw misfit(
       overlap === true ? 'overlap' : 'doubleBuffer',
-      'a rank that pushes its gradient waits for no sum beside which it could compute',
-      'Leave it out, or use parallelism.kind: synchronous.',
+      'asynchronous ranks do not wait for a sum, so there is nothing to overlap',
+      'Remove it, or use parallelism.kind: synchronous.',
     );
   }
   if (compareEvery !== undefined) {
     throw misfit(
       'compareEvery',
-      'there is no average of gradients that could be compared',
-      'Leave it out, or use parallelism.kind: synchronous.',
+      'asynchronous training has no average gradient to compare',
+      'Remove it, or use parallelism.kind: synchronous.',
     );
   }
   if (engine === 'inline') {
     throw misfit(
       'engine',
-      'a server answers while the rank that it is on computes, which one thread cannot do',
-      'Use engine: thread, or leave it out.',
+      'a server must answer while its rank computes, which one thread cannot do',
+      'Use engine: thread, or remove engine.',
     );
   }
   if (isSynthetic(workload)) {
     throw misfit(
       'workload.model',
-      'a synthetic gradient moves no weights, and servers have nothing else to hand out',
+      'servers hand out weights, but a synthetic gradient moves none',
       'Train a model, or use parallelism.kind: synchronous.',
     );
   }
@@ -146,20 +146,20 @@ function checkVarianceReduction(spec: ExperimentSpec): void {
     throw misfit(
       other,
       'optimizer.fullGradientEvery corrects a gradient before any of it can be exchanged',
-      `Leave ${other} or fullGradientEvery out.`,
+      `Remove ${other} or fullGradientEvery.`,
     );
   }
   const { kind = 'synchronous' } = spec.parallelism ?? {};
   if (kind !== 'synchronous' || isSynthetic(workload)) {
-    throw misfit('optimizer.fullGradientEvery', UNCORRECTED[kind], 'Leave it out.');
+    throw misfit('optimizer.fullGradientEvery', UNCORRECTED[kind], 'Remove it.');
   }
 }
 
 const UNCORRECTED = {
-  synchronous: 'a synthetic gradient is of no samples',
+  synchronous: 'a synthetic gradient has no samples',
   'local-steps': 'local steps exchange no gradients that could be corrected',
   asynchronous:
-    'a full gradient is of weights that all ranks have, which these have not',
+    'a full gradient needs the same weights on all ranks, which asynchronous ranks do not have',
 } as const;
 
 function misfit(place: string, message: string, next: string): GradwireError {

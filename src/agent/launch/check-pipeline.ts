@@ -22,26 +22,26 @@ export function checkPipeline(spec: ExperimentSpec): void {
   if (asynchronousOf(spec) !== undefined) {
     throw misfit(
       'parallelism.kind',
-      'stages wait for one another in every iteration: none can be ahead',
-      'Use kind: synchronous or local-steps, or leave the pipeline out.',
+      'stages wait for each other in every iteration, so none can be ahead',
+      'Use kind: synchronous or local-steps, or remove the pipeline.',
     );
   }
   const { microBatches, splitAfter, stages } = pipeline;
   const twice = splitAfter.find((name, i) => splitAfter.indexOf(name) !== i);
   if (twice !== undefined) {
-    throw misfit(SPLIT, `"${twice}" is named twice`, 'Name each layer once.');
+    throw misfit(SPLIT, `"${twice}" is listed twice`, 'Name each layer once.');
   }
   if (world.ranks % stages !== 0) {
     throw misfit(
       'world.ranks',
-      `${world.ranks} ranks do not make pipelines of ${stages} stages`,
+      `${world.ranks} ranks cannot be divided into pipelines of ${stages} stages`,
       `Use a multiple of ${stages}: each stage of each pipeline is a rank.`,
     );
   }
   if (workload.batchPerRank % microBatches !== 0) {
     throw misfit(
       `${PLACE}.microBatches`,
-      `a batch of ${workload.batchPerRank} cannot be cut into ${microBatches} equal parts`,
+      `a batch of ${workload.batchPerRank} cannot be split into ${microBatches} equal micro-batches`,
       'Change microBatches, or workload.batchPerRank.',
     );
   }
@@ -50,22 +50,22 @@ export function checkPipeline(spec: ExperimentSpec): void {
   if (besides !== undefined) {
     throw misfit(
       besides,
-      'stages exchange activations while they compute: no gradient is exchanged beside it',
-      `Leave ${besides} or the pipeline out.`,
+      'stages exchange activations while they compute, so no gradient can be exchanged then',
+      `Remove ${besides} or the pipeline.`,
     );
   }
   if (optimizer.clipNorm !== undefined) {
     throw misfit(
       'optimizer.clipNorm',
-      'a stage has its own layers alone, and the norm is that of all',
-      'Leave clipNorm or the pipeline out.',
+      'the norm is over all layers, but a stage has only its own',
+      'Remove clipNorm or the pipeline.',
     );
   }
   if (optimizer.fullGradientEvery !== undefined) {
     throw misfit(
       'optimizer.fullGradientEvery',
-      'stages pass batches on, and no gradient of all samples',
-      'Leave fullGradientEvery or the pipeline out.',
+      'stages pass on batches, but not a gradient of all samples',
+      'Remove fullGradientEvery or the pipeline.',
     );
   }
   if (isSynthetic(workload)) {
@@ -95,8 +95,8 @@ export function checkSplit(
       'workload.model',
       `${model} cannot be split: its layers have no names`,
       modelSource === undefined
-        ? `Use ${splittableModels().join(', ')}, or a model of layers of your own (docs/models.md).`
-        : 'Write it as layers: docs/models.md says how.',
+        ? `Use ${splittableModels().join(', ')}, or your own model made of layers (docs/models.md).`
+        : 'Write it as layers; see docs/models.md.',
     );
   }
   const names = layers.map(({ name }) => name);
@@ -108,15 +108,15 @@ export function checkSplit(
       place: SPLIT,
       next:
         meant === undefined
-          ? `There are: ${names.join(', ')}.`
-          : `Did you mean "${meant}"? There are: ${names.join(', ')}.`,
+          ? `Its layers: ${names.join(', ')}.`
+          : `Did you mean "${meant}"? Its layers: ${names.join(', ')}.`,
     });
   }
   if (names.length === 1) {
     throw misfit(
       SPLIT,
-      `${model} has one layer, and nothing behind it`,
-      'Leave the pipeline out, or give the model several layers.',
+      `${model} has only one layer and cannot be split`,
+      'Remove the pipeline, or give the model several layers.',
     );
   }
   if (splitAfter.includes(last)) {
@@ -124,7 +124,7 @@ export function checkSplit(
       SPLIT,
       stages > names.length
         ? `${model} has ${names.length} layers, too few for ${stages} stages`
-        : `there is nothing behind "${last}"`,
+        : `there is no layer after "${last}"`,
       `Split after one of: ${names.slice(0, -1).join(', ')}.`,
     );
   }
@@ -133,7 +133,7 @@ export function checkSplit(
     const inOrder = names.filter((name) => splitAfter.includes(name));
     throw misfit(
       SPLIT,
-      'the layers are not in the order of the model',
+      'the layers are not in the model’s order',
       `Write ${JSON.stringify(inOrder)}.`,
     );
   }
@@ -142,7 +142,7 @@ export function checkSplit(
 
 /**
  * A stage trains the tensors that no stage before it uses.
- * @param ends places of the layers behind which the model is split
+ * @param ends places of the layers after which the model is split
  */
 function requireOwnTensors(
   layers: readonly LayerFacts[],
@@ -155,8 +155,8 @@ function requireOwnTensors(
     if (used.every((name) => before.has(name))) {
       throw misfit(
         SPLIT,
-        `nothing is left to train for the stage that begins with "${ofStage[0]!.name}": ` +
-          `all of its tensors are of stages before it`,
+        `the stage that starts with "${ofStage[0]!.name}" has nothing to train: ` +
+          `all its tensors belong to earlier stages`,
         `Do not split after "${layers[first - 1]!.name}".`,
       );
     }

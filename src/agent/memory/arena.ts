@@ -120,7 +120,7 @@ export class Arena {
       this.memory.grow(missing);
     } catch {
       throw failure('ARENA_EXHAUSTED', `the arena cannot grow to ${end} bytes`, {
-        next: 'Use a smaller model or more ranks on machines with more memory.',
+        next: 'Use a smaller model, or machines with more memory.',
       });
     }
   }

@@ -1,6 +1,6 @@
 /**
  * How a matrix of activations passes a boundary between two stages, and its gradient comes
- * back. Each of the two ranks has a codec of its own, which remembers of a micro-batch what
+ * back. Each of the two ranks has its own codec, which remembers of a micro-batch what
  * the way back needs. A new method is one file with this interface and one line in
  * activation-codecs.ts.
  */

@@ -25,7 +25,7 @@ const CODECS: Readonly<
   'topk-backward': topkBackward,
 };
 
-/** @param plan undefined: everything passes */
+/** @param plan undefined if everything is sent */
 export function openCodec(
   plan: ActivationPlan | undefined,
   options: Omit<CodecOptions, 'sparsity'>,

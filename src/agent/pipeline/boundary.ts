@@ -1,6 +1,6 @@
 /**
  * The boundary between this stage and one of its neighbours: matrices that pass forward, and
- * their gradients backward. Every micro-batch has a payload of its own, so that one can be on
+ * their gradients backward. Every micro-batch has its own payload, so that one can be on
  * its way while the next is being computed.
  */
 import type { ActivationPlan } from '../../shared/activation-plan.ts';
@@ -94,7 +94,7 @@ export class Boundary implements Disposable {
     const codec = this.#codecOf(call.passage);
     const message = this.#message('send', call, codec.payloadBytes);
     await message.pending;
-    // Where all test samples pass whole, a loss that is no number is told as such.
+    // If all test samples are sent whole, a loss that is not a number is reported as such.
     const isSelected = call.passage !== 'evaluation' || this.#plan !== undefined;
     if (isSelected) this.#requireFinite(call);
     codec.encode(this.outgoing, message.payload, call);
@@ -174,7 +174,7 @@ export class Boundary implements Disposable {
         `micro-batch ${microBatch}`,
       {
         ...{ place: `rank ${transport.rank}`, rank: transport.rank },
-        next: 'Lower the learning rate or look at the data.',
+        next: 'Lower the learning rate, or check the data.',
       },
     );
   }

@@ -1,7 +1,7 @@
 /**
  * Gaussian sketching of activations X, a control that the paper found to fail: what passes is
  * X·S for a random S of width × k, whose entries are normal with variance 1/k, and the next
- * stage goes on with X·S·Sᵀ, which is X in expectation. k = (1 − η)·width. S is drawn anew for
+ * stage continues with X·S·Sᵀ, which is X in expectation. k = (1 − η)·width. S is drawn again for
  * every iteration, by both ranks alike: it is not sent. The gradient comes back whole and
  * is taken for that of X.
  *

@@ -71,7 +71,7 @@ export class StageExchange implements Disposable {
     this.#setting = setting;
     const boundary = (peer: number, shape: MatrixShape | undefined) =>
       shape && new Boundary({ ...engine, peer, shape, microBatches }, plan);
-    // The stages of a pipeline are ranks that follow one another.
+    // The stages of a pipeline are ranks that follow each other.
     this.#before = boundary(rank - 1, before);
     this.#after = boundary(rank + 1, after);
     this.#shared = shared.map(({ length }) => engine.arena.allocateVector(length));

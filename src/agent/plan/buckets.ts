@@ -1,9 +1,9 @@
 /**
  * Bucketing (fusion): tensors of equal method and parameters become buckets of at least
  * `bucketBytes`, in the order in which backpropagation makes gradients ready, last tensor
- * first. A tensor is never split. Methods that make something of the whole model have one bucket
+ * first. A tensor is never split. Methods that use the whole model have one bucket
  * (`inOneBucket`). Where all have the same method a bucket is a contiguous
- * range of the flat gradient; else its tensors may lie apart there.
+ * range of the flat gradient; otherwise its tensors may not be adjacent there.
  */
 import type { ExchangePlan } from '../../shared/exchange-plan.ts';
 import type { TensorSlice } from '../compression/method.ts';
@@ -17,7 +17,7 @@ export interface FlatTensor {
   readonly length: number;
 }
 
-/** A contiguous range of the flat gradient, and where it lies in a bucket. */
+/** A contiguous range of the flat gradient, and where it is in a bucket. */
 export interface BucketRun {
   /** First element in the flat gradient. */
   readonly flat: number;

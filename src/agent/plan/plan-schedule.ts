@@ -32,7 +32,7 @@ export class PlanSchedule {
     this.#agreed = this.knownEpoch;
   }
 
-  /** A schedule that has come as far as this one, for a process that goes on. */
+  /** A schedule that has come as far as this one, for a process that continues. */
   save(): SavedSchedule {
     return { plan: this.#plan, epoch: this.#epoch, fences: [...this.#fences] };
   }

@@ -7,7 +7,7 @@ import type { ExchangePlan } from '../../shared/exchange-plan.ts';
 import { findMethod } from '../compression/registry.ts';
 
 /**
- * As the user wrote it: a collective that does not fit the method either is no help here.
+ * As the user wrote it: suggesting a collective that does not fit the method would not help.
  * @throws GradwireError `COLLECTIVE_MISFIT`
  */
 export function refuseCollective({
@@ -22,7 +22,7 @@ export function refuseCollective({
       `collective: ${String(collective)}, but ${none}`,
       {
         place: 'exchange.collective',
-        next: 'Leave it at auto; parallelism.servers says how many servers there are.',
+        next: 'Leave it at auto; parallelism.servers sets the number of servers.',
       },
     );
   }
@@ -32,15 +32,19 @@ export function refuseCollective({
       `quantizeSums quantises what a collective sends, but ${none}`,
       {
         place: 'exchange.quantizeSums',
-        next: 'Leave it out, or use a method that quantises, as qsgd.',
+        next: 'Remove it, or use a method that quantises, such as qsgd.',
       },
     );
   }
   if (servers === undefined || servers === null) return;
-  throw inputError('COLLECTIVE_MISFIT', `servers is of a collective, but ${none}`, {
-    place: 'exchange.servers',
-    next: 'Set parallelism.servers instead; it holds for the whole run.',
-  });
+  throw inputError(
+    'COLLECTIVE_MISFIT',
+    `servers belongs to a collective, but ${none}`,
+    {
+      place: 'exchange.servers',
+      next: 'Set parallelism.servers instead, which applies to the whole run.',
+    },
+  );
 }
 
 /** @throws GradwireError `METHOD_NEEDS_PEERS`, `METHOD_OPTIMIZER_MISFIT` */
@@ -50,7 +54,7 @@ export function requirePushable({ layers = [], method }: ExchangePlan): void {
     if (movesPart === true) {
       throw inputError(
         'METHOD_OPTIMIZER_MISFIT',
-        `what ranks send by ${id} is united, and servers divide each push by the number of ranks`,
+        `${id} unites what ranks send, but servers divide each push by the number of ranks`,
         {
           place: 'exchange.method',
           next: 'Use another method, or parallelism.kind: synchronous.',
@@ -60,7 +64,7 @@ export function requirePushable({ layers = [], method }: ExchangePlan): void {
     if (agreesOn === undefined) continue;
     throw inputError(
       'METHOD_NEEDS_PEERS',
-      `${id} needs ${agreesOn}: a rank that pushes to servers by itself has none`,
+      `${id} needs ${agreesOn}, which a rank that pushes to servers on its own lacks`,
       {
         place: 'exchange.method',
         next: 'Use another method, or parallelism.kind: synchronous.',

@@ -53,7 +53,7 @@ export interface PlanSetting {
   readonly momentum?: number | undefined;
   /** What cannot leave its momentum to the method. */
   readonly ownMomentum?: MomentumOwner | undefined;
-  /** Whether the model is split into stages, which send one another activations. */
+  /** Whether the model is split into stages, which send each other activations. */
   readonly isPipeline?: boolean | undefined;
   /** λ of the optimiser that takes what is exchanged, for methods that move few weights. */
   readonly weightDecay?: number | undefined;
@@ -132,7 +132,7 @@ function resolve(
 ): ExchangePlan {
   if (base !== undefined && Object.keys(change).length === 0) {
     throw inputError('SWITCH_EMPTY', 'the switch changes nothing', {
-      next: 'Name a method, a parameter or a collective, as in method=topk.',
+      next: 'Give a method, a parameter or a collective, such as method=topk.',
     });
   }
   const given: Record<string, unknown> = {};
@@ -198,7 +198,7 @@ function resolve(
   }
   assertFits(collective, payload, method.id);
   if (loss) {
-    const message = `${collective.id} leaves entries out, and ${method.id} keeps no residual`;
+    const message = `${collective.id} leaves entries out, but ${method.id} keeps no residual`;
     throw inputError('COLLECTIVE_MISFIT', `${message} to send them later`, {
       next: 'Use collective=auto.',
     });
@@ -207,8 +207,8 @@ function resolve(
 }
 
 /**
- * The plan with its quantisation, and with a collective that heeds it. One that the plan
- * before had goes on while the method stays and the collective can.
+ * The plan with its quantisation, and with a collective that applies it. One that the plan
+ * before had continues while the method stays and the collective can.
  */
 function withQuantization(
   { quantizeSums: asked, ...plan }: ExchangePlan,
@@ -219,7 +219,7 @@ function withQuantization(
   const kept = goesOn ? base.quantizeSums : undefined;
   const quantizeSums = asked ?? kept;
   if (quantizeSums === undefined) return plan;
-  // The app's panel repeats what holds: that alone is nobody's choice.
+  // The app's panel repeats current values: that alone is not a choice.
   const chosenByUser =
     asked !== undefined && !isDeepStrictEqual(asked, base?.quantizeSums);
   const method = findMethod(plan.method);
@@ -235,9 +235,9 @@ function withQuantization(
   if (!isAutomatic(plan.collective)) assertQuantizes(findCollective(plan.collective));
   throw inputError(
     'QUANTIZE_MISFIT',
-    `what ${method.id} sends cannot be quantised on its way`,
+    `the collective cannot quantise what ${method.id} sends`,
     {
-      next: 'Leave quantizeSums out, or use a method whose payload is dense or sparse.',
+      next: 'Remove quantizeSums, or use a method whose payload is dense or sparse.',
     },
   );
 }
@@ -258,14 +258,14 @@ function withServers(
     assertServes(plan.collective, servers, ranks);
     return { ...plan, servers };
   }
-  // The app's panel repeats what holds: that alone is nobody's choice.
+  // The app's panel repeats current values: that alone is not a choice.
   if (asked !== undefined && asked !== base?.servers) {
     assertServes(plan.collective, asked, ranks);
   }
   return plan;
 }
 
-/** What the plan before left out of activations goes on, whatever the method is. */
+/** What the plan before left out of activations continues, whatever the method is. */
 function withActivations(
   { activations: asked, ...plan }: ExchangePlan,
   change: Readonly<Record<string, unknown>>,
@@ -276,8 +276,8 @@ function withActivations(
   if (change.activations !== undefined && !isPipeline) {
     throw inputError(
       'ACTIVATIONS_MISFIT',
-      'no activations are sent, because every rank has the whole model',
-      { next: 'Leave activations out, or set parallelism.pipeline.' },
+      'no activations are sent because every rank has the whole model',
+      { next: 'Remove activations, or set parallelism.pipeline.' },
     );
   }
   const activations = asked ?? kept;
@@ -295,18 +295,18 @@ function resolveParameters(
   if (method.movesPart === true && weightDecay > 0) {
     throw inputError(
       'METHOD_OPTIMIZER_MISFIT',
-      `${method.id} moves a few weights in each step, and a weight decay of ${weightDecay} all ` +
-        'of them: its penalty would be larger than it says',
+      `${method.id} moves a few weights in each step, but a weight decay of ${weightDecay} moves ` +
+        'all of them: the effective penalty would be larger than stated',
       {
         place: 'exchange.method',
-        next: 'Set optimizer.weightDecay to 0. A model of your own can have the penalty in its objective.',
+        next: 'Set optimizer.weightDecay to 0. Your own model can include the penalty in its objective.',
       },
     );
   }
   if (method.replacesMomentum !== undefined && ownMomentum !== undefined) {
     throw inputError(
       'METHOD_OPTIMIZER_MISFIT',
-      `${method.id} has momentum within it, and ${ownMomentum.name} keeps its own`,
+      `${method.id} already contains momentum, and ${ownMomentum.name} keeps its own`,
       {
         place: 'exchange.method',
         next: ownMomentum.next,
@@ -325,7 +325,7 @@ function resolveParameters(
   return withStarts(resolved, { schedules, given, base, old, epoch });
 }
 
-/** A layer of the plan's method has its parameters, but for those that it names. */
+/** A layer of the plan's method has its parameters, except for those that it names. */
 function resolveLayers(
   written: ExchangeSpec['layers'],
   base: Pick<ExchangePlan, 'method' | 'parameters'>,
@@ -340,7 +340,7 @@ function resolveLayers(
       const { tensors } = setting;
       if (tensors !== undefined && !tensors.some((name) => fitsName(match, name))) {
         throw inputError('LAYER_UNKNOWN', `no tensor has a name like "${match}"`, {
-          next: `There are: ${someOf(tensors)}.`,
+          next: `The tensors are: ${someOf(tensors)}.`,
         });
       }
       const method = findMethod(id);

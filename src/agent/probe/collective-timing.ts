@@ -70,7 +70,7 @@ interface Budget {
   readonly largestBytes: number;
   /** Of each collective, until V8 has compiled what it runs most. */
   readonly warmUpSeconds: number;
-  /** What the turns of one shape may take, but for the fewest. */
+  /** What the turns of one shape may take, except for the fewest. */
   readonly shapeSeconds: number;
   readonly fewestTurns: number;
   /** Of each turn, before what is timed. */
@@ -90,7 +90,7 @@ const BUDGETS: Readonly<Record<ProbeEffort, Budget>> = {
 /** Where the slowest exchange of a shape takes longer, no larger shape follows. */
 const LONG_SECONDS = 0.1;
 const MEETING_STREAM = 1_000_000;
-/** A stream of its own for each collective. */
+/** Its own stream for each collective. */
 const streamOf = ({ code }: CollectiveDefinition): number => MEETING_STREAM + code;
 
 /** @throws GradwireError of the transport */
@@ -188,7 +188,7 @@ class TimedRanks {
     for (let turn = 0; turn < turns; turn++) {
       if (turn >= fewestTurns && (await this.#passed(begun, shapeSeconds))) break;
       for (const contestant of contestants) {
-        // All have what they wait for: who sleeps sends nothing.
+        // All ranks have what they wait for: a sleeping rank sends nothing.
         await this.largest(0);
         await sleep(REST_MS);
         for (let time = 0; time < contestant.unheeded; time++) {
@@ -219,7 +219,7 @@ class TimedRanks {
 const unheededOf = (seconds: number, unheededSeconds: number): number =>
   Math.min(TURN.most, Math.max(TURN.fewest, Math.ceil(unheededSeconds / seconds)));
 
-/** Payloads of one shape, written anew before they are exchanged: collectives use them up. */
+/** Payloads of one shape, rewritten before each exchange, since collectives overwrite them. */
 class Payloads implements Disposable {
   readonly #world: TimedWorld;
   readonly #shape: TimedShape;

@@ -1,7 +1,7 @@
 /**
  * α and β of one link between two ranks, in a second or two whatever its speed. α is half a
  * round trip of 8 bytes. β is taken from a stream in one direction, long enough to outlast
- * what a shaper or a switch lets pass at once: messages there and back would leave either
+ * what a shaper or a switch lets pass at once: round trips would leave either
  * direction idle half of the time, and a link that saves up what it did not use would look
  * twice as fast as it is.
  *
@@ -71,7 +71,7 @@ class LinkLine {
     await this.#send(Buffer.from(Uint32Array.of(ORDERS[order], count, bytes).buffer));
   }
 
-  /** Rank 1: obeys until it is told to end. */
+  /** Rank 1: obeys orders until the order to end. */
   async serve(): Promise<void> {
     for (;;) {
       const text = Buffer.alloc(ORDER_BYTES);
@@ -125,7 +125,7 @@ class LinkLine {
     }
     const times = [seconds];
     while (times.length < STREAMS) times.push(await this.#stream(direction, bytes));
-    // One message goes before the first byte or behind the last, beside the stream's own.
+    // Besides the stream, one message precedes its first byte or follows its last.
     return Math.max(0, median(times)! - 2 * alpha) / bytes;
   }
 

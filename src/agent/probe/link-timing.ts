@@ -2,8 +2,8 @@
  * Timed messages between ranks, over the path that the collectives take: first each pair
  * alone, ping-pong, half a round trip a message; then the first 2, 4, … P ranks all at
  * once, each sending to one neighbour and receiving from the other, around and back, so
- * that nobody gets ahead, and from a common start: what a collective meets where ranks
- * share a machine or a switch, and nobody starts at quite the same time. And each sending
+ * that no rank gets ahead, and from a common start: what a collective meets if ranks
+ * share a machine or a switch, and do not start at exactly the same time. And each sending
  * to all others in one go.
  *
  * Every rank runs the same schedule; between two parts of it all meet, so that who is not
@@ -18,7 +18,7 @@ import type { TimedMessages } from '../../shared/cost-model/link-fit.ts';
 interface Size {
   readonly bytes: number;
   readonly repetitions: number;
-  /** Messages in a row that one timing is the mean of, there and back in turns. */
+  /** Consecutive messages, alternating in direction, whose mean is one timing. */
   readonly batch: number;
 }
 
@@ -130,7 +130,7 @@ export async function timeLinks(
         await swap((rank + 1) % size, (rank + size - 1) % size, 8);
         await swapAll(size, 8);
       }
-      // All go on for as long as the one that began last.
+      // All continue for as long as the one that began last.
       [elapsed = 0] = await smallAllreduce(
         communicator,
         Float64Array.of(performance.now() - start),
@@ -202,7 +202,7 @@ async function repeat(
   return messages;
 }
 
-/** One way, of there and back. */
+/** One-way time from a round trip. */
 const halved = ({ bytes, seconds }: TimedMessages): TimedMessages => ({
   bytes,
   seconds: seconds.map((time) => time / 2),

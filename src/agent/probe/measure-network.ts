@@ -100,7 +100,7 @@ export function profileOf(
 }
 
 /**
- * The lower quartile: a run goes on until its ranks have settled on their cores, a probe
+ * The lower quartile: a run continues until its ranks have settled on their cores, a probe
  * of two seconds meets them on the way there, and what they wait for each other is added
  * to every time.
  */

@@ -1,4 +1,4 @@
-/** What a rank is told to measure, and what it finds. */
+/** What a rank is asked to measure, and its results. */
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type { TransportKind } from '../transport/transport-choice.ts';
 import type { CollectiveTiming, ProbeEffort } from './collective-timing.ts';

@@ -68,8 +68,8 @@ export class PhaseClock implements TransportObserver {
   }
 
   /**
-   * What has passed since the beginning was hidden under the trainer's work, but for what came
-   * after this moment: it may be told late, when work that was under way has ended.
+   * What has passed since the beginning was hidden under the trainer's work, except for what came
+   * after this moment: it may be called late, when work in progress has ended.
    */
   hideUntil(moment: number): void {
     if (!this.#running) return;

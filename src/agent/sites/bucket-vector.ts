@@ -1,5 +1,5 @@
 /**
- * A bucket's elements of a flat vector, in one piece: the vector itself where they lie
+ * A bucket's elements of a flat vector, in one piece: the vector itself where they are
  * together there, else memory of its own, to which they are copied and back.
  */
 import type { Arena, Region, Vector } from '../memory/arena.ts';

@@ -32,7 +32,7 @@ export interface DeviceSiteOptions {
 export class DeviceSite implements GradientSite {
   readonly residual: ResidualMemory<GpuVector>;
   readonly #options: DeviceSiteOptions;
-  /** Elements by method that are read back, not told yet. */
+  /** Elements by method that are read back and not reported yet. */
   readonly #readBack = new Map<string, number>();
 
   constructor(options: DeviceSiteOptions) {
@@ -97,7 +97,7 @@ export class DeviceSite implements GradientSite {
       level: 'warning' as const,
       code: 'METHOD_NOT_ON_GPU',
       message:
-        `${method} with these parameters is not done on this GPU: ${elements} of ` +
+        `this GPU cannot run ${method} with these parameters: ${elements} of ` +
         `${length} elements are read back and compressed on the CPU`,
     }));
     this.#readBack.clear();

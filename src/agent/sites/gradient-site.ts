@@ -1,7 +1,7 @@
 /**
  * Where the flat gradient lives while it is exchanged, and what is done to it there: the
  * arena, worked on by the CPU's kernels, or the GPU that the trainer computes on. An
- * exchange plan opens its buckets at a site and knows payloads alone, which lie in the
+ * exchange plan opens its buckets at a site and knows payloads alone, which are in the
  * arena at either.
  */
 import type { Notice } from '../../shared/records.ts';
@@ -31,7 +31,7 @@ export interface GradientSite extends Disposable {
   take(gradient: Vector): void;
   /**
    * Resolves when everything that was asked for is done, so that time is not taken for
-   * that of whoever works here next; undefined where nothing is under way.
+   * that of the next work here; undefined if nothing is in progress.
    */
   settled(): Promise<void> | undefined;
   /** Notices of what the plan does elsewhere than here; each is returned once. */

@@ -29,7 +29,7 @@ export interface VectorMemory<V> {
   addToGradient(x: V): void;
 }
 
-/** What the engine does with a residual, wherever it lies. */
+/** What the engine does with a residual, at any site. */
 export type Residual = Pick<
   ResidualMemory<unknown>,
   'retire' | 'drain' | 'flush' | 'squaredNorm' | 'save' | 'restore'
@@ -93,7 +93,7 @@ export class ResidualMemory<V> implements Disposable {
   }
 
   /**
-   * All of the residual there is waits to be flushed; it begins anew, at 0.
+   * All of the residual there is waits to be flushed; it begins again, at 0.
    * @returns its elements; 0 where no method keeps one
    */
   drain(): number {

@@ -1,5 +1,5 @@
 /**
- * A run's nodes, as Slurm allots them: one job at a time, asked for, waited for, and given
+ * A run's nodes, as Slurm allocates them: one job at a time, submitted, waited for, and given
  * back. A job whose supervisor is gone gives its nodes back by itself (`holder-script.ts`),
  * and its time limit is the last resort.
  */
@@ -33,7 +33,7 @@ import {
 
 const FIRST_LOOK_MS = 250;
 const LONGEST_LOOK_MS = 10_000;
-/** Slurm kills what is left of a job some 30 s after it has told it to end. */
+/** Slurm kills the rest of a job about 30 s after it has asked it to end. */
 const COMPLETING_MS = 45_000;
 const COMPLETING_LOOK_MS = 500;
 /** Modules that are loaded on busy nodes, files that come over a network. */
@@ -61,7 +61,7 @@ export interface AllocationOptions {
 }
 
 export interface AllocationListener {
-  /** It waits; told again when what is known of it changes. */
+  /** The job waits; called again when its status changes. */
   queued(record: QueuedRecord): void;
   /** `seats` are there from now on. */
   allocated(record: AllocatedRecord): void;
@@ -95,8 +95,8 @@ export class SlurmAllocation {
   }
 
   /**
-   * Asks for nodes, where that is not done already. `lost` is told `SLURM_MISSING`,
-   * `SLURM_SILENT`, `SLURM_REFUSED` or `SLURM_TOO_SMALL` where there is no job.
+   * Requests nodes, unless that has been done. `lost` gets `SLURM_MISSING`,
+   * `SLURM_SILENT`, `SLURM_REFUSED` or `SLURM_TOO_SMALL` if there is no job.
    */
   ask(): void {
     if (this.#job !== undefined) return;
@@ -192,7 +192,7 @@ class Job {
     this.#lookAgain(FIRST_LOOK_MS);
   }
 
-  /** How the job ended; undefined: it goes on, as far as Slurm says. */
+  /** How the job ended; undefined while it continues, as far as Slurm says. */
   async findEnd(): Promise<ErrorData | undefined> {
     const deadline = performance.now() + COMPLETING_MS;
     for (;;) {
@@ -354,7 +354,7 @@ async function addressOf(
   } catch {
     throw failure('COMPUTE_NODE_UNKNOWN', `"${address}" has no address here`, {
       place: name,
-      next: 'The login node must know the compute nodes by name: ask those who run the cluster.',
+      next: 'The login node must know the compute nodes by name. Ask the cluster’s administrators.',
     });
   }
 }
@@ -368,8 +368,8 @@ function endOf(job: string, { state }: JobStatus, node: string): GradwireError {
     {
       place: node,
       next: cancelled
-        ? 'Did somebody cancel it? Launch the run again.'
-        : `Ask Slurm why (sacct -j ${job}), or launch the run again; with onFailure: restart it asks for another job by itself.`,
+        ? 'It may have been cancelled by hand. Launch the run again.'
+        : `Ask Slurm why (sacct -j ${job}), or launch the run again; with onFailure: restart it submits another job by itself.`,
     },
   );
 }
@@ -378,10 +378,10 @@ function endingOf(job: string, end: number, node: string): GradwireError {
   const at = new Date(end).toISOString().slice(11, 16);
   return failure(
     'ALLOCATION_ENDING',
-    `the time of Slurm's job ${job} is up at ${at} UTC: the run could not end before`,
+    `Slurm's job ${job} reaches its time limit at ${at} UTC, before the run could end`,
     {
       place: node,
-      next: 'Ask for more time (--time), or set onFailure: restart: it then goes on in another job.',
+      next: 'Request more time (--time), or set onFailure: restart to resume in another job.',
     },
   );
 }

@@ -56,7 +56,7 @@ export function explainStep(
     place: node,
     rank,
     next:
-      'The login node’s home directory must be on the compute nodes too, under the same ' +
-      'path. If only Node is missing there, load it in a line of --setup.',
+      'The login node’s home directory must also be on the compute nodes, under the same ' +
+      'path. If only Node is missing there, load it with a --setup line.',
   }).toData();
 }

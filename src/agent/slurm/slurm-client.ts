@@ -66,14 +66,14 @@ export async function submitJob(
   const job = stdout.trim().split('\n').at(-1)?.split(';')[0] ?? '';
   if (code === 0 && /^\d+$/.test(job)) return job;
   if (/unable to contact|timed out|connection refused/i.test(stderr)) {
-    throw failure('SLURM_SILENT', `Slurm does not answer: ${wordsOf(stderr)}`, {
-      next: 'Try again when it does (sinfo on the login node).',
+    throw failure('SLURM_SILENT', `Slurm does not respond: ${wordsOf(stderr)}`, {
+      next: 'Try again when sinfo works on the login node.',
     });
   }
-  throw inputError('SLURM_REFUSED', `Slurm takes no such job: ${wordsOf(stderr)}`, {
+  throw inputError('SLURM_REFUSED', `Slurm rejected the job: ${wordsOf(stderr)}`, {
     next:
       'Correct the machine’s entry (gradwire nodes remove, then nodes add), ' +
-      'or ask those who run the cluster.',
+      'or ask the cluster’s administrators.',
   });
 }
 
@@ -125,7 +125,7 @@ export async function findNodes(nodeList: string): Promise<readonly ComputeNode[
   if (code === 0 && nodes.length > 0) return nodes;
   throw failure(
     'SLURM_SILENT',
-    `Slurm does not say what ${nodeList} is: ${wordsOf(stderr)}`,
+    `Slurm cannot expand the node list ${nodeList}: ${wordsOf(stderr)}`,
     {
       next: 'Launch the run again.',
     },
@@ -186,8 +186,8 @@ function call(command: string, args: readonly string[], input = ''): Promise<Cal
 function missing(command: string): GradwireError {
   return failure('SLURM_MISSING', `this machine has no ${command}`, {
     next:
-      'Is it a login node of a Slurm cluster, and is Slurm in the PATH of commands by SSH ' +
-      '(ssh HOST command -v sbatch)? Otherwise add it without --slurm.',
+      'Check that it is a login node of a Slurm cluster and that Slurm is in the PATH of SSH ' +
+      'commands (ssh HOST command -v sbatch). Otherwise add it without --slurm.',
   });
 }
 
@@ -197,7 +197,7 @@ function wordsOf(stderr: string): string {
     .split('\n')
     .map((line) => line.replace(/^\w+: (error|fatal): /, '').trim())
     .filter((line) => line !== '');
-  return lines.length === 0 ? 'it does not say why' : lines.slice(-3).join('; ');
+  return lines.length === 0 ? 'no reason given' : lines.slice(-3).join('; ');
 }
 
 /** Of the login node's own time zone, as Slurm prints it there. */

@@ -77,14 +77,14 @@ export class ClientSession {
     });
   }
 
-  /** The client is gone. Its runs go on. */
+  /** The client is gone. Its runs continue. */
   close(): void {
     for (const { stop } of this.#subscriptions.values()) stop();
     this.#subscriptions.clear();
     void this.#linkEnds.close();
     for (const run of this.#unbegun) {
       run.abort(
-        inputError('RUN_ABANDONED', 'the app ended before the run began').toData(),
+        inputError('RUN_ABANDONED', 'the app ended before the run started').toData(),
       );
     }
   }
@@ -183,7 +183,7 @@ export class ClientSession {
     const reading = inspectSpec(parseExperimentSpec(request.spec));
     const known = await this.#runs.reading(request.run, reading);
     if (this.#socket.destroyed) {
-      throw inputError('RUN_ABANDONED', 'the app ended before the run began');
+      throw inputError('RUN_ABANDONED', 'the app ended before the run started');
     }
     return this.#runs.create(request, known);
   }

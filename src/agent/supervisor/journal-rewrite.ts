@@ -1,5 +1,5 @@
 /**
- * A journal written anew without some of its older half's details, into a file beside it.
+ * Rewrites a journal without some of its older half's details, into a new file.
  * The journal may grow meanwhile, and what it grows by is copied last. Nothing larger than a
  * piece is held in memory, and between two pieces others have their turn.
  */
@@ -37,7 +37,7 @@ const PIECE_BYTES = 1 << 18;
 export interface JournalBound {
   readonly bytes: number;
   readonly ranks: readonly number[];
-  /** Told why it could not be kept; it is tried again. */
+  /** Called with the reason if it could not be written; it is tried again. */
   readonly warn: (message: string) => void;
 }
 
@@ -73,7 +73,7 @@ export class JournalRewrite {
   }
 
   /**
-   * Writes what is to stay of the older half, and the entry behind it.
+   * Writes what is kept of the older half, and the entry after it.
    * @param bytes of all entries there are now
    */
   async thin(bytes: number, bound: Omit<JournalBound, 'warn'>): Promise<void> {
@@ -139,7 +139,7 @@ export class JournalRewrite {
       const { bytesRead } = await readPiece(
         ...([this.#source, piece, 0, PIECE_BYTES, this.#copied] as const),
       );
-      if (bytesRead === 0) throw new Error('the journal is shorter than it was');
+      if (bytesRead === 0) throw new Error('the journal became shorter');
       await this.#write(piece.subarray(0, bytesRead));
       this.#copied += bytesRead;
     }
@@ -156,7 +156,7 @@ export class JournalRewrite {
       const count = readSync(
         ...([this.#source, rest, got, rest.length - got, this.#copied + got] as const),
       );
-      if (count === 0) throw new Error('the journal is shorter than it was');
+      if (count === 0) throw new Error('the journal became shorter');
       got += count;
     }
     let put = 0;
@@ -202,7 +202,7 @@ export class JournalRewrite {
     while (position < bytes && !this.#cancelled) {
       const length = Math.min(PIECE_BYTES, bytes - position);
       const { bytesRead } = await readPiece(this.#source, piece, 0, length, position);
-      if (bytesRead === 0) throw new Error('the journal is shorter than it was');
+      if (bytesRead === 0) throw new Error('the journal became shorter');
       position += bytesRead;
       for (const body of decoder.push(piece.subarray(0, bytesRead))) {
         const end = decoder.decodedBytes;
@@ -224,7 +224,7 @@ export class JournalRewrite {
   }
 }
 
-/** Removes what a supervisor left behind that died while it wrote. */
+/** Removes the draft of a supervisor that died while it wrote. */
 export function removeDraft(file: string): void {
   rmSync(draftOf(file), { force: true });
 }

@@ -1,11 +1,11 @@
 /**
  * A run's journal: every record with its sequence number, appended to one file before
- * anyone is told of it. Frames of MessagePack (`shared/protocol/frame.ts`); a frame cut
- * short by a crash is the end of the journal. Reading may go on while it grows.
+ * it is passed on. Frames of MessagePack (`shared/protocol/frame.ts`); a frame cut
+ * short by a crash is the end of the journal. Reading may continue while it grows.
  *
  * Where it has a bound, details of its older half are left out when it reaches it: the file
- * is written anew beside, and takes the old one's place. Entries say what they follow then,
- * and readers go on in the new file.
+ * is rewritten to a new file, which replaces the old one. Entries say what they follow then,
+ * and readers continue in the new file.
  */
 import {
   closeSync,
@@ -63,7 +63,7 @@ export class Journal {
    * The journal of a supervisor that is gone, all whole entries of it; what a crash cut
    * short is removed, so that the next entry follows the last whole one. Entries up to a
    * damage are there, and what follows it stays in the file (`damage`).
-   * @param each told of every record there is, in order
+   * @param each called with every record, in order
    * @throws GradwireError where not even the first entry can be read
    */
   static reopen(file: string, each?: (record: RunRecord) => void): Journal {
@@ -96,7 +96,7 @@ export class Journal {
         if (!isNext) {
           throw failure(
             'JOURNAL_DAMAGED',
-            `what follows record ${this.#lastSequence} is no record`,
+            `the data after record ${this.#lastSequence} is not a record`,
           );
         }
         this.#bytes = decoder.decodedBytes;
@@ -238,7 +238,7 @@ export class Journal {
     void this.#thin(bound);
   }
 
-  /** What goes wrong leaves the journal as it is. */
+  /** If it fails, the journal stays unchanged. */
   async #thin(bound: JournalBound): Promise<void> {
     try {
       this.#rewrite = new JournalRewrite(this.file);
@@ -285,7 +285,7 @@ export class Journal {
   }
 
   /**
-   * Remove what a failed write left behind the last entry: a shorter one that is written
+   * Remove what a failed write left after the last entry: a shorter one that is written
    * there later would be followed by the rest of it.
    */
   #discardPartial(): void {

@@ -7,7 +7,7 @@ import { StringDecoder } from 'node:string_decoder';
 
 export interface PrintedLine {
   readonly text: string;
-  /** Characters that it had behind these. */
+  /** Characters cut off at its end. */
   readonly cut: number;
 }
 
@@ -26,7 +26,7 @@ export class LineSplitter {
   #begun = '';
   #cut = 0;
 
-  /** @param most lines that are wanted, the newest; of the others only the number is told */
+  /** @param most lines to return, the newest; the others are only counted */
   split(
     bytes: Buffer,
     most = Infinity,

@@ -1,5 +1,5 @@
 /**
- * Ends of links that are measured on this machine: processes of their own, as ranks are, one
+ * Ends of links that are measured on this machine: their own processes, as ranks are, one
  * link at a time, so that two measurements do not disturb each other. Whatever happens to
  * who asked for them, they end: with the client, or after a minute.
  */
@@ -22,7 +22,7 @@ let current: { readonly link: string; readonly owner: LinkEnds } | undefined;
 /** Of one client. */
 export class LinkEnds {
   readonly #ends = new Map<0 | 1, End>();
-  /** Rejects when the ends are closed: who waits for one of them waits no longer. */
+  /** Rejects when the ends are closed, so that no caller waits for them any longer. */
   #over = Promise.withResolvers<never>();
   #life: NodeJS.Timeout | undefined;
 

@@ -1,4 +1,4 @@
-/** What a printed line says of its own weight. */
+/** The level that a printed line states. */
 import type { LogRecord } from '../../shared/records.ts';
 
 const ERROR =

@@ -69,7 +69,7 @@ export class PlannedSwitches {
     return fresh;
   }
 
-  /** The ranks go on from before what is recorded: what is asked for now comes behind that. */
+  /** The ranks resume from before the last record: a switch requested now comes after it. */
   repeat(): void {
     this.#repeats = true;
   }

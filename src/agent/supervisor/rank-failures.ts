@@ -18,8 +18,8 @@ export function deathOf(
       rank,
       next:
         signal === 'SIGKILL'
-          ? 'Was it killed by hand, or for lack of memory (dmesg)? Launch the run again.'
-          : 'Launch the run again; if it happens again, report it.',
+          ? 'It may have been killed by hand, or for lack of memory (see dmesg). Launch the run again.'
+          : 'Launch the run again; if this happens again, report it.',
     },
   ).toData();
 }
@@ -27,16 +27,16 @@ export function deathOf(
 /** Of ranks that live and said nothing, while the others gave up waiting. */
 export function silenceOf(ranks: readonly number[], node: string): GradwireError {
   const who = `${ranks.length === 1 ? 'rank' : 'ranks'} ${ranks.join(', ')}`;
-  return failure('RANK_SILENT', `${who} did not answer until the others gave up`, {
+  return failure('RANK_SILENT', `${who} did not respond before the others gave up`, {
     place: node,
     rank: ranks[0],
-    next: 'Is that machine overloaded, or its process stopped? If it is only slow, raise patienceSeconds.',
+    next: 'The machine may be overloaded, or the process suspended. If it is only slow, raise patienceSeconds.',
   });
 }
 
-/** Of ranks that listen, and whose app has gone on to something else. */
+/** For ranks that listen but whose app never started the run. */
 export function neverBegun(): GradwireError {
-  return failure('RUN_NOT_BEGUN', 'the run was prepared but never begun', {
+  return failure('RUN_NOT_BEGUN', 'the run was prepared but never started', {
     next: 'Launch it again.',
   });
 }
@@ -49,10 +49,10 @@ export function notStarted(
 ): GradwireError {
   return failure(
     'RANK_NOT_STARTED',
-    `rank ${rank} has not started within ${afterMs / 1000} s`,
+    `rank ${rank} did not start within ${afterMs / 1000} s`,
     {
       ...{ place, rank },
-      next: 'Do its setup lines end, and does the machine answer?',
+      next: 'Check that its setup lines end and that the machine responds.',
     },
   );
 }

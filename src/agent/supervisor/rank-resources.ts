@@ -5,7 +5,7 @@ import type { RankSeats } from '../world/rank-seats.ts';
 export interface RankResources {
   /** Threads that autodiff may use. */
   readonly threads: number;
-  /** Whether the engine gets a thread of its own. */
+  /** Whether the engine gets its own thread. */
   readonly engine: 'thread' | 'inline';
 }
 
@@ -20,7 +20,7 @@ export function rankResources(
   };
 }
 
-/** A thread of its own pays where trainer and engine can run at the same time. */
+/** Its own thread pays where trainer and engine can run at the same time. */
 const byCores = (coresPerRank: number): 'thread' | 'inline' =>
   coresPerRank >= 2 ? 'thread' : 'inline';
 

@@ -1,6 +1,6 @@
 /**
  * The processes of a run's ranks on this node, from their start until the last is gone. They
- * live and die together: when one fails the others are killed, and what is told of it is the
+ * live and die together: when one fails the others are killed, and the reported error is the
  * report that explains the others.
  */
 import { failure, type ErrorData, type GradwireError } from '../../shared/errors.ts';
@@ -40,11 +40,11 @@ const PREPARE_MS = 60_000;
 
 export interface TeamOptions {
   readonly ranks: readonly number[];
-  /** Of each rank, but for its number. */
+  /** Of each rank, except for its number. */
   readonly configuration: Omit<Configuration, 'type' | 'rank'>;
   /** This node's name, as errors show it. */
   readonly node: string;
-  /** How long ranks wait for one another. */
+  /** How long ranks wait for each other. */
   readonly patienceSeconds: number;
   /** Where the ranks are started, if not here. */
   readonly seats?: RankSeats | undefined;
@@ -63,7 +63,7 @@ export interface TeamListener {
   ended(error: ErrorData | undefined): void;
 }
 
-/** What the ranks have told of themselves when all of them are ready. */
+/** What the ranks reported about themselves once all are ready. */
 export type TeamStart = Pick<
   StartedRecord,
   'backend' | 'why' | 'parameters' | 'metricKind' | 'processes'
@@ -133,7 +133,7 @@ export class RankTeam {
     return this.#failing;
   }
 
-  /** Whether its ranks were told to connect. */
+  /** Whether its ranks were asked to connect. */
   get begun(): boolean {
     return this.#begun;
   }
@@ -176,20 +176,20 @@ export class RankTeam {
 
   /**
    * The iteration under way and the closing evaluation take what they take: a stop has
-   * failed when no rank reports for as long as ranks wait for one another.
+   * failed when no rank reports for as long as ranks wait for each other.
    */
   #awaitStop(): void {
-    // A report of failure has a deadline of its own.
+    // A report of failure has its own deadline.
     if (!this.#stopping || this.#failing || this.#reports.length > 0) return;
     const { patienceSeconds } = this.#options;
     this.#deadline(patienceSeconds * 1000, () =>
       failure(
         'STOP_TIMEOUT',
-        `asked to stop, the ranks reported nothing for ${patienceSeconds} s`,
+        `after the request to stop, the ranks reported nothing for ${patienceSeconds} s`,
         {
           next:
-            'They were killed; what was recorded until then is stored. If they are only ' +
-            'slow, raise patienceSeconds.',
+            'They were killed; records up to then are stored. If they are only slow, raise ' +
+            'patienceSeconds.',
         },
       ),
     );
@@ -281,7 +281,7 @@ export class RankTeam {
   }
 
   /**
-   * When ranks gave up on one that hangs they may have waited for one another: the first
+   * When ranks gave up on one that hangs they may have waited for each other: the first
    * report blames a neighbour. Those that live and have not said a word are the cause.
    */
   #silence(): GradwireError | undefined {

@@ -1,9 +1,9 @@
 /**
  * Where records of workers enter a run: each must fit its schema, be of the rank that sends
- * it, and iterations must follow one another. What is admitted the journal may keep and
- * every store can take; what is not ends the run before anybody is told of it.
+ * it, and iterations must follow each other. What is admitted the journal may keep and
+ * every store can accept; a record that is not admitted ends the run before it is passed on.
  *
- * A run that goes on from a checkpoint repeats what came after it. What is recorded already
+ * A run that resumes from a checkpoint repeats what came after it. What is recorded already
  * stays as it was recorded first: every rank has one record of an iteration.
  */
 import {
@@ -42,13 +42,13 @@ export class RecordAdmission {
   /** By rank: the first iteration that they do not repeat. */
   #repeatsUpTo: ReadonlyMap<number, number> = new Map();
   #told: LastTold = { ...NONE };
-  /** What was told when they began. */
+  /** What was reported when they started. */
   #toldBefore: LastTold = NONE;
   /** Switches and notices, by what names them. */
   readonly #names = new Set<string>();
   #namesBefore: ReadonlySet<string> = new Set();
 
-  /** The ranks go on from this iteration. */
+  /** The ranks resume from this iteration. */
   restart(iteration: number): void {
     this.#from = iteration;
     this.#repeatsUpTo = new Map(this.#unrecorded);
@@ -110,11 +110,11 @@ export class RecordAdmission {
     }
     const isTold = this.#tell(record);
     if (!isTold || record.type !== 'notice') return isTold;
-    // Behind what is repeated the same words may be news.
+    // After the repeated iterations the same notice may be new.
     return this.#nextOf(rank) <= (this.#repeatsUpTo.get(rank) ?? 0);
   }
 
-  /** @returns whether it was told before the ranks began that are there now */
+  /** @returns whether it was reported before the current ranks started */
   #tell(record: RunRecord): boolean {
     switch (record.type) {
       case 'evaluation':
@@ -158,7 +158,7 @@ export function admitError(rank: number, raw: unknown): ErrorData {
 
 function invalid(message: string): GradwireError {
   return failure('RECORD_INVALID', message, {
-    next: 'Launch the run again; if it happens again, report it.',
+    next: 'Launch the run again; if this happens again, report it.',
   });
 }
 

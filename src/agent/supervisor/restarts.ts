@@ -1,5 +1,5 @@
 /**
- * When a run that was interrupted tries again: soon, then later and later; and not for ever,
+ * When a run that was interrupted tries again: soon, then later and later; and not forever,
  * for what ends it may be the run itself. A new checkpoint is progress: it counts from there.
  */
 

@@ -69,23 +69,23 @@ export function lossOf({ damage, file }: Journal): GradwireError {
   if (damage === undefined) {
     return failure(
       'SUPERVISOR_LOST',
-      'the supervisor of this run died, and its workers with it',
+      'the supervisor of this run died together with its workers',
       {
         place: hostname(),
-        next: 'Everything up to its last record is stored. Launch it again.',
+        next: 'Everything up to the last record is stored. Launch the run again.',
       },
     );
   }
   return failure('JOURNAL_DAMAGED', `the journal of this run is damaged: ${damage}`, {
     place: file,
-    next: 'Everything before the damage is stored. Launch it again.',
+    next: 'Everything before the damage is stored. Launch the run again.',
   });
 }
 
 /** A disk that is still full must not keep the supervisor from starting. */
 function appendLast(journal: Journal, record: RunRecord): void {
   if (journal.damage !== undefined) {
-    journal.appendUnwritten(record); // what is behind the damage stays as it is
+    journal.appendUnwritten(record); // data after the damage stays unchanged
     return;
   }
   try {

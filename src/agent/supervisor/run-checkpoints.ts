@@ -27,7 +27,7 @@ export class RunCheckpoints {
     this.#whole = this.#find();
   }
 
-  /** Iterations from which the ranks here can go on, ascending; always from the start. */
+  /** Iterations from which the ranks here can continue, ascending; always from the start. */
   get iterations(): readonly number[] {
     return [0, ...this.#whole];
   }
@@ -57,7 +57,7 @@ export class RunCheckpoints {
     };
   }
 
-  /** One that cannot be read: the run goes on from the one before. */
+  /** One that cannot be read: the run resumes from the one before. */
   discard(iteration: number): void {
     this.#whole = this.#whole.filter((other) => other !== iteration);
     this.#remove(iteration);

@@ -10,7 +10,7 @@ import type { PlanSetting } from '../plan/resolve-plan.ts';
 import type { Journal } from './journal.ts';
 import type { RecordAdmission } from './record-admission.ts';
 
-/** What the ranks of a run are started with; of ranks that go on, anew. */
+/** What the ranks of a run are started with, also when they resume. */
 export interface RankSetting {
   /** 32 random bytes: peers prove that they know it before a payload is read. */
   readonly secret: Uint8Array;
@@ -31,14 +31,14 @@ export interface RunOptions extends RankSetting {
   readonly setting: PlanSetting;
   readonly switches: readonly PlanSwitch[];
   readonly ranks: readonly number[];
-  /** Told at the start of the run. */
+  /** Called at the start of the run. */
   readonly notice?: string | undefined;
   readonly journal: Journal;
   /** Where checkpoints of the ranks here are kept. */
   readonly checkpoints: string;
   /** The run's own on this node. */
   readonly folder: string;
-  /** Slurm allots the nodes of the ranks; default: they run here. */
+  /** Slurm allocates the nodes of the ranks; default: they run here. */
   readonly slurm?: SlurmSettings | undefined;
   /** Cores that each rank has here; less than 1 where they share one. */
   readonly coresPerRank: number;
@@ -52,7 +52,7 @@ export interface RunOptions extends RankSetting {
 
 /** What a journal says of a run that has not ended. */
 export interface RestoredProgress {
-  /** Which knows what is recorded. */
+  /** Knows what is recorded. */
   readonly admission: RecordAdmission;
   /** Iterations that are recorded of some rank. */
   readonly iterations: number;
@@ -63,7 +63,7 @@ export interface RestoredProgress {
   /** Switches that it was not launched with. */
   readonly later: readonly PlanSwitch[];
   readonly createdAt: number;
-  /** Why it does not go on. */
+  /** Why it does not continue. */
   readonly error: ErrorData;
 }
 

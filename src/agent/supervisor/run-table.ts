@@ -1,5 +1,5 @@
 /**
- * The runs of this node, live and ended ones that nobody has stored yet. Journals of a
+ * The runs of this node, live ones and ended ones that no app has stored yet. Journals of a
  * supervisor that died are found again at start: such a run has failed, for its workers
  * died with their supervisor, and what it recorded is replayed like any other.
  */
@@ -50,7 +50,7 @@ const LOOPBACK = '127.0.0.1';
 
 export type PrepareRequest = SupervisorRequests['prepare']['request'];
 
-/** What is kept of a launch, so that a supervisor after this one can go on. Secrets are not. */
+/** What is stored of a launch for a later supervisor, without secrets. */
 type LaunchMeta = Pick<
   PrepareRequest,
   'switches' | 'ranks' | 'network' | 'places' | 'node' | 'listen' | 'ports' | 'slurm'
@@ -80,7 +80,7 @@ export class RunTable {
 
   /**
    * @param onEnd called whenever a run has ended
-   * @param warn told of what cannot be restored, a line each
+   * @param warn called with one line for each run that cannot be restored
    */
   constructor(directory: string, onEnd: () => void, warn: (message: string) => void) {
     this.#directory = directory;
@@ -88,7 +88,7 @@ export class RunTable {
     this.#warn = warn;
   }
 
-  /** Find the runs that a supervisor before this one left behind. */
+  /** Find the runs that an earlier supervisor left. */
   restore(): void {
     if (!existsSync(this.#directory)) return;
     for (const id of readdirSync(this.#directory)) {
@@ -152,7 +152,7 @@ export class RunTable {
   }
 
   /**
-   * What has to be read before a run can be made. The reading itself goes on where the run is
+   * Reads what a run needs before it can be created. The reading itself continues where the run is
    * stopped: others may wait for it too.
    * @throws GradwireError `RUN_STOPPED`, or what the run was aborted with
    */
@@ -183,7 +183,7 @@ export class RunTable {
   /** @param known what has been looked at before */
   create(request: PrepareRequest, known: SpecFacts = {}): SupervisedRun {
     if (this.#runs.has(request.run)) {
-      throw inputError('RUN_EXISTS', `run "${request.run}" exists already`);
+      throw inputError('RUN_EXISTS', `run "${request.run}" already exists`);
     }
     const { spec } = validateLaunch(request.spec, request.switches, known);
     const { switches, ranks, network, places, node, listen, ports, slurm } = request;
@@ -196,7 +196,7 @@ export class RunTable {
     return run;
   }
 
-  /** Has the ranks here go on. @throws GradwireError `RUN_STATE`: the run is not interrupted */
+  /** Has the ranks here continue. @throws GradwireError `RUN_STATE`: the run is not interrupted */
   resume(request: PrepareRequest): SupervisedRun {
     const { run: id, secret, network, places, ports, resume } = request;
     const run = this.find(id);
@@ -264,7 +264,7 @@ export class RunTable {
     if (phase !== 'ended' || sequence < lastSequence) return;
     this.#runs.delete(id);
     run.journal.close();
-    // What a damaged one still holds nobody has stored: its files stay.
+    // The contents of a damaged journal are not stored elsewhere: its files stay.
     if (run.journal.damage === undefined) {
       rmSync(this.#folder(id), { recursive: true, force: true });
     }

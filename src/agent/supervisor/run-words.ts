@@ -12,12 +12,12 @@ export function runEnded(): GradwireError {
 }
 
 export function stoppedEarly(): ErrorData {
-  return failure('RUN_STOPPED', 'the run was stopped before it began').toData();
+  return failure('RUN_STOPPED', 'the run was stopped before it started').toData();
 }
 
 export function stoppedInterrupted(): ErrorData {
   return failure('RUN_STOPPED', 'the run was stopped while it was interrupted', {
-    next: 'What was recorded until then is stored.',
+    next: 'Records up to then are stored.',
   }).toData();
 }
 

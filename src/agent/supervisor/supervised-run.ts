@@ -1,9 +1,9 @@
 /**
- * A run on this node: its ranks, its journal and whoever follows it. States move forward:
+ * A run on this node: its ranks, its journal and its followers. States move forward:
  * preparing → running → ended. Where the spec says so, a run that has lost something it
- * needs is interrupted instead of ended, and goes on from a checkpoint. However it ends, all
- * its processes are gone before its last record is journalled. Where Slurm allots the nodes
- * it waits for them first, and again where it is to go on without them.
+ * needs is interrupted instead of ended, and resumes from a checkpoint. However it ends, all
+ * its processes are gone before its last record is journalled. If Slurm allocates the nodes
+ * it waits for them first, and again where it is to continue without them.
  */
 import { randomBytes } from 'node:crypto';
 import { emulatedNetwork } from '../../shared/emulated-network.ts';
@@ -59,13 +59,13 @@ export class SupervisedRun {
   readonly #ended = Promise.withResolvers<ErrorData | undefined>();
   readonly #switches: PlannedSwitches;
   readonly #restarts: Restarts;
-  /** Where Slurm allots the nodes. */
+  /** Set if Slurm allocates the nodes. */
   readonly #allocation: SlurmAllocation | undefined;
   /** Why the ranks were asked to end. */
   #ending: ErrorData | undefined;
   #setting: RankSetting;
   #team: RankTeam | undefined;
-  /** The iteration from which the ranks go on that are there now. */
+  /** The iteration from which the current ranks resumed. */
   #resumed: number | undefined;
   #phase: RunPhase = 'preparing';
   #done: DoneRecord | undefined;
@@ -114,7 +114,7 @@ export class SupervisedRun {
     return this.#phase !== 'ended';
   }
 
-  /** Whether it waits for its nodes, and nobody has to begin it. */
+  /** Whether it waits for its nodes and starts by itself. */
   get beginsByItself(): boolean {
     return this.#allocation !== undefined;
   }
@@ -145,7 +145,7 @@ export class SupervisedRun {
   }
 
   /**
-   * Starts ranks that go on from an iteration of which there is a checkpoint on every node.
+   * Starts ranks that resume from an iteration of which there is a checkpoint on every node.
    * @param switches of the whole run, those that have taken effect with their fences
    * @throws GradwireError `RUN_STATE`: it is not interrupted
    */
@@ -163,14 +163,14 @@ export class SupervisedRun {
     this.#team = this.#start({ iteration, switches });
   }
 
-  /** Validate a switch, give it its epoch and tell every rank. */
+  /** Validate a switch, give it its epoch and send it to every rank. */
   switch(request: SwitchRequest): PlanSwitch {
     if (
       this.#phase === 'ended' ||
       this.#team?.failing === true ||
       this.#done !== undefined
     ) {
-      throw inputError('RUN_ENDED', 'the run has ended: there is nothing to switch', {
+      throw inputError('RUN_ENDED', 'the run has ended, so it cannot be switched', {
         next: 'Launch it again.',
       });
     }
@@ -208,7 +208,7 @@ export class SupervisedRun {
   }
 
   /**
-   * Ends its processes, because this one ends; what may go on later is interrupted. Resolves
+   * Ends its processes, because this one ends; what may continue later is interrupted. Resolves
    * when they are gone, their nodes given back, and the journal says so.
    */
   async leave(error: ErrorData): Promise<void> {
@@ -225,7 +225,7 @@ export class SupervisedRun {
       });
       this.abort(error);
       await settled;
-      // What interrupted it may have been something else, which would have it go on.
+      // What interrupted it may have been something else, which would have it continue.
       this.#restarts.close();
     }
     this.#allocation?.release();
@@ -307,7 +307,7 @@ export class SupervisedRun {
 
   /** The first record that is not valid ends the run; those before it are kept. */
   #admit(rank: number, records: readonly unknown[]): void {
-    // Not recorded, and so not admitted: ranks that go on say it again.
+    // Not recorded, and so not admitted: ranks that resume report it again.
     if (this.#team?.failing === true) return;
     const admitted: RunRecord[] = [];
     let refusal: ErrorData | undefined;
@@ -371,7 +371,7 @@ export class SupervisedRun {
     else this.#interrupt(error);
   }
 
-  /** Why a run whose ranks have all finished is not what was asked for. */
+  /** Why a run whose ranks have all finished is incomplete. */
   get #shortfall(): ErrorData | undefined {
     const result = this.#result;
     const complete = result?.type === 'done' && result.reason === 'completed';
@@ -382,7 +382,7 @@ export class SupervisedRun {
 
   #mayRestart(error: ErrorData): boolean {
     if (this.#options.spec.onFailure !== 'restart' || this.#stopping) return false;
-    // What never began has nothing to go on from.
+    // A run that never started has nothing to resume from.
     return this.#phase !== 'preparing' && isRestartable(error);
   }
 
@@ -409,7 +409,7 @@ export class SupervisedRun {
   }
 
   /**
-   * Iterations from which the ranks here can go on, ascending. What comes before must be
+   * Iterations from which the ranks here can continue, ascending. What comes before must be
    * recorded: a rank may have written a checkpoint, and died with its last records.
    */
   get #resumable(): readonly number[] {

@@ -1,7 +1,7 @@
 /**
  * `gradwire supervisor --home DIR --socket PATH`: one per user and node. It owns the
  * runs; mains come and go. It ends by itself when it has neither a client nor a live
- * run: whatever is not stored yet lies in journals and is found by the next one.
+ * run: whatever is not stored yet is in journals and is found by the next one.
  */
 import { rmSync, statSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
@@ -101,7 +101,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     });
   });
 }
-// The terminal that started the first main may close: runs go on.
+// The terminal that started the first main may close: runs continue.
 process.on('SIGHUP', () => undefined);
 
 process.umask(0o077);

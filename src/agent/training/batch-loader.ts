@@ -1,4 +1,4 @@
-/** Samples on their way into the compiled functions, in arrays that are filled anew. */
+/** Samples on their way into the compiled functions, in arrays that are refilled. */
 import { allocateBatch, type BatchFields, type BatchValues } from './batches/batch.ts';
 import type { Samples } from './datasets/dataset.ts';
 import type { JaxBatch } from './models/mean-loss.ts';

@@ -4,7 +4,7 @@
  * samples. Weights and optimiser state stay on the device between
  * iterations; per iteration the batch and the averaged gradient go in, the gradient, the
  * loss and the hits come out. On a GPU the gradient may stay as well: then the batch goes
- * in, the loss and the hits come out. Tables lie on the host: of them the functions get the
+ * in, the loss and the hits come out. Tables are on the host: of them the functions get the
  * rows that the batch uses.
  *
  * Per iteration no more is allocated here than what jax-js needs for its arrays. On the
@@ -86,7 +86,7 @@ export class JaxTrainer extends ParameterTrainer implements Trainer {
       await this.weights.oneForAll(sums[0] ?? gradients.rows[0] ?? gradients.whole[0]);
     }
     if (!(gradient instanceof Float32Array)) {
-      // The loss is read behind it: when it is here, so is the gradient.
+      // The loss is read after the gradient: when it has arrived, so has the gradient.
       await this.#tensorsOf(gradient).gather(gradients.whole);
     } else {
       this.weights.checkLength(gradient, this.length);

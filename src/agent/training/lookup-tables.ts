@@ -1,6 +1,6 @@
 /**
  * Tables of a model of which a batch uses a few rows (`rowsOf`): embeddings, the weights of
- * sparse features. They lie on the host. For a batch its rows are copied out, the model's
+ * sparse features. They are on the host. For a batch its rows are copied out, the model's
  * functions see these alone, and the gradients of the rows are added up where they belong;
  * everything else of the flat gradient is 0. So a step costs what the batch uses and two
  * passes over the table's gradient, whatever its length.
@@ -106,7 +106,7 @@ export class LookupTables {
     }
   }
 
-  /** Begins a tensor's state anew. */
+  /** Resets a tensor's state. */
   clearState(tensor: number): void {
     const table = this.#tables.find(({ index }) => index === tensor);
     for (const vector of table?.state ?? []) vector.fill(0);

@@ -27,7 +27,7 @@ export interface ModelParametersParts {
 
 export class ModelParameters {
   readonly tensors: readonly ParameterTensor[];
-  /** The tensors that are no tables. */
+  /** The tensors that are not tables. */
   readonly whole: readonly ParameterTensor[];
   readonly length: number;
   readonly stateLength: number;
@@ -114,7 +114,7 @@ export class ModelParameters {
     return scheduledRate(optimizer, iteration, { iterations, ranks });
   }
 
-  /** The weights of one tensor that is no table. */
+  /** The weights of one tensor that is not a table. */
   async readWhole(name: string): Promise<Float32Array> {
     const place = this.whole.findIndex((tensor) => tensor.name === name);
     const values = new Float32Array(this.whole[place]!.length);
@@ -225,7 +225,7 @@ const sliceOf = (
   { start, length }: Pick<ParameterTensor, 'start' | 'length'>,
 ): Float32Array => flat.subarray(start, start + length);
 
-/** Where each tensor lies in the flat gradient. */
+/** Where each tensor is in the flat gradient. */
 function layOut(tensors: readonly ModelTensor[]): ParameterTensor[] {
   let start = 0;
   return tensors.map(({ name, shape }) => {

@@ -1,6 +1,6 @@
 /**
  * Tensors that several stages of a pipeline use. Each belongs to the first of them, which alone
- * moves it: before a batch it gives the others its weights, and behind it gets their gradients.
+ * moves it: before a batch it sends the others its weights, and after it gets their gradients.
  */
 import type { SharedPassage } from '../../shared/stage-setting.ts';
 import type { ModelParameters } from './model-parameters.ts';

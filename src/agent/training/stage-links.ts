@@ -30,7 +30,7 @@ export interface StageLinks {
   ): Promise<Received>;
   /** All that was sent has left: this much since `begin`. */
   settle(): Promise<PassedActivations>;
-  /** What is sent until `end` is called measures the run, and is no part of training. */
+  /** What is sent until `end` is called measures the run, and is not a part of training. */
   measuring(): Promise<() => Promise<void>>;
 }
 

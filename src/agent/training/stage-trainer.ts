@@ -1,6 +1,6 @@
 /**
  * One stage of a pipeline: the layers of a model between two splits, trained by one rank
- * together with the stages before and behind it. A batch passes in micro-batches, all forward
+ * together with the stages before and after it. A batch passes in micro-batches, all forward
  * and then all backward, and the gradient is that of the whole batch (the schedule of GPipe,
  * Huang et al., 2019). The last stage computes the loss and its gradient at once, so that its
  * first gradients go back while others are still coming in: all of it counts as backward.

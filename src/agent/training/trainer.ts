@@ -46,7 +46,7 @@ export type EvaluationSums = readonly [
   ...sums: readonly number[],
 ];
 
-/** Where a flat gradient lies: on the host, or on the GPU that the trainer computes on. */
+/** Where a flat gradient is stored: on the host, or on the trainer's GPU. */
 export type GradientMemory = Float32Array | GpuGradient;
 
 export interface Trainer {
@@ -90,7 +90,7 @@ export interface Trainer {
   /**
    * Loss and gradient of the loaded batch; the gradient is written to `gradient`, and all is
    * computed when this resolves.
-   * @param ready called as the backward pass goes on: all elements from this one on are there
+   * @param ready called as the backward pass continues: all elements from this one on are there
    */
   computeGradient(
     gradient: GradientMemory,
@@ -105,14 +105,14 @@ export interface Trainer {
   applyGradient(gradient: GradientMemory, iteration: number): Promise<void>;
   /**
    * Of these tensors, by name, the gradients that are applied have momentum in them: they
-   * take plain steps. A velocity begins anew, at 0, where that changes.
+   * take plain steps. A velocity begins again, at 0, where that changes.
    */
   takePlainSteps(tensors: ReadonlySet<string>): void;
   /** The learning rate at an iteration. */
   learningRate(iteration: number): number;
   /** This rank's share of the test set under the current weights. */
   evaluate(): Promise<EvaluationSums>;
-  /** Mean loss and metric of the samples behind these sums. */
+  /** Mean loss and metric of the samples in these sums. */
   measuresOf(sums: EvaluationSums): StepResult;
 
   /** Copy weights out and in, flat, in the order of `tensors`. */
@@ -152,7 +152,7 @@ export interface TrainerOptions {
 }
 
 export interface PipelineSeat {
-  /** Layers behind which the model is split. */
+  /** Layers after which the model is split. */
   readonly splitAfter: readonly string[];
   readonly microBatches: number;
   readonly stage: number;

@@ -74,7 +74,7 @@ export interface WorkloadNames {
 /** What there is to know of a model before it is trained. */
 export type ModelFacts = Pick<Model, 'id' | 'inputs'> & {
   readonly tensors: readonly Pick<ModelTensor, 'name' | 'shape' | 'rowsOf'>[];
-  /** Where they have names: it can be split behind them. */
+  /** Named layers, after which the model can be split. */
   readonly layers?: readonly LayerFacts[] | undefined;
 };
 export type LayerFacts = Pick<ModelLayer, 'name' | 'tensors'>;
@@ -128,7 +128,7 @@ function requireColumnsUsed(
 ): void {
   if (columns === undefined || takesColumns === true) return;
   throw inputError('COLUMNS_IDLE', `${id} has no columns to choose`, {
-    ...{ place: 'workload.columns', next: 'Leave it out.' },
+    ...{ place: 'workload.columns', next: 'Remove it.' },
   });
 }
 
@@ -147,7 +147,7 @@ function featuresOf(
   if (dataset.features !== undefined) return features ?? dataset.features(data);
   if (features === undefined) return undefined;
   throw inputError('FEATURES_IDLE', `${dataset.id} has no sparse samples`, {
-    ...{ place: 'workload.features', next: 'Leave it out.' },
+    ...{ place: 'workload.features', next: 'Remove it.' },
   });
 }
 
@@ -179,9 +179,9 @@ function requireNoClipping(
   if (table === undefined || clipNorm === undefined) return;
   throw inputError(
     'OPTIMIZER_TABLE_MISFIT',
-    `gradients of ${model.id} cannot be clipped: "${table.name}" is a table of which a ` +
-      'batch uses a few rows',
-    { place: 'optimizer.clipNorm', next: 'Leave it out.' },
+    `gradients of ${model.id} cannot be clipped: "${table.name}" is a table, and a batch ` +
+      'uses only a few of its rows',
+    { place: 'optimizer.clipNorm', next: 'Remove it.' },
   );
 }
 
@@ -193,8 +193,8 @@ function requireTableRule(model: ModelFacts, optimizer: Optimizer): void {
   const can = [...optimizers.values()].filter(({ tableRule }) => tableRule);
   throw inputError(
     'OPTIMIZER_TABLE_MISFIT',
-    `${optimizer.id} cannot train "${table.name}" of ${id}, a table of which a batch ` +
-      'uses a few rows',
+    `${optimizer.id} cannot train "${table.name}" of ${id}, a table of which a batch uses ` +
+      'only a few rows',
     {
       place: 'optimizer.kind',
       next: `Use ${can.map((each) => each.id).join(' or ')}.`,
@@ -217,7 +217,7 @@ function misfitOf(
         : declared;
     if (field === undefined) {
       const has = Object.keys(dataset.fields).join(', ');
-      return `${model.id} takes "${name}", and a sample of ${dataset.id} has only: ${has}`;
+      return `${model.id} needs "${name}", but a sample of ${dataset.id} has only: ${has}`;
     }
     if (field.type !== wanted.type || !fitTogether(wanted.shape, field.shape)) {
       return (
@@ -228,7 +228,7 @@ function misfitOf(
     const { below = Infinity } = field;
     if (wanted.below !== undefined && below !== 'known' && below > wanted.below) {
       return (
-        `"${name}": ${model.id} knows ${wanted.below} different values, ` +
+        `"${name}": ${model.id} knows ${wanted.below} different values, but ` +
         `${dataset.id} has ${field.below ?? 'any number of them'}`
       );
     }
@@ -251,7 +251,7 @@ function lengthOf(shape: DatasetField['shape']): number | undefined {
 const described = ({ shape, type }: DatasetField): string =>
   `${lengthOf(shape) ?? 'a varying number of'} ${type === 'f32' ? 'numbers' : 'whole numbers'}`;
 
-/** What a data set's files tell. */
+/** What a data set's files contain. */
 export interface DataFacts extends DatasetSize {
   /** Features of a sample, where the data set has sparse ones. */
   readonly features?: number | undefined;
@@ -316,7 +316,7 @@ export interface CheckedWorkload extends DataFacts {
   readonly tensors: readonly string[];
   /** The optimiser, where it cannot leave momentum to a method. */
   readonly ownMomentum?: { readonly name: string; readonly next: string } | undefined;
-  /** Its layers, in order, where it can be split behind them. */
+  /** Its layers, in order, if it can be split after them. */
   readonly layers?: readonly LayerFacts[] | undefined;
   /** λ; default: 0. */
   readonly weightDecay?: number | undefined;
@@ -326,7 +326,7 @@ export interface CheckedWorkload extends DataFacts {
 
 /**
  * Everything about a workload that can be checked without running it. Reads headers of files,
- * and whole files where it has to and nobody has before.
+ * and whole files if necessary and not done before.
  * @returns the sizes of the data set, with a notice where the user should know more.
  * @throws GradwireError as `findWorkload` and `checkOptimizer`; `DATA_*` for the data
  * directory.
@@ -373,10 +373,14 @@ function checkSynthetic(workload: ExperimentSpec['workload']): CheckedWorkload {
 /** @throws GradwireError `SYNTHETIC_INVALID` for options that would do nothing */
 function requireNoSynthetic({ model, synthetic }: ExperimentSpec['workload']): void {
   if (synthetic === undefined) return;
-  throw inputError('SYNTHETIC_INVALID', `${model} is trained, and makes up nothing`, {
-    place: 'workload.synthetic',
-    next: `Leave it out, or use the model ${syntheticEntry.id}.`,
-  });
+  throw inputError(
+    'SYNTHETIC_INVALID',
+    `${model} is trained and generates no synthetic gradients`,
+    {
+      place: 'workload.synthetic',
+      next: `Remove it, or use the model ${syntheticEntry.id}.`,
+    },
+  );
 }
 
 function unknown(
@@ -391,7 +395,7 @@ function unknown(
     place,
     next:
       suggestion === undefined
-        ? `There is: ${known.join(', ')}.`
+        ? `Valid values: ${known.join(', ')}.`
         : `Did you mean "${suggestion}"?`,
   });
 }

@@ -67,7 +67,7 @@ export class ChunkedWriter {
     return this.#sealer === undefined ? FRAME_HEADER_BYTES : sealedFraming(length);
   }
 
-  /** Behind what was written. Returns the bytes that it takes on the wire. */
+  /** Appends it. Returns the bytes that it takes on the wire. */
   writeAbort(error: ErrorData): number {
     const frame = encodeAbortFrame(error);
     const body = frame.subarray(FRAME_HEADER_BYTES);

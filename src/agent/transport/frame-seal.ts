@@ -19,7 +19,7 @@ import { FRAME_HEADER_BYTES } from './message-frame.ts';
 
 export const TAG_BYTES = 16;
 export const SEALED_HEADER_BYTES = FRAME_HEADER_BYTES + TAG_BYTES;
-/** What is encrypted at once, and kept until its tag has been seen. */
+/** Bytes encrypted at once, and held until their tag is verified. */
 export const CHUNK_BYTES = 64 * 2 ** 10;
 
 const ALGORITHM: CipherGCMTypes = 'aes-256-gcm';

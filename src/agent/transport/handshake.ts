@@ -29,7 +29,7 @@ export const ACCEPTOR_BYTES = HANDSHAKE_BYTES.challenge + HANDSHAKE_BYTES.welcom
 
 /**
  * Introduce this rank to the rank that listens at the other end. What both now know of
- * one another, nonces included.
+ * each other, nonces included.
  * @throws GradwireError `PEER_UNAUTHENTICATED`
  */
 export async function dial(
@@ -43,7 +43,7 @@ export async function dial(
   const challengeBytes = await readExactly(socket, HANDSHAKE_BYTES.challenge);
   const challenge = challengeBytes && decodeChallenge(challengeBytes);
   if (challenge === undefined) {
-    throw unauthenticated(peer, 'did not answer as a rank of this run does');
+    throw unauthenticated(peer, 'did not answer like a rank of this run');
   }
   const introduction = {
     dialer: rank,
@@ -139,6 +139,6 @@ function readExactly(socket: Socket, bytes: number): Promise<Buffer | undefined>
 function unauthenticated(peer: number, what: string): Error {
   return failure('PEER_UNAUTHENTICATED', `rank ${peer} ${what}`, {
     rank: peer,
-    next: 'Another process may have taken its port, or the ranks belong to different runs, or only one of them encrypts.',
+    next: 'Another process may have taken its port, the ranks may belong to different runs, or only one of them encrypts.',
   });
 }

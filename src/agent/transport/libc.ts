@@ -19,7 +19,7 @@ export interface Libc {
   duplicate(descriptor: number): number;
   /** Asks for room for this many unsent bytes on a Unix socket; the system may give less. */
   setUnsentBytes(descriptor: number, bytes: number): void;
-  /** Let whoever waits for this core have it first. */
+  /** Yield the core to other threads that wait for it. */
   yield(): void;
   /**
    * Move this thread to the place-th of the cores that it may use, and leave it free to
@@ -33,7 +33,7 @@ export interface Libc {
   fineTimers(): void;
   /** Name of the last call's error: `EAGAIN`, `ECONNRESET`, … */
   errno(): string;
-  /** Where the bytes of a view lie; valid while the view's buffer lives. */
+  /** The address of a view's bytes; valid while the view's buffer lives. */
   address(view: Uint8Array): number;
 }
 
@@ -155,7 +155,11 @@ function coreMover(library: LibraryHandle): (place: number) => void {
 }
 
 function unavailable(why: string): GradwireError {
-  return failure('NATIVE_UNAVAILABLE', `there is no native transport here: ${why}`, {
-    next: 'Use transport tcp, or install the optional dependency koffi.',
-  });
+  return failure(
+    'NATIVE_UNAVAILABLE',
+    `the native transport is not available: ${why}`,
+    {
+      next: 'Use transport tcp, or install the optional dependency koffi.',
+    },
+  );
 }

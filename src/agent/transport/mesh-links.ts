@@ -1,7 +1,7 @@
 /**
  * Building the full mesh: every rank dials the ranks below it and accepts those above
  * it (`dialsPeer` knows an exception), all at once. Done when each peer has proved that it belongs to the run; an impostor
- * is dropped and the wait goes on.
+ * is dropped and the wait continues.
  */
 import { connect as connectSocket, type NetConnectOpts, type Socket } from 'node:net';
 import { hostAndPort } from '../../shared/destination.ts';
@@ -14,7 +14,7 @@ import type { Introduction, RunIdentity } from './handshake-proof.ts';
 import { Routes } from './routes.ts';
 import type { TcpListener } from './tcp-listener.ts';
 
-/** The way of a peer's `tunnel`, as it is told. */
+/** The text for a peer's `tunnel`. */
 export const TUNNEL = 'a tunnel over SSH';
 
 /** How long one that has connected may take to prove what it is. */
@@ -44,7 +44,7 @@ export interface MeshLinkOptions {
   /** Whether ranks of this machine are called on their Unix sockets. */
   readonly local?: boolean | undefined;
   readonly handshakeLimitMs?: number | undefined;
-  /** Told of a peer that was found elsewhere than at its `host`; maybe by `TUNNEL`. */
+  /** Called for a peer found elsewhere than at its `host`, perhaps through `TUNNEL`. */
   readonly routed?: ((peer: number, host: string) => void) | undefined;
 }
 
@@ -65,7 +65,7 @@ export async function linkMesh(options: MeshLinkOptions): Promise<MeshLink[]> {
 
   const own = (socket: Socket): void => {
     sockets.add(socket);
-    // Whoever reads the socket learns of its end; here it only must not crash.
+    // The reader of the socket sees its end; here it only must not crash.
     socket.on('error', () => socket.destroy());
     socket.once('close', () => sockets.delete(socket));
   };
@@ -183,8 +183,8 @@ const unreachable = (
     {
       rank: peer,
       next:
-        'Give the machine an address that the other one reaches (nodes add --address), ' +
-        'or have its firewall pass some ports (nodes add --ports).',
+        'Give the machine an address that the other one can reach (nodes add --address), ' +
+        'or open some ports in its firewall (nodes add --ports).',
     },
   );
 
@@ -245,6 +245,6 @@ function absent(
   return failure(
     'PEER_TIMEOUT',
     `${who} did not connect within ${timeoutMs / 1000} s${refused}${lost}`,
-    { rank: ranks[0], next: `Look at the log of ${who}.` },
+    { rank: ranks[0], next: `Read the log of ${who}.` },
   );
 }

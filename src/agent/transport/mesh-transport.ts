@@ -3,7 +3,7 @@
  * made of (`tcp-connection.ts`, `native-connection.ts`): deadlines, failures, counters and
  * what is told to the observer.
  *
- * A collective that has lost one message cannot go on: the first failure (a peer lost
+ * A collective that has lost one message cannot continue: the first failure (a peer lost
  * while something was expected of it, a deadline, a frame that is not the one expected)
  * fails everything pending and everything later with one error, and is told to every
  * peer, so that all ranks name the same cause.
@@ -282,10 +282,10 @@ export class MeshTransport implements Transport {
       this.#fail(
         failure(
           'FRAME_BACKLOG',
-          `rank ${peer.rank} sent ${keptBytes} bytes that nothing asked for, in messages that take ${keptMemory}`,
+          `rank ${peer.rank} sent ${keptBytes} unrequested bytes, in messages that take ${keptMemory}`,
           {
             rank: peer.rank,
-            next: 'The ranks have drifted apart: report it with the log of the run.',
+            next: 'The ranks are out of step. Report this with the log of the run.',
           },
         ),
         true,
@@ -293,7 +293,7 @@ export class MeshTransport implements Transport {
       return;
     }
     const full = keptMemory > this.#limits.pauseBytes;
-    // What is waited for may be behind what was kept: then reading goes on.
+    // The awaited message may come after those that are kept: then reading continues.
     peer.setPaused(full && !this.#receives.concerns(peer.rank));
   }
 
@@ -314,7 +314,7 @@ export class MeshTransport implements Transport {
         ? late.begun
           ? 'has not sent the rest of a message'
           : 'has not sent a message'
-        : 'has not taken a message';
+        : 'has not accepted a message';
     this.#fail(
       failure(
         'PEER_TIMEOUT',
@@ -323,7 +323,7 @@ export class MeshTransport implements Transport {
         {
           rank: late.rank,
           place: `stream ${late.header.stream}, exchange ${late.header.sequence}`,
-          next: 'Check what that rank does, or raise patienceSeconds if it is only slow.',
+          next: 'Check what that rank is doing, or raise patienceSeconds if it is only slow.',
         },
       ),
       true,
@@ -344,10 +344,10 @@ export class MeshTransport implements Transport {
       this.#silenceMs === undefined ? '' : ` within ${this.#silenceMs / 1000} s`;
     return failure(
       'PEER_SILENT',
-      `rank ${rank} gave rank ${this.rank} no sign of life${limit}`,
+      `rank ${rank} sent rank ${this.rank} no sign of life${limit}`,
       {
         rank,
-        next: 'Is its process stopped, its machine down, or the link cut? If it is only overloaded, raise timeoutSeconds.',
+        next: 'Its process may be suspended, its machine down, or the link cut. If it is only overloaded, raise timeoutSeconds.',
       },
     );
   }
@@ -359,7 +359,7 @@ export class MeshTransport implements Transport {
       `rank ${peer.rank} closed its connection to rank ${this.rank}${how}`,
       {
         rank: peer.rank,
-        next: `Look at the log of rank ${peer.rank}: its process may have been killed.`,
+        next: `Read the log of rank ${peer.rank}: its process may have been killed.`,
       },
     );
   }
@@ -410,7 +410,7 @@ export class MeshTransport implements Transport {
 }
 
 function nothing(): void {
-  // No observer: nobody is told.
+  // Without an observer nothing is reported.
 }
 
 /** The cause with the rank whose bytes brought it about. */

@@ -1,5 +1,5 @@
 /**
- * The mesh's second step: `listenTcp` gave an address to tell to the other ranks; knowing
+ * The mesh's second step: `listenTcp` gave an address to send to the other ranks; knowing
  * theirs, `connectMesh` connects to them all. Ranks need not agree on what carries their
  * side of a connection: the bytes are the same.
  */
@@ -30,7 +30,7 @@ export interface MeshOptions extends Omit<MeshLinkOptions, 'listener' | 'local'>
   readonly timeoutMs: number;
   /** Until all must have connected; default: `timeoutMs`. */
   readonly connectMs?: number | undefined;
-  /** Signs of life: owned by the call, then by the transport. Default: nobody is watched. */
+  /** Signs of life: owned by the call, then by the transport. Default: none are exchanged. */
   readonly pulse?: Pulse | undefined;
   /** How long a rank that is watched may give no sign of life; default: 3 s. */
   readonly silenceMs?: number | undefined;
@@ -101,7 +101,7 @@ async function linkWatched(
   const { libc, timeoutMs: otherwise, pulse } = options;
   const { connectMs: timeoutMs = otherwise } = options;
   const linking = linkMesh({ ...options, local: libc !== undefined, timeoutMs });
-  // Without links there is nobody to watch: it need not wait for those who do not come.
+  // Without links there are no peers to watch or wait for.
   linking.catch(() => pulse?.close());
   const [linked, watched] = await Promise.allSettled([
     linking,
@@ -126,7 +126,7 @@ async function watchAll(pulse: Pulse, options: MeshOptions): Promise<void> {
         ...{ port, pulse: undefined, local: undefined, tunnel: entrance },
       };
     }
-    throw failure('PEER_UNREACHABLE', `rank ${peer} gives no sign of life`, {
+    throw failure('PEER_UNREACHABLE', `rank ${peer} sends no sign of life`, {
       rank: peer,
       next: 'Deploy the same version of the agent on every node.',
     });

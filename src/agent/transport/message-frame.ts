@@ -71,13 +71,13 @@ export function encodeFrameHeader(
 export function decodeFrameHeader(bytes: Buffer): FrameHeader {
   const magic = bytes.readUInt16LE(0);
   if (magic !== FRAME_MAGIC) {
-    throw invalid(`begins with 0x${magic.toString(16).padStart(4, '0')}`);
+    throw invalid(`starts with 0x${magic.toString(16).padStart(4, '0')}`);
   }
   const version = bytes.readUInt8(2);
   if (version !== FRAME_VERSION) {
     throw failure(
       'FRAME_VERSION_MISMATCH',
-      `a frame has version ${version}, this rank speaks ${FRAME_VERSION}`,
+      `a frame has version ${version}, but this rank speaks ${FRAME_VERSION}`,
       { next: 'Deploy the same version of the agent on every node.' },
     );
   }
@@ -151,6 +151,6 @@ function kindOf(code: number): FrameKind | undefined {
 
 function invalid(what: string): GradwireError {
   return failure('FRAME_INVALID', `a frame from a peer ${what}`, {
-    next: 'This is a bug in Gradwire: report it with the log of the run.',
+    next: 'This is a bug in Gradwire. Please report it with the log of the run.',
   });
 }

@@ -1,6 +1,6 @@
 /**
  * A connection on libc's sockets. A message leaves in one call, its header and data
- * gathered where they lie; it arrives where it belongs, its destination handed to the
+ * gathered in place; it arrives in its destination, which is passed to the
  * system: no byte is copied but by the kernel, except the first of a message, which come
  * with its header.
  *
@@ -53,9 +53,9 @@ export class NativeConnection implements PeerConnection, Progressing {
   readonly #libc: Libc;
   /** Takes what the socket reads. */
   readonly #reader: ByteReader;
-  /** Undefined: messages go to the socket whole. */
+  /** Undefined if messages go to the socket whole. */
   readonly #writer: ChunkedWriter | undefined;
-  /** Undefined: the network is the real one. */
+  /** Undefined for the real network. */
   readonly #lane: Lane | undefined;
   readonly #taken: TakenSocket | undefined;
   readonly #socket: Socket | undefined;
@@ -65,7 +65,7 @@ export class NativeConnection implements PeerConnection, Progressing {
   #sent = 0;
   #received = 0;
   #gone = false;
-  /** The end has been read, or an error: Node will find it too, and tell. */
+  /** The end or an error has been read: Node will find it too and report it. */
   #drained = false;
   #deaf = false;
   #paused = false;
@@ -193,7 +193,7 @@ export class NativeConnection implements PeerConnection, Progressing {
     if (wrote === FRAME_HEADER_BYTES + length) return true;
     // The rest is Node's to send, and whatever follows it until all has left.
     const settle = (error?: Error | null): void => {
-      // A write that fails closes the socket: `gone` tells.
+      // A write that fails closes the socket, which `gone` reports.
       if (error === undefined || error === null) flushed();
     };
     socket.cork();
@@ -273,13 +273,13 @@ export class NativeConnection implements PeerConnection, Progressing {
   #writeVectors(count: number): number {
     const { vectorsAddress } = this.#scratch;
     const wrote = this.#libc.writev(this.#taken!.descriptor, vectorsAddress, count);
-    // Whatever is wrong, Node will meet it with the rest, and tell.
+    // Node will meet the same error with the rest, and report it.
     if (wrote <= 0) return 0;
     this.#sent += wrote;
     return wrote;
   }
 
-  /** What is sealed leaves; whether there is room for more: else `drain` tells. */
+  /** Sends what is sealed. Returns whether there is room for more; otherwise `drain` follows. */
   #put(pieces: readonly Uint8Array[]): boolean {
     const bytes = this.#scratch.gather(pieces);
     const wrote = this.#writeOne(bytes);
@@ -323,7 +323,7 @@ export class NativeConnection implements PeerConnection, Progressing {
 
   /**
    * Read what there is, for the most part to where it belongs. Returns whether any byte
-   * came; if so the work has been ended and told.
+   * came; if so the work has been ended and reported.
    */
   #read(working: (() => void) | undefined): boolean {
     let total = 0;

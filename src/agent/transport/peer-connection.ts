@@ -7,15 +7,15 @@ import type { ErrorData } from '../../shared/errors.ts';
 import type { ReceiveEvents, ReceiveQueue } from './receive-queue.ts';
 import type { MessageHeader } from './transport.ts';
 
-/** Messages up to this size are copied behind their header: one buffer, one write. */
+/** Messages up to this size are copied after their header: one buffer, one write. */
 export const COPY_BYTES = 4096;
 /** More than this in a connection's queue, and a copied message waits for the peer too. */
 export const QUEUE_BYTES = 2 ** 20;
 
-/** Beyond this many bytes of messages that nobody asked for, the socket is not read. */
+/** Beyond this many bytes of unrequested messages, the socket is not read. */
 export interface BacklogLimits {
   readonly pauseBytes: number;
-  /** Reading goes on while a receive waits, up to here: then the run fails. */
+  /** Reading continues while a receive waits, up to here: then the run fails. */
   readonly failBytes: number;
 }
 
@@ -24,7 +24,7 @@ export interface PeerEvents extends ReceiveEvents {
   reading(): () => void;
   /** They have been dealt with. */
   read(peer: PeerConnection): void;
-  /** What the peer sent cannot be, or is not what is expected. */
+  /** The peer sent something invalid or unexpected. */
   broken(peer: PeerConnection, cause: unknown): void;
   /** No byte will come any more. */
   gone(peer: PeerConnection): void;

@@ -1,5 +1,5 @@
 /**
- * Who moves the bytes of native connections: nobody waits in a system call. While receives
+ * Moves the bytes of native connections without waiting in system calls. While receives
  * are pending, turns of this loop try the sockets without blocking and look again for a
  * moment (a sleeping thread wakes 40 to 80 µs late); then the thread goes back to Node's
  * event loop, which reads when a socket is ready. Timers, messages and aborts get through
@@ -10,7 +10,7 @@
  *                              ▼
  *                         Node's event loop sleeps on the sockets
  *
- * Between two looks the thread yields its core (`spin-pause.ts`).
+ * Between polls the thread yields its core (`spin-pause.ts`).
  */
 import type { SpinPause } from './spin-pause.ts';
 

@@ -11,7 +11,7 @@ import type { FromPulse, PulseOrder, PulsePlace } from './pulse.ts';
 import { PulseWatch, TICKS_PER_SILENCE } from './pulse-watch.ts';
 import { listenTcp, type TcpListener } from './tcp-listener.ts';
 
-/** Signs that a peer has not taken: more would tell it nothing. */
+/** Unsent signs per peer: more would be useless. */
 const MOST_QUEUED = 16;
 const SIGN = Buffer.of(1);
 

@@ -1,13 +1,13 @@
 /**
- * Who has given no sign of life for too long, told by the watcher's own ticks: a clock that
- * stands still while the watcher itself does, so that the sleep of a laptop is nobody's
+ * Which peers have given no sign of life for too long, in the watcher's own ticks: a clock that
+ * stands still while the watcher itself does, so that a sleeping laptop is not a peer's
  * silence. Pure: no timers.
  */
 
 /** Signs of life, and looks at who gave none, per limit of silence. */
 export const TICKS_PER_SILENCE = 12;
 /**
- * Ticks without a sign that are no silence yet. The next one makes it, a quarter before the
+ * Ticks without a sign that do not count as silence yet. The next one makes it, a quarter before the
  * limit: on a busy machine ticks come late, and the news must still travel.
  */
 const SILENT_TICKS = 8;
@@ -38,7 +38,7 @@ export class PulseWatch {
     return this.#silent.delete(rank) ? { rank, state: 'heard' } : undefined;
   }
 
-  /** Another tick has passed: who has become silent by it. */
+  /** Another tick has passed. Returns the peers that became silent. */
   tick(): readonly PulseChange[] {
     this.#tick++;
     const changes: PulseChange[] = [];

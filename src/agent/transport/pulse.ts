@@ -2,7 +2,7 @@
  * Signs of life between ranks, from a thread that has nothing else to do: a rank that
  * computes for a minute gives them, a process that is stopped, a machine that is down and
  * a link that is cut give none, whatever the kernel at the other end still acknowledges
- * (docs/decisions/016-signs-of-life.md). They travel on connections of their own, made and
+ * (docs/decisions/016-signs-of-life.md). They travel on their own connections, made and
  * proved like those of the data plane.
  *
  *     engine or trainer  ◄── "rank 2 is silent" ──  pulse thread  ◄─ a byte ─►  theirs
@@ -22,7 +22,7 @@ export interface PulsePlace {
   readonly ports: PortRange | undefined;
 }
 
-/** What the thread is told once: whom to watch. */
+/** The thread's only order: which peers to watch. */
 export interface PulseOrder {
   readonly rank: number;
   /** Of all ranks' pulses, by rank. */
@@ -92,13 +92,13 @@ export class Pulse {
     });
   }
 
-  /** Be told of every rank that is silent, falls silent or is heard again. */
+  /** Calls back for every rank that is silent, falls silent or is heard again. */
   follow(listener: SilenceListener): void {
     this.#listener = listener;
     for (const rank of this.#silent) listener(rank, true);
   }
 
-  /** No more signs, and nobody is watched. */
+  /** Stops sending signs and watching peers. */
   close(): Promise<void> {
     this.#listener = undefined;
     this.#closed ??= this.#thread.terminate().then(() => undefined);
@@ -123,7 +123,7 @@ function answer(thread: Worker): Promise<FromPulse> {
   };
   const exited = (): void => {
     settle(() => {
-      reject(failure('ABORTED', 'the pulse was closed before it began'));
+      reject(failure('ABORTED', 'the pulse was closed before it started'));
     });
   };
   thread.on('message', said);

@@ -1,6 +1,6 @@
 /**
  * What one peer sends, matched with what this rank expects from it: first in, first out
- * on each stream, streams independent of one another. A message whose receive is posted
+ * on each stream, streams independent of each other. A message whose receive is posted
  * is copied straight to its destination; others are kept until one is. On a stream there
  * are either posted receives or kept messages, never both:
  *
@@ -47,7 +47,7 @@ const NOWHERE: Target = { kind: 'none' };
 export const WORTH_KEEPING = 16 * 2 ** 10;
 /** What a kept message takes beside its bytes, about: one without any is not free. */
 const KEPT_MESSAGE_BYTES = 512;
-/** Memory taken at once for a message that nobody waits for yet. */
+/** Memory allocated at once for a message that no receive expects yet. */
 const TAIL_BYTES = 256 * 2 ** 10;
 const NO_BYTES = Buffer.alloc(0);
 
@@ -235,13 +235,13 @@ export class ReceiveQueue implements FrameSink {
       {
         rank: this.#peer,
         place: `stream ${found.stream}, exchange ${found.sequence}`,
-        next: 'The ranks took different branches: deploy the same version on every node.',
+        next: 'The ranks took different branches. Deploy the same version on every node.',
       },
     );
   }
 }
 
-/** What the tail holds becomes a piece: bytes that come otherwise belong behind it. */
+/** Turns the tail into a piece, so that bytes received in another way come after it. */
 function seal(message: KeptMessage): void {
   if (message.tailBytes > 0) {
     message.pieces.push(message.tail.subarray(0, message.tailBytes));

@@ -2,7 +2,7 @@
  * Several ways to one peer, of which the first that works is taken: attempts begin in order
  * of likelihood, the next when the one before has failed or has not answered for a moment.
  * That it works means that the peer has proved who it is: a stranger at the same private
- * address is passed over. Which fails, and why, is told in the end.
+ * address is skipped. The final error says which failed, and why.
  *
  * Source: Happy Eyeballs (RFC 8305), without its resolver.
  */

@@ -87,10 +87,10 @@ export class SealedReader implements ByteReader {
   #tampered(): Error {
     return failure(
       'PEER_TAMPERED',
-      `what came from rank ${this.#peer} is not what it sent`,
+      `data from rank ${this.#peer} was changed on the way`,
       {
         rank: this.#peer,
-        next: 'Something between the two machines changes their messages: do not trust that network.',
+        next: 'Something between the two machines changes their messages. Do not trust that network.',
       },
     );
   }

@@ -35,9 +35,13 @@ export function takeOver(socket: Socket, libc: Libc): TakenSocket | undefined {
   const { bytesWritten, bytesRead } = socket;
   const descriptor = libc.duplicate(source);
   if (descriptor < 0) {
-    throw failure('NATIVE_UNAVAILABLE', `no second descriptor (${libc.errno()})`, {
-      next: 'Raise the limit of open files (ulimit -n), or use transport tcp.',
-    });
+    throw failure(
+      'NATIVE_UNAVAILABLE',
+      `cannot duplicate the descriptor (${libc.errno()})`,
+      {
+        next: 'Raise the limit of open files (ulimit -n), or use transport tcp.',
+      },
+    );
   }
   // TCP finds its own measure; what is on its way on a Unix socket is memory alone.
   if (socket.remoteAddress === undefined) libc.setUnsentBytes(descriptor, UNSENT_BYTES);

@@ -1,5 +1,5 @@
 /**
- * What a thread does between two looks at its sockets: it lets whoever waits for the core
+ * What a thread does between two polls of its sockets: it lets other threads that wait for the core
  * have it, for that may be the very rank that it waits for. Ranks that are caught on one
  * core while others are free (the scheduler likes to wake a thread where its waker runs)
  * would take turns on it for good, at three times the latency: so a thread that is
@@ -19,7 +19,7 @@ export class SpinPause {
   readonly #libc: Libc;
   readonly #place: number | undefined;
   readonly #now: () => number;
-  /** Whether anything else ran since the last bytes; undefined: there was no pause. */
+  /** Whether anything else ran since the last bytes; undefined if there was no pause. */
   #since: 'displaced' | 'alone' | undefined;
   #caught = 0;
   #movedAt = 0;

@@ -36,7 +36,7 @@ export class TcpListener {
         if (this.#accept !== undefined) this.#accept(socket);
         else this.#hold(socket);
       });
-      // Such as out of file descriptors: one connection is lost, listening goes on.
+      // Such as out of file descriptors: one connection is lost, listening continues.
       server.on('error', (cause) => {
         this.#trouble = cause.message;
       });
@@ -85,7 +85,7 @@ export async function listenTcp(host: string, ports?: PortRange): Promise<TcpLis
       : await listenWithin(host, ports);
   const { port } = server.address() as AddressInfo;
   if (process.platform !== 'linux') return new TcpListener([server], { host, port });
-  // A name of Linux's abstract kind: it is no file and goes with its socket.
+  // A name of Linux's abstract kind: it is not a file and goes with its socket.
   const local = `\0gradwire-${randomBytes(16).toString('hex')}`;
   try {
     const servers = [server, await listen({ path: local })];
@@ -113,7 +113,7 @@ async function listenWithin(host: string, { first, last }: PortRange): Promise<S
     'PORTS_TAKEN',
     `all ports ${first}-${last} of ${hostname()} are taken`,
     {
-      next: 'A rank takes two: give the machine a wider range, or end what holds them.',
+      next: 'A rank needs two ports. Give the machine a wider range, or end the processes that use them.',
     },
   );
 }

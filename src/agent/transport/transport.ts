@@ -1,7 +1,7 @@
 /**
  * Messages between the engine threads of all ranks, in the spirit of MPI: `send` and
  * `receive` start at once and are awaited later. Messages from one peer on one stream
- * arrive in order; streams are independent of one another. Every wait has a deadline
+ * arrive in order; streams are independent of each other. Every wait has a deadline
  * and can be aborted; a frame that is not the one expected is a coded error on both
  * sides.
  */
@@ -35,7 +35,7 @@ export interface Transport {
   readonly size: number;
 
   /**
-   * Resolves when `data` may be reused. Views may lie in the arena.
+   * Resolves when `data` may be reused. Views may be in the arena.
    * @throws (rejects) GradwireError `PEER_LOST`, `PEER_TIMEOUT`, `ABORTED`
    */
   send(to: number, header: MessageHeader, data: Uint8Array): Promise<void>;

@@ -45,7 +45,7 @@ export class CheckpointKeeper {
     this.#expected = iteration;
   }
 
-  /** @returns what to tell where it could not be written */
+  /** @returns the notice if it could not be written */
   async keep(
     iteration: number,
     take: () => Promise<RankCheckpoint>,

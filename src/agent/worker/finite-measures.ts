@@ -30,11 +30,11 @@ export function requireFiniteStep(
   const [what, value] = wrong;
   throw failure(
     'LOSS_NOT_FINITE',
-    `the ${what} of training is ${value} in iteration ${iteration}`,
+    `the training ${what} is ${value} in iteration ${iteration}`,
     {
       place: `rank ${rank}`,
       rank,
-      next: 'Lower the learning rate or look at the data of this rank.',
+      next: 'Lower the learning rate, or check the data of this rank.',
     },
   );
 }
@@ -42,7 +42,7 @@ export function requireFiniteStep(
 export interface MeasureNotices {
   /** Of what this rank has measured. */
   own(notice: Notice): void;
-  /** Of what all ranks have measured together: told once. */
+  /** Measures of all ranks together: reported once. */
   ofAll(notice: Notice): void;
 }
 

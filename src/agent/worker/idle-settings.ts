@@ -18,8 +18,8 @@ export function idleUnder(
       level: 'warning',
       code: 'OVERLAP_IDLE',
       message:
-        'nothing overlaps: all tensors are in one bucket, which is ready when the backward ' +
-        `pass ends; lower exchange.bucketBytes (${plan.bucketBytes})`,
+        'nothing can overlap: all tensors are in one bucket, which is ready only when the ' +
+        `backward pass ends. Lower exchange.bucketBytes (${plan.bucketBytes})`,
     });
   }
   const keepsNone = buckets.every(({ policy }) => policy.method.residual === 'none');
@@ -27,7 +27,7 @@ export function idleUnder(
     notices.push({
       level: 'warning',
       code: 'DRAIN_IDLE',
-      message: `nothing is drained: ${plan.method} keeps no residual (parallelism.drainEvery)`,
+      message: `parallelism.drainEvery has no effect: ${plan.method} keeps no residual`,
     });
   }
   return notices;

@@ -1,6 +1,6 @@
 /**
  * An iteration's record from the trainer thread's marks and the engine thread's profile.
- * The engine's phases lie inside the time that the trainer waited for the exchange; what
+ * The engine's phases are within the time that the trainer waited for the exchange; what
  * the engine cannot account for (handing over between threads) is `other`.
  */
 import type { ExchangePlan } from '../../shared/exchange-plan.ts';

@@ -1,6 +1,6 @@
 /**
- * One rank's life, told by its supervisor: configured, connected, trained, finished. Any
- * error ends it: peers are told why, the supervisor gets the coded error, the process
+ * One rank's life, directed by its supervisor: configured, connected, trained, finished. Any
+ * error ends it: peers get the reason, the supervisor gets the coded error, the process
  * exits.
  */
 import { emulatedNetwork } from '../../shared/emulated-network.ts';
@@ -52,8 +52,8 @@ const READ_BACK: Notice = {
   level: 'info',
   code: 'GRADIENTS_READ_BACK',
   message:
-    'gradients are read back from the GPU and compressed on the CPU: the engine has a thread ' +
-    'of its own, corrects them there (optimizer.fullGradientEvery), or the model is split',
+    'gradients are read back from the GPU and compressed on the CPU because the engine has its ' +
+    'own thread, corrects gradients (optimizer.fullGradientEvery), or the model is split',
 };
 
 export interface SessionOptions {
@@ -194,7 +194,7 @@ export class WorkerSession {
     return this.#engine.call('listen', { host, ports });
   }
 
-  /** What to go on from; undefined at the beginning of a run. */
+  /** What to resume from; undefined at the beginning of a run. */
   async #resume(): Promise<RankCheckpoint | undefined> {
     const { checkpoints, resume } = this.#configuration!;
     if (checkpoints === undefined || resume === undefined || resume === 0) {
@@ -236,7 +236,7 @@ export class WorkerSession {
     if (backend === 'webgpu' || values[0] === 0) return;
     throw inputError(
       'BACKENDS_DIFFER',
-      `backend auto takes webgpu on other machines and wasm here: ${whyBackend ?? ''}`,
+      `backend auto chose webgpu on other machines but wasm here: ${whyBackend ?? ''}`,
       {
         place: 'backend: auto',
         next: 'Ask for one of them: backend: wasm, or backend: webgpu.',

@@ -1,4 +1,4 @@
-/** A stage of a pipeline and its engine: matrices lie in the arena, calls say what to do. */
+/** A stage of a pipeline and its engine: matrices are in the arena, calls say what to do. */
 import type { MeanThreshold, PassedBytes } from '../../shared/stage-setting.ts';
 import type { Arena, Vector } from '../memory/arena.ts';
 import type { PassageCall } from '../pipeline/boundary.ts';

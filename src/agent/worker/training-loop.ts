@@ -42,9 +42,9 @@ export interface LoopOptions {
   readonly report: (record: RunRecord) => void;
   /** Undefined while more may be reported at once; otherwise resolves when it may. */
   readonly room: () => Promise<void> | undefined;
-  /** Keeps checkpoints; undefined: none are kept. */
+  /** Keeps checkpoints; undefined if none are kept. */
   readonly checkpoints?: CheckpointKeeper | undefined;
-  /** Where to go on; default: at the beginning. */
+  /** Where to continue; default: at the beginning. */
   readonly resume?: RankCheckpoint | undefined;
 }
 
@@ -88,7 +88,7 @@ export class TrainingLoop {
     });
   }
 
-  /** @param plan the plan before the first fence; where it goes on, the checkpoint's */
+  /** @param plan the plan before the first fence; where it continues, the checkpoint's */
   async run(plan: ExchangePlan): Promise<void> {
     const { spec, trainer, rank, resume } = this.#options;
     this.#drift = driftOf(plan, trainer.tensors);
@@ -102,7 +102,7 @@ export class TrainingLoop {
       const start = performance.now();
       for (const notice of notices) this.#notice(notice);
       const averages = await this.#passFences(fences, iteration);
-      // A run that goes on from there does not have to move its state a second time.
+      // A run that resumes from there does not have to move its state a second time.
       if (fences.length > 0) this.#options.checkpoints?.expect(iteration + 1);
       const compares = this.#compares(iteration);
       const taken = await this.#steps.take(iteration, compares);
@@ -229,7 +229,7 @@ export class TrainingLoop {
 
   async #restore({ weights, state, steps, metric }: RankCheckpoint): Promise<void> {
     const { trainer } = this.#options;
-    // Before the velocities come, which would begin anew by it.
+    // Before the velocities come, which would begin again by it.
     trainer.takePlainSteps(this.#replaced);
     await trainer.writeWeights(weights);
     await trainer.writeState(state);

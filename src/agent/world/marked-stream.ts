@@ -1,15 +1,15 @@
 /**
  * A stream of which others may have written the beginning: what a machine says to everybody,
- * what scripts print that run before ours. It begins behind the marker.
+ * what scripts before ours print. It starts after the marker.
  */
 
-/** Printed on a line of its own before the first report. */
+/** Printed on its own line before the first report. */
 export const MARKER = 'gradwire-reports-begin\n';
 
 export class MarkedStream {
   #seen: Buffer | undefined = Buffer.alloc(0);
 
-  /** What of a chunk lies behind the marker; empty where it has not come yet. */
+  /** The part of a chunk after the marker; empty if the marker has not come yet. */
   take(chunk: Buffer): Buffer {
     if (this.#seen === undefined) return chunk;
     const seen = Buffer.concat([this.#seen, chunk]);

@@ -33,7 +33,7 @@ export interface ProcessExit {
   readonly stderr: string;
 }
 
-/** The process did not start, or sends what is no report. */
+/** The process did not start, or sent something that is not a report. */
 export interface ProcessBroken {
   readonly type: 'broken';
   readonly error: ErrorData;

@@ -18,6 +18,6 @@ export interface RankSeats {
     rank: number,
     entry: string,
   ) => Pick<RankCommand, 'prefix' | 'reports'>;
-  /** What the end of a process says that tells more than its exit code; undefined: nothing. */
+  /** A better explanation of a process's end than its exit code, if there is one. */
   readonly explain: (rank: number, exit: ProcessExit) => ErrorData | undefined;
 }

@@ -42,7 +42,7 @@ export class RankWorld<
   #closing = false;
 
   constructor({ size, commandOf }: RankWorldOptions) {
-    // An order that is awaited learns of it; between two orders nobody waits.
+    // An awaited order is rejected with it; between two orders nothing waits.
     this.#failed.promise.catch(() => undefined);
     this.#ranks = Array.from(
       { length: size },

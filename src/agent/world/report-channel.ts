@@ -5,7 +5,7 @@
 import type { Writable } from 'node:stream';
 import { encodeFrame } from '../../shared/protocol/frame.ts';
 
-/** Some ten thousand records: much more than a supervisor is ever behind by. */
+/** About ten thousand records: much more than a supervisor ever lags. */
 const FULL_BYTES = 8 * 2 ** 20;
 
 /**
@@ -25,7 +25,7 @@ export class ReportChannel<Report> {
     this.#flush = byLine ? encodeFrame(FLUSH) : new Uint8Array();
   }
 
-  /** Never refuses: whoever reports much waits for `room` in between. */
+  /** Never refuses: callers that report a lot await `room` in between. */
   send(report: Report): void {
     const frame = encodeFrame(report);
     this.#stream.write(

@@ -43,7 +43,7 @@ const MAXIMUM_RANKS = 256;
 export function addAllreduceCommand(program: Command): void {
   program
     .command('allreduce')
-    .summary('reduce one vector per rank, by real processes')
+    .summary('reduce one vector per rank, with real processes')
     .description(
       'Reduce one file of little-endian floats per rank to the same result on every ' +
         'rank. Exact zeros are absent entries; {rank} in a path is the rank’s number.',
@@ -58,22 +58,22 @@ export function addAllreduceCommand(program: Command): void {
     .addOption(
       new Option(
         '--dtype <name>',
-        'type of the values; f64 if the files end so',
+        'type of the values; default: f64 for .f64 files, else f32',
       ).choices(['f32', 'f64'] satisfies ValueType[]),
     )
     .option(
       '--quantize <settings>',
-      'send sums in few bits: bits=4,bucket=1024',
+      'quantise the sums: bits=4,bucket=1024',
       parseQuantization,
     )
     .option(
       '--servers <count>',
-      'ranks that are servers, of parameter-server; 1 unless told',
+      'for parameter-server: ranks that are servers; default: 1',
       parseWord,
     )
-    .option('--seed <number>', 'of random rounding; 1 unless told', parseWord)
+    .option('--seed <number>', 'for random rounding; default: 1', parseWord)
     .addOption(
-      new Option('--transport <name>', 'what carries the messages')
+      new Option('--transport <name>', 'transport between ranks')
         .choices(['auto', 'tcp', 'native'])
         .default('auto'),
     )
@@ -85,11 +85,11 @@ export function addAllreduceCommand(program: Command): void {
     )
     .option(
       '--places <numbers>',
-      'the node that each rank is taken to be on: 0,0,1,1; one node unless told',
+      'the node of each rank, such as 0,0,1,1; default: one node',
       parsePlaces,
     )
-    .requiredOption('--in <pattern>', "the vectors, as 'in{rank}.f32'")
-    .requiredOption('--out <pattern>', "where the results go, as 'out{rank}.f32'")
+    .requiredOption('--in <pattern>', "input files, such as 'in{rank}.f32'")
+    .requiredOption('--out <pattern>', "output files, such as 'out{rank}.f32'")
     .option('--json', 'print one line of JSON', false)
     .action(allreduce);
 }
@@ -100,7 +100,7 @@ async function allreduce(options: AllreduceOptions): Promise<void> {
   if (ranks > 1 && !options.out.includes(RANK)) {
     throw inputError('PATTERN_INVALID', `--out is one file for ${ranks} ranks`, {
       place: options.out,
-      next: "Write {rank} where the rank's number belongs, as 'out{rank}.f32'.",
+      next: "Put {rank} in place of the rank's number, as in 'out{rank}.f32'.",
     });
   }
   const files = (pattern: string): string[] =>
@@ -145,7 +145,7 @@ async function allreduce(options: AllreduceOptions): Promise<void> {
 }
 
 /**
- * `bits=4,bucket=1024`; what is not named has its default.
+ * `bits=4,bucket=1024`; keys that are not named have their defaults.
  * @throws GradwireError `QUANTIZE_INVALID`, `QUANTIZE_UNKNOWN_KEY`
  */
 function parseQuantization(text: string): Quantization {
@@ -172,7 +172,7 @@ function parseNetwork(text: string): EmulatedNetwork {
   });
 }
 
-/** `0,0,1,1`; what is no number is refused where the ranks are known. */
+/** `0,0,1,1`; values that are not numbers are refused where the ranks are known. */
 const parsePlaces = (text: string): readonly number[] =>
   text.split(',').map((place) => (/^\d+$/.test(place) ? Number(place) : NaN));
 

@@ -33,21 +33,21 @@ const M = 2 ** 20;
 export function addBenchNetworkCommand(bench: Command): void {
   bench
     .command('network')
-    .summary('latency and bandwidth between ranks, and what kernels take')
+    .summary('measure latency and bandwidth between ranks, and kernel times')
     .description(
       'Measure what a message between ranks costs (α, β), each pair alone and all at ' +
-        'once, what the kernels take for an element (γ), and what the collectives take ' +
-        'for vectors of a few shapes. The result is kept in the home: runs launched from ' +
-        'then on, and gradwire plan, go by it.',
+        'once, how long kernels take per element (γ), and how long collectives take ' +
+        'for vectors of a few shapes. The result is stored in the home; later runs and ' +
+        'gradwire plan use it.',
     )
     .option('--ranks <count>', 'processes on this machine', parseRanks, DEFAULT_RANKS)
     .addOption(
-      new Option('--transport <name>', 'what carries the messages')
+      new Option('--transport <name>', 'transport between ranks')
         .choices(['auto', 'tcp', 'native'])
         .default('auto'),
     )
-    .option('--out <file>', 'write the profile there and leave the home as it is')
-    .option('--quick', 'small vectors, few repetitions: a rough profile', false)
+    .option('--out <file>', 'write the profile to this file instead of the home')
+    .option('--quick', 'a rough profile: small vectors, few repetitions', false)
     .option('--json', 'print the profile as one line of JSON', false)
     .action(benchNetwork);
 }

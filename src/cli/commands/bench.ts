@@ -15,11 +15,14 @@ const JSON_LINES = 'one JSON object per line';
 export function addBenchCommand(program: Command): void {
   const bench = program
     .command('bench')
-    .description('measure this installation on this machine');
+    .description('benchmark this installation on this machine');
   bench
     .command('app')
-    .description('what the app costs')
-    .option('--cluster', 'what machines reached by SSH cost instead, on a real sshd')
+    .description('the cost of the app')
+    .option(
+      '--cluster',
+      'the cost of machines reached by SSH instead, with a real sshd',
+    )
     .option('--json', JSON_LINES)
     .action((options) => runBenchmark('app', options));
   bench
@@ -28,40 +31,40 @@ export function addBenchCommand(program: Command): void {
       'the collectives between real processes; without a section: sweep, exchange',
     )
     .option('--sweep', 'dense vectors of all sizes')
-    .option('--sparse', "SparCML's microbenchmark, and time against density")
+    .option('--sparse', "SparCML's microbenchmark, and time over density")
     .option('--grid', 'sparse vectors, for what auto chooses')
-    .option('--exchange', 'one iteration of FNN-3, and what its time goes to')
-    .option('--memory', 'the arena of a rank at its peak')
-    .option('--emulation', 'emulated links beside shaped ones; needs root')
+    .option('--exchange', 'one iteration of FNN-3, and where its time goes')
+    .option('--memory', 'peak arena memory of a rank')
+    .option('--emulation', 'emulated links compared with shaped ones; needs root')
     .option('--ranks <counts>', 'processes, as 2,4,8')
-    .option('--sizes <bytes>', 'of the dense vectors, as 8,64K,4M')
+    .option('--sizes <bytes>', 'of the dense vectors, such as 8,64K,4M')
     .option('--transport <name>', 'auto, tcp or native')
     .option(
       '--links <names>',
-      'of loopback,1gbit,10gbit,emulated-1gbit,emulated-10gbit; shaped ones need root',
+      'any of loopback,1gbit,10gbit,emulated-1gbit,emulated-10gbit; shaped ones need root',
     )
-    .option('--peers', 'OpenMPI and Gloo beside ours, where they are installed')
-    .option('--quick', 'a few repetitions of a few sizes: whether it works')
+    .option('--peers', 'compare with OpenMPI and Gloo, where installed')
+    .option('--quick', 'a few repetitions of a few sizes, to see that it works')
     .option('--json', JSON_LINES)
     .action((options) => runBenchmark('collectives', options));
   bench
     .command('compress')
-    .description('what compressing costs, by every method')
-    .option('--n <lengths>', 'elements of the vectors, as 1M,25M')
-    .option('--methods <ids>', 'only these, as topk,qsgd')
+    .description('the cost of compression, for every method')
+    .option('--n <lengths>', 'elements of the vectors, such as 1M,25M')
+    .option('--methods <ids>', 'only these, such as topk,qsgd')
     .option('--vectors <names>', 'only these of gaussian,laplace,recorded')
     .option('--backend <name>', 'reference, wasm or webgpu')
-    .option('--peers', 'the same in PyTorch, where /usr/bin/python3 has it')
+    .option('--peers', 'compare with PyTorch, where /usr/bin/python3 has it')
     .option('--json', JSON_LINES)
     .action((options) => runBenchmark('compress', options));
   bench
     .command('training')
     .description(
-      'what an iteration costs, by model, beside PyTorch where it is installed',
+      'the cost of an iteration per model, compared with PyTorch where installed',
     )
     .option('--models <ids>', 'only these of fnn3,lstm-small,resnet-20')
     .option('--backend <name>', 'wasm or webgpu')
-    .option('--rounds <count>', 'how often ours and PyTorch take turns')
+    .option('--rounds <count>', 'how often Gradwire and PyTorch alternate')
     .option('--json', JSON_LINES)
     .action((options) => runBenchmark('training', options));
   addBenchNetworkCommand(bench);

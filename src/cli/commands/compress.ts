@@ -1,4 +1,4 @@
-/** `gradwire compress`: a vector's file to the payload that would travel. */
+/** `gradwire compress`: a vector file to the payload that a rank would send. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { parseParameters } from '../../main/spec/settings.ts';
 import type { BackendName } from '../../agent/engine.ts';
@@ -21,7 +21,7 @@ interface CompressOptions {
 }
 
 export function backendOption(): Option {
-  return new Option('--backend <name>', 'whose kernels do the work')
+  return new Option('--backend <name>', 'kernels to use')
     .choices(['reference', 'wasm', 'webgpu'] satisfies BackendName[])
     .default('wasm');
 }
@@ -31,23 +31,39 @@ export function addCompressCommand(program: Command): void {
     .command('compress')
     .summary('compress a vector as a rank would')
     .description(
-      'Compress a file of little-endian float32 as one rank would: the payload that ' +
-        'would travel, behind a small header.',
+      'Compress a file of little-endian float32 as one rank would. The output is a small ' +
+        'header and the payload that the rank would send.',
     )
     .requiredOption('--method <id>', 'how: topk, qsgd, …')
     .addOption(
-      new Option('--param <key=value>', 'a parameter of the method, as ratio=0.01')
+      new Option('--param <key=value>', 'a parameter of the method, such as ratio=0.01')
         .argParser(repeated)
         .default([], ''),
     )
     .addOption(backendOption())
-    .option('--seed <number>', 'of all random numbers; 1, or the state’s', parseWord)
-    .option('--rank <number>', 'whose noise it is; 0, or the state’s', parseWord)
-    .option('--iteration <number>', 'which it is; 0, or the state’s next', parseWord)
-    .option('--shape <AxB…>', 'of the tensor, for methods that factor it', parseShape)
-    .option('--state <file>', 'carries residual and state from call to call')
+    .option(
+      '--seed <number>',
+      'for all random numbers; default: the state’s, or 1',
+      parseWord,
+    )
+    .option(
+      '--rank <number>',
+      'rank whose noise to use; default: the state’s, or 0',
+      parseWord,
+    )
+    .option(
+      '--iteration <number>',
+      'iteration number; default: the state’s next, or 0',
+      parseWord,
+    )
+    .option(
+      '--shape <AxB…>',
+      'shape of the tensor, for methods that factor it',
+      parseShape,
+    )
+    .option('--state <file>', 'keeps the residual and state between calls')
     .requiredOption('--in <file>', 'the vector')
-    .requiredOption('--out <file>', 'where the payload goes')
+    .requiredOption('--out <file>', 'output file for the payload')
     .option('--json', 'print one line of JSON', false)
     .action(compress);
 }
@@ -72,7 +88,7 @@ async function compress(options: CompressOptions): Promise<void> {
 
 function parseShape(text: string): readonly number[] {
   if (!/^\d{1,9}([x×]\d{1,9}){0,7}$/.test(text)) {
-    throw new InvalidArgumentError('It must be like 784x200.');
+    throw new InvalidArgumentError('It must look like 784x200.');
   }
   return text.split(/[x×]/).map(Number);
 }

@@ -1,4 +1,4 @@
-/** `gradwire data fetch`: bring a public data set here, checked by its SHA-256. */
+/** `gradwire data fetch`: download a public data set and check its SHA-256. */
 import { InvalidArgumentError, type Command } from 'commander';
 import path from 'node:path';
 import { fetchSet, publicSet } from '../../main/data-sets/fetch-set.ts';
@@ -21,9 +21,9 @@ interface Flags {
 export function addDataFetchCommand(data: Command): void {
   data
     .command('fetch')
-    .description('fetch a public data set, or resume an interrupted fetch')
-    .argument('<name>', 'its name, as `gradwire data list` has it')
-    .option('--to <directory>', 'where to put it; default: in the home directory')
+    .description('download a public data set, or resume an interrupted download')
+    .argument('<name>', 'its name in `gradwire data list`')
+    .option('--to <directory>', 'target directory; default: in the home directory')
     .option(
       '--from <url>',
       'take its files from URL/NAME instead of from its own mirrors',
@@ -31,7 +31,7 @@ export function addDataFetchCommand(data: Command): void {
     )
     .option(
       '--json',
-      'print one line of JSON: the files’ place and the bytes fetched',
+      'print one line of JSON: where the files are and the bytes fetched',
       false,
     )
     .action(async (name: string, { from, json, to }: Flags) => {
@@ -74,7 +74,7 @@ export function addDataFetchCommand(data: Command): void {
       );
       process.stdout.write(
         (fetched.fetched === 0
-          ? `${set.id} was there already: all checksums match\n`
+          ? `${set.id} is already here: all checksums match\n`
           : `${set.id}: ${formatBytes(fetched.fetched)} fetched, all checksums match\n`) +
           `train on it: gradwire run quickstart ${flags.join(' ')}\n`,
       );

@@ -10,7 +10,7 @@ import { textTable } from '../text/text-table.ts';
 export function addDataListCommand(data: Command): void {
   data
     .command('list')
-    .description('list public data sets, and where they are if they have been fetched')
+    .description('list public data sets, and where fetched ones are stored')
     .option('--json', 'one line of JSON per data set', false)
     .action(async ({ json }: { readonly json: boolean }) => {
       const { data: home } = resolveHome();

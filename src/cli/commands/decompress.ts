@@ -1,4 +1,4 @@
-/** `gradwire decompress`: a payload's file to the vector that it stands for. */
+/** `gradwire decompress`: a payload file to the vector that it encodes. */
 import type { Command } from 'commander';
 import type { BackendName } from '../../agent/engine.ts';
 import { bytes, milliseconds } from '../text/quantities.ts';
@@ -15,17 +15,17 @@ interface DecompressOptions {
 export function addDecompressCommand(program: Command): void {
   program
     .command('decompress')
-    .summary('what a compressed vector stands for')
+    .summary('decode a compressed vector')
     .description(
-      'Decode a file that compress wrote to little-endian float32: the contribution of ' +
+      'Decode a file written by compress to little-endian float32: the contribution of ' +
         'the rank that compressed it.',
     )
     .addOption(backendOption())
     .requiredOption('--in <file>', 'the payload')
-    .requiredOption('--out <file>', 'where the vector goes')
+    .requiredOption('--out <file>', 'output file for the vector')
     .option(
       '--gradient <file>',
-      'the vector that was compressed, for methods that leave a part of it on the rank',
+      'the original vector, for methods that keep part of it on the rank',
     )
     .option('--json', 'print one line of JSON', false)
     .action(async ({ json, ...task }: DecompressOptions) => {

@@ -1,4 +1,4 @@
-/** `gradwire nodes add`: a machine by name. Nothing is connected to. */
+/** `gradwire nodes add`: add a machine by name, without connecting to it. */
 import type { Command } from 'commander';
 import { entryFrom, NODE_FIELDS } from '../../shared/node-fields.ts';
 import { withWorkspace } from '../session/workspace.ts';
@@ -13,9 +13,9 @@ import {
 export function addNodesAddCommand(nodes: Command): void {
   const command = nodes
     .command('add')
-    .description('add a machine; what ~/.ssh/config says of the host holds')
-    .argument('<name>', 'the name that specs give in world.nodes')
-    .requiredOption('--host <host>', 'name or address, or a Host of ~/.ssh/config')
+    .description('add a machine; ~/.ssh/config applies to its host')
+    .argument('<name>', 'its name in world.nodes of specs')
+    .requiredOption('--host <host>', 'name or address, or a Host from ~/.ssh/config')
     .option('--slurm', 'it is the login node of a Slurm cluster', false);
   const keys = NODE_FIELDS.map(({ key }) => key);
   addNodeOptions(
@@ -29,7 +29,7 @@ export function addNodesAddCommand(nodes: Command): void {
     await withWorkspace(async ({ store, inventory }) => {
       store.nodes.add(inventory.parse(raw, (path) => placeOf(path, given)));
       process.stdout.write(
-        `added ${name}; see what it is like: gradwire nodes check ${name}\n`,
+        `added ${name}; check it with: gradwire nodes check ${name}\n`,
       );
     });
   });

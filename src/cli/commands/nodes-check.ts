@@ -1,4 +1,4 @@
-/** `gradwire nodes check`: what a machine is like, before anything is written to it. */
+/** `gradwire nodes check`: inspect a machine before anything is written to it. */
 import type { Command } from 'commander';
 import type { Preflight } from '../../shared/preflight.ts';
 import {
@@ -13,10 +13,10 @@ export function addNodesCheckCommand(nodes: Command): void {
   addConnectOptions(
     nodes
       .command('check')
-      .description('what a machine is like; nothing is written there')
+      .description('inspect a machine; writes nothing there')
       .argument('<name>', 'its name'),
   )
-    .option('--json', 'as one line of JSON', false)
+    .option('--json', 'print one line of JSON', false)
     .action(async (name: string, flags: ConnectFlags & { readonly json: boolean }) => {
       const seen = await withWorkspace<Preflight>(
         ({ store, inventory }) => inventory.remote(store.nodes.named(name)).check(),

@@ -1,4 +1,4 @@
-/** `gradwire nodes deploy`: bring the agent to a machine now; a run does it by itself. */
+/** `gradwire nodes deploy`: deploy the agent now; a run does so by itself. */
 import type { Command } from 'commander';
 import {
   addConnectOptions,
@@ -12,7 +12,7 @@ export function addNodesDeployCommand(nodes: Command): void {
   addConnectOptions(
     nodes
       .command('deploy')
-      .description('bring the agent to a machine; a run does it by itself')
+      .description('deploy the agent to a machine; runs do so by themselves')
       .argument('<name>', 'its name'),
   ).action(async (name: string, flags: ConnectFlags) => {
     await withWorkspace(
@@ -30,7 +30,7 @@ export function addNodesDeployCommand(nodes: Command): void {
         const mebibytes = (uploaded / 2 ** 20).toFixed(1);
         process.stdout.write(
           uploaded === 0
-            ? `${name}: agent ${agent} was there already (${seconds} s)\n`
+            ? `${name}: agent ${agent} was already there (${seconds} s)\n`
             : `${name}: agent ${agent}, ${mebibytes} MiB uploaded in ${seconds} s\n`,
         );
       },

@@ -1,4 +1,4 @@
-/** `gradwire nodes import`: hosts of ~/.ssh/config as nodes, all of them or those named. */
+/** `gradwire nodes import`: add named hosts from ~/.ssh/config, or list them. */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
@@ -10,15 +10,15 @@ import { withWorkspace } from '../session/workspace.ts';
 export function addNodesImportCommand(nodes: Command): void {
   nodes
     .command('import')
-    .description('add hosts of ~/.ssh/config; without names, list them')
+    .description('add hosts from ~/.ssh/config; without names, list them')
     .argument('[names...]', 'hosts to add')
-    .option('--config <file>', 'another file than ~/.ssh/config')
+    .option('--config <file>', 'read this file instead of ~/.ssh/config')
     .action(
       async (names: readonly string[], { config }: { readonly config?: string }) => {
         // Absolute: later commands read it too, from wherever they run.
         const configFile = config === undefined ? undefined : path.resolve(config);
         if (configFile !== undefined && !existsSync(configFile)) {
-          throw inputError('FILE_NOT_FOUND', 'there is no such file', {
+          throw inputError('FILE_NOT_FOUND', 'no such file', {
             place: configFile,
             next: 'Give the path of a file in the format of ssh_config(5).',
           });
@@ -35,7 +35,7 @@ export function addNodesImportCommand(nodes: Command): void {
             place: configFile ?? '~/.ssh/config',
             next:
               suggestion === undefined
-                ? 'List them: the same command without names.'
+                ? 'Run the command without names to list the hosts.'
                 : `Did you mean "${suggestion}"?`,
           });
         }

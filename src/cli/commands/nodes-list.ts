@@ -8,7 +8,7 @@ const HEADINGS = ['name', 'host', 'through', 'labels', 'cluster', 'running'];
 export function addNodesListCommand(nodes: Command): void {
   nodes
     .command('list')
-    .description('list the machines that were added, and the runs that go on there')
+    .description('list your machines and the runs in progress there')
     .option('--json', 'one line of JSON per machine', false)
     .action(async ({ json }: { readonly json: boolean }) => {
       await withWorkspace(async ({ store }) => {
@@ -22,7 +22,7 @@ export function addNodesListCommand(nodes: Command): void {
             process.stdout.write(`${line}\n`);
           }
         } else if (entries.length === 0) {
-          process.stdout.write('no machines; add one with: gradwire nodes add\n');
+          process.stdout.write('no machines yet; add one with: gradwire nodes add\n');
         } else {
           const rows = entries.map(
             ({ name, destination, jump = '', labels, slurm }) => [

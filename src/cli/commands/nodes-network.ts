@@ -31,17 +31,20 @@ export function addNodesNetworkCommand(nodes: Command): void {
       .summary('measure latency and bandwidth between machines')
       .description(
         'Measure latency and bandwidth between machines, pair by pair, as ranks there ' +
-          'would meet them. The result is kept: runs over several machines, and gradwire ' +
-          'plan, choose collectives by it.',
+          'would see them. The result is stored; runs over several machines and gradwire ' +
+          'plan use it to choose collectives.',
       )
-      .argument('[names...]', 'machines; all, and this computer, if none is named'),
+      .argument('[names...]', 'machines; default: all, and this computer'),
   )
     .option(
       '--while-running',
-      'also where runs go on: they are disturbed, and the result is not kept',
+      'measure beside runs in progress too: this disturbs them, and the result is not stored',
       false,
     )
-    .option('--ports <range>', 'that this computer may listen on, as 20000-20100')
+    .option(
+      '--ports <range>',
+      'ports that this computer may listen on, such as 20000-20100',
+    )
     .option('--json', 'one line of JSON per pair', false)
     .action(async (names: readonly string[], flags: NetworkFlags) => {
       const outcomes = await measure(names, flags);
@@ -79,12 +82,12 @@ async function measure(
       if (names.length < 2) {
         throw inputError(
           'NODES_TOO_FEW',
-          `a link takes two machines, not ${names.length}`,
+          `measuring links needs at least two machines, not ${names.length}`,
           {
             next:
               asked.length === 0
                 ? 'Add a machine: gradwire nodes add.'
-                : `Name another one, or ${LOCAL_NODE}.`,
+                : `Name another machine, or ${LOCAL_NODE}.`,
           },
         );
       }
@@ -119,7 +122,7 @@ function troubles(outcomes: readonly PairOutcome[]): readonly string[] {
       .map(({ node, run }) => `run ${run} on ${node}`)
       .join(', ');
     return wasMeasured(outcome)
-      ? [`${a} – ${b}: measured beside ${runs}; not kept`]
+      ? [`${a} – ${b}: measured beside ${runs}; not stored`]
       : [
           `${a} – ${b}: busy with ${runs}; measure when it has ended, or add ` +
             '--while-running, which disturbs it.',

@@ -6,9 +6,13 @@ import { withWorkspace } from '../session/workspace.ts';
 export function addNodesRemoveCommand(nodes: Command): void {
   nodes
     .command('remove')
-    .description('forget a machine; what was deployed there stays: see uninstall')
+    .description('forget a machine; what was deployed there stays (see uninstall)')
     .argument('<name>', 'its name')
-    .option('--force', 'also where runs have ranks there: they end as failed', false)
+    .option(
+      '--force',
+      'remove it even if runs have ranks there; those runs fail',
+      false,
+    )
     .action(async (name: string, { force }: { readonly force: boolean }) => {
       await withWorkspace(async ({ store, coordinator }) => {
         store.nodes.named(name);
@@ -22,7 +26,7 @@ export function addNodesRemoveCommand(nodes: Command): void {
             });
           }
           const error = failure('NODE_REMOVED', `${name} was removed during the run`, {
-            next: 'What was stored until then is kept.',
+            next: 'Records stored before that are kept.',
           });
           await coordinator.abandon(id, error.toData());
           process.stdout.write(`run ${id}: failed\n`);

@@ -1,4 +1,4 @@
-/** `gradwire nodes uninstall`: leave nothing on a machine. */
+/** `gradwire nodes uninstall`: remove everything of Gradwire from a machine. */
 import type { Command } from 'commander';
 import {
   addConnectOptions,
@@ -11,10 +11,10 @@ export function addNodesUninstallCommand(nodes: Command): void {
   addConnectOptions(
     nodes
       .command('uninstall')
-      .description('remove the agent and all that it keeps from a machine')
+      .description('remove the agent and everything it keeps from a machine')
       .argument('<name>', 'its name'),
   )
-    .option('--force', 'also records of runs that no app has stored yet', false)
+    .option('--force', 'also delete records of runs that no app has stored yet', false)
     .action(async (name: string, flags: ConnectFlags & { readonly force: boolean }) => {
       await withWorkspace(async ({ store, inventory, coordinator }) => {
         const entry = store.nodes.named(name);

@@ -13,7 +13,7 @@ import { addNodesUninstallCommand } from './nodes-uninstall.ts';
 export function addNodesCommand(program: Command): void {
   const nodes = program
     .command('nodes')
-    .description('add, check, change and remove machines that are reached by SSH');
+    .description('add, check, edit and remove machines reached by SSH');
   addNodesAddCommand(nodes);
   addNodesImportCommand(nodes);
   addNodesEditCommand(nodes);

@@ -51,11 +51,11 @@ const MAXIMUM_RANKS = 1_000_000;
 export function addPlanCommand(program: Command): void {
   program
     .command('plan')
-    .summary('predict what a step would take, by every method')
+    .summary('predict the time of a step for every method')
     .description(
-      'Predict what a training step would take by every method and collective, for any ' +
-        'number of ranks, from the measured network (gradwire bench network), the ' +
-        'methods as they run on this machine, and the model’s computation.',
+      'Predict how long a training step would take with every method and collective, for ' +
+        'any number of ranks, from the measured network (gradwire bench network), the ' +
+        'speed of the methods on this machine, and the model’s compute time.',
     )
     .argument('<spec>', 'a YAML or JSON file, - for stdin, or the name of a preset')
     .addOption(
@@ -65,16 +65,16 @@ export function addPlanCommand(program: Command): void {
     )
     .option(
       '--ranks <counts>',
-      'numbers of ranks, as 8,64,1024; the spec’s own if not given',
+      'numbers of ranks, such as 8,64,1024; default: the spec’s',
       parseCounts,
     )
-    .option('--network <file>', 'a profile by bench network; the home’s if not given')
+    .option('--network <file>', 'a profile from bench network; default: the home’s')
     .option(
       '--compute <ms>',
-      'what the model computes in a step; measured by a short run if not given',
+      'compute time of a step; default: measured in a short run',
       parseMilliseconds,
     )
-    .option('--all', 'every collective of every method, not its best alone', false)
+    .option('--all', 'show every collective of every method, not only its best', false)
     .addOption(
       new Option(
         '--rates <method>',
@@ -96,7 +96,7 @@ async function plan(name: string, options: PlanOptions): Promise<void> {
   const ranks = options.ranks ?? [spec.world.ranks];
   const { networkOf, origin } = await findNetwork(options.network, spec);
   const computeOrigin =
-    options.compute === undefined ? 'measured, one rank on this computer' : 'given';
+    options.compute === undefined ? 'measured with one rank on this computer' : 'given';
   const compute = options.compute ?? (await measureComputeTime(spec)) * 1000;
   // Loaded here: no other command needs the engine.
   const { forecastSpec } = await import('../../agent/engine.ts');
@@ -140,7 +140,7 @@ async function plan(name: string, options: PlanOptions): Promise<void> {
 function shareText(spec: ExperimentSpec): string {
   const local = localStepsOf(spec);
   if (local === undefined) return '';
-  return `; an exchange in one of ${local.every} steps: each has its share`;
+  return `; one exchange every ${local.every} steps, its time spread over them`;
 }
 
 interface Network {
@@ -175,7 +175,7 @@ function originOf(
   if (world.nodes.length === 1) return within;
   const between =
     links === undefined
-      ? 'not measured between machines: Gigabit Ethernet is assumed (gradwire nodes network measures it)'
+      ? 'not measured between machines; Gigabit Ethernet is assumed (measure with gradwire nodes network)'
       : `measured between machines: the slowest links have ${formatBitRate(8 / links.beta)} ` +
         `and ${formatDuration(1000 * links.alpha)}`;
   return `${between}; within them ${within}`;
@@ -206,7 +206,8 @@ async function findProfile(file: string | undefined): Promise<Profile> {
   }
   return {
     measured,
-    origin: 'not measured: constants of loopback (gradwire bench network measures it)',
+    origin:
+      'not measured; loopback constants are assumed (measure with gradwire bench network)',
   };
 }
 
@@ -318,7 +319,7 @@ function parseCounts(text: string): readonly number[] {
   const counts = text.split(',').map(Number);
   if (!/^\d+(,\d+)*$/.test(text) || counts.some((n) => n < 1 || n > MAXIMUM_RANKS)) {
     throw new InvalidArgumentError(
-      `They must be numbers of ranks up to ${MAXIMUM_RANKS}, as 8,64,1024.`,
+      `They must be numbers of ranks up to ${MAXIMUM_RANKS}, such as 8,64,1024.`,
     );
   }
   return [...new Set(counts)];

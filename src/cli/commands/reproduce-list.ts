@@ -1,4 +1,4 @@
-/** `gradwire reproduce list`: the figures that can be repeated. */
+/** `gradwire reproduce list`: the figures that can be reproduced. */
 import type { Command } from 'commander';
 import type { Figure } from '../../main/reproduce/figure.ts';
 import { figures } from '../../main/reproduce/figures/registry.ts';
@@ -8,7 +8,7 @@ import { textTable } from '../text/text-table.ts';
 export function addReproduceListCommand(reproduce: Command): void {
   reproduce
     .command('list')
-    .description('list the figures that can be repeated, and what they claim')
+    .description('list the figures that can be reproduced, and their claims')
     .option('--json', 'one line of JSON per figure', false)
     .action((_, command: Command) => {
       // `--json` is an option of the command above as well.
@@ -35,7 +35,7 @@ export function addReproduceListCommand(reproduce: Command): void {
     });
 }
 
-/** `--full`, with the data that have to be brought along. */
+/** `--full`, with the data that the user must supply. */
 function fullText({ full }: Figure): string {
   if (full === undefined) return '';
   return full.data === undefined ? '--full' : `--full, with ${full.data.name}`;

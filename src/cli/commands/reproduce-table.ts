@@ -10,13 +10,13 @@ export function addReproduceTableCommand(reproduce: Command): void {
   reproduce
     .command('table')
     .description('print the results of a directory as one Markdown document')
-    .argument('[directory]', 'where results are', 'reproduced')
+    .argument('[directory]', 'directory with the results', 'reproduced')
     .action(async (directory: string) => {
       const found = await readResults(directory);
       if (found.length === 0) {
-        throw inputError('RESULTS_MISSING', 'there is no result', {
+        throw inputError('RESULTS_MISSING', 'no results here', {
           place: directory,
-          next: 'Make results first: gradwire reproduce --all.',
+          next: 'Produce them first: gradwire reproduce --all.',
         });
       }
       const order = figures.map(({ id }) => id);

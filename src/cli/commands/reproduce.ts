@@ -1,4 +1,4 @@
-/** `gradwire reproduce ID…`: repeat figures of the papers at laptop scale, and judge them. */
+/** `gradwire reproduce ID…`: reproduce figures of the papers at laptop scale and judge them. */
 import type { Command } from 'commander';
 import path from 'node:path';
 import { inputError, toErrorData } from '../../shared/errors.ts';
@@ -48,15 +48,15 @@ interface Plan {
 export function addReproduceCommand(program: Command): void {
   const command = program
     .command('reproduce')
-    .summary('repeat figures of the papers at laptop scale')
+    .summary('reproduce figures of the papers at laptop scale')
     .description(
-      'Repeat figures and tables of the papers at laptop scale with real rank processes, ' +
-        'and write for each a page with the claim, what was measured, and whether the ' +
-        'claim’s direction holds here. A refutation is a result: exit code 0.',
+      'Reproduce figures and tables of the papers at laptop scale with real rank ' +
+        'processes, and write a page for each: the claim, the measurements, and whether ' +
+        'the claim’s direction holds here. A refutation is a result: exit code 0.',
     )
-    .argument('[figures...]', 'ids, as gradwire reproduce list has them')
+    .argument('[figures...]', 'ids from gradwire reproduce list')
     .option('--all', 'all figures', false)
-    .option('--full', 'with the paper’s own sizes, on machines that are named', false)
+    .option('--full', 'use the paper’s sizes, on the machines given', false)
     .option(
       '--nodes <names>',
       'with --full: machines, separated by commas',
@@ -64,9 +64,9 @@ export function addReproduceCommand(program: Command): void {
     )
     .option(
       '--data <directory>',
-      'with --full: where the data lie, if a figure needs any',
+      'with --full: directory with the data, if a figure needs any',
     )
-    .option('--out <directory>', 'where pages and their JSON go', 'reproduced')
+    .option('--out <directory>', 'output directory for pages and JSON', 'reproduced')
     .option('--json', 'one JSON object per line', false)
     .action(reproduce);
   addConnectOptions(command);
@@ -114,14 +114,14 @@ function fullScaleOptions({
 }: ReproduceOptions): Machines | undefined {
   const idle = nodes === undefined ? data && '--data' : '--nodes';
   if (!full && idle !== undefined) {
-    throw inputError('USAGE', `${idle} is for --full alone`, {
-      next: `Add --full, or leave out ${idle}.`,
+    throw inputError('USAGE', `${idle} only works with --full`, {
+      next: `Add --full, or remove ${idle}.`,
     });
   }
   if (!full) return undefined;
   if (nodes === undefined || nodes.length === 0) {
     throw inputError('USAGE', '--full needs machines', {
-      next: `Name them: --nodes ${LOCAL_NODE},NAME; gradwire nodes list has yours.`,
+      next: `Name them: --nodes ${LOCAL_NODE},NAME; gradwire nodes list shows yours.`,
     });
   }
   const directory = data === undefined ? undefined : path.resolve(expandHome(data));
@@ -167,14 +167,14 @@ function chosen(
 ): readonly Figure[] {
   const named = [...new Set(ids)].map(findFigure);
   if (all && named.length > 0) {
-    throw inputError('USAGE', `--all and ${named[0]!.id}: one of them`, {
-      next: 'Leave one out: --all has every figure.',
+    throw inputError('USAGE', `--all cannot be combined with ${named[0]!.id}`, {
+      next: 'Remove one: --all includes every figure.',
     });
   }
   if (all) return full ? known.filter((figure) => figure.full !== undefined) : known;
   if (named.length > 0) return named;
   throw inputError('FIGURE_MISSING', 'no figure is named', {
-    next: `Give one of ${known.map(({ id }) => id).join(', ')}; or --all.`,
+    next: `Give one of ${known.map(({ id }) => id).join(', ')}, or --all.`,
   });
 }
 

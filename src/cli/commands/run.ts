@@ -37,13 +37,17 @@ export function addRunCommand(program: Command): void {
     .addOption(
       new Option(
         '--switch <iteration:key=value,…>',
-        'change the exchange in mid-run, for example 50:method=topk,ratio=0.01',
+        'change the exchange during the run, for example 50:method=topk,ratio=0.01',
       )
         .argParser(repeated)
         .default([], ''),
     )
     .option('--json', 'print every record as one line of JSON', false)
-    .option('--detach', 'print the run’s id and leave it to the supervisor', false)
+    .option(
+      '--detach',
+      'print the run’s id and let the run continue in the background',
+      false,
+    )
     .action(run);
   addConnectOptions(command);
 }

@@ -1,4 +1,4 @@
-/** `gradwire runs attach`: what a run has recorded so far, then follow it to its end. */
+/** `gradwire runs attach`: print what a run has recorded so far, then follow it. */
 import type { Command } from 'commander';
 import {
   addConnectOptions,
@@ -12,10 +12,8 @@ import { withWorkspace } from '../session/workspace.ts';
 export function addRunsAttachCommand(runs: Command): void {
   const command = runs
     .command('attach')
-    .description(
-      'print a run from its beginning and follow it; Ctrl-C leaves it running',
-    )
-    .argument('<run>', 'the beginning of its id, or last')
+    .description('print a run from its start and follow it; Ctrl-C leaves it running')
+    .argument('<run>', 'its id or the start of it, or last')
     .option('--json', 'print every record as one line of JSON', false)
     .action(async (name: string, flags: ConnectFlags & { readonly json: boolean }) => {
       process.exitCode = await withWorkspace(async (workspace) => {

@@ -6,9 +6,9 @@ import { withWorkspace } from '../session/workspace.ts';
 export function addRunsDeleteCommand(runs: Command): void {
   runs
     .command('delete')
-    .description('take a run off the list; --undo brings it back')
-    .argument('<run>', 'the beginning of its id')
-    .option('--undo', 'bring a deleted run back', false)
+    .description('remove a run from the list; --undo restores it')
+    .argument('<run>', 'its id or the start of it')
+    .option('--undo', 'restore a deleted run', false)
     .action(async (name: string, { undo }: { readonly undo: boolean }) => {
       await withWorkspace(async ({ store, coordinator }) => {
         await coordinator.recover();
@@ -16,7 +16,7 @@ export function addRunsDeleteCommand(runs: Command): void {
         store.setDeleted(id, !undo);
         process.stdout.write(
           undo
-            ? `run ${id} is back\n`
+            ? `run ${id} restored\n`
             : `run ${id} deleted; undo with: gradwire runs delete --undo ${id}\n`,
         );
       });

@@ -1,4 +1,4 @@
-/** `gradwire runs export`: everything that is stored of a run, as JSON or CSV. */
+/** `gradwire runs export`: everything stored about a run, as JSON or CSV. */
 import { Option, type Command } from 'commander';
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
@@ -20,13 +20,13 @@ export function addRunsExportCommand(runs: Command): void {
     .description(
       'write a run as JSON (everything) or CSV (a row per iteration and rank)',
     )
-    .argument('<run>', 'the beginning of its id, or last')
+    .argument('<run>', 'its id or the start of it, or last')
     .addOption(
-      new Option('--format <format>', 'what to write')
+      new Option('--format <format>', 'output format')
         .choices(['json', 'csv'])
         .default('json'),
     )
-    .option('--output <file>', 'where to; stdout if not given')
+    .option('--output <file>', 'output file; default: stdout')
     .action(async (name: string, { format, output }: ExportOptions) => {
       await withWorkspace(async ({ store, coordinator }) => {
         await coordinator.recover();

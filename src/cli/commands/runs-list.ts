@@ -1,4 +1,4 @@
-/** `gradwire runs list`: what has been run, newest first. */
+/** `gradwire runs list`: all runs, newest first. */
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
 import { describeMetric } from '../../shared/metric.ts';
@@ -21,10 +21,10 @@ export function addRunsListCommand(runs: Command): void {
     .description('list runs, newest first')
     .option(
       '--search <text>',
-      'only those whose name, id, model or method has the text',
+      'only runs whose name, id, model or method contains the text',
     )
-    .option('--limit <count>', 'how many at most', parseLimit, 50)
-    .option('--deleted', 'the deleted ones', false)
+    .option('--limit <count>', 'most runs to list', parseLimit, 50)
+    .option('--deleted', 'list deleted runs', false)
     .option('--json', 'one line of JSON per run', false)
     .action(list);
 }
@@ -44,7 +44,7 @@ async function list(options: ListOptions): Promise<void> {
     if (options.json) {
       for (const run of runs) process.stdout.write(`${JSON.stringify(run)}\n`);
     } else if (runs.length === 0) {
-      process.stdout.write('no runs; start one with: gradwire run quickstart\n');
+      process.stdout.write('no runs yet; start one with: gradwire run quickstart\n');
     } else process.stdout.write(`${textTable([HEADINGS, ...runs.map(row)], ALIGN)}\n`);
   });
 }

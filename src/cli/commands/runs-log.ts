@@ -25,13 +25,17 @@ export function addRunsLogCommand(runs: Command): void {
   const command = runs
     .command('log')
     .description(
-      'print what happened in a run and what its ranks printed, by time; --follow goes on ' +
-        'in the order of arrival',
+      'print the events of a run and what its ranks printed, sorted by time; --follow then ' +
+        'adds new lines as they arrive',
     )
-    .argument('<run>', 'the beginning of its id, or last')
-    .option('--follow', 'go on until the run ends; Ctrl-C leaves it running', false)
-    .option('--rank <n>', 'lines of one rank alone', parseWord)
-    .option('--grep <text>', 'lines with that text alone, in letters of either case')
+    .argument('<run>', 'its id or the start of it, or last')
+    .option(
+      '--follow',
+      'keep printing until the run ends; Ctrl-C leaves it running',
+      false,
+    )
+    .option('--rank <n>', 'only lines of this rank', parseWord)
+    .option('--grep <text>', 'only lines with this text, ignoring case')
     .option('--json', 'print every record as one line of JSON', false)
     .action(async (name: string, flags: LogFlags) => {
       process.exitCode = await withWorkspace(async (workspace) => {
@@ -62,7 +66,7 @@ export function addRunsLogCommand(runs: Command): void {
   addConnectOptions(command);
 }
 
-/** Nodes' records arrive in any order; of one moment, in that in which they arrived. */
+/** Sorts by time, since machines' records arrive in any order; ties keep arrival order. */
 function byTime(store: RunStore, id: string): readonly JournalEntry[] {
   const entries: JournalEntry[] = [];
   for (;;) {

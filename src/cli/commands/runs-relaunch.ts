@@ -13,8 +13,8 @@ import { withWorkspace } from '../session/workspace.ts';
 export function addRunsRelaunchCommand(runs: Command): void {
   const command = runs
     .command('relaunch')
-    .description('launch a run again with its switches as they happened, and follow it')
-    .argument('<run>', 'the beginning of its id, or last')
+    .description('launch a run again with the same switches, and follow it')
+    .argument('<run>', 'its id or the start of it, or last')
     .option('--json', 'print every record as one line of JSON', false)
     .action(async (name: string, flags: ConnectFlags & { readonly json: boolean }) => {
       process.exitCode = await withWorkspace(async (workspace) => {

@@ -25,9 +25,9 @@ import { withWorkspace } from '../session/workspace.ts';
 export function addRunsShowCommand(runs: Command): void {
   runs
     .command('show')
-    .description('show one run: state, spec, switches, where its time went')
-    .argument('<run>', 'the beginning of its id, or last')
-    .option('--json', 'as one line of JSON', false)
+    .description('show one run: state, spec, switches, and where its time went')
+    .argument('<run>', 'its id or the start of it, or last')
+    .option('--json', 'print one line of JSON', false)
     .action(async (name: string, options: { readonly json: boolean }) => {
       await withWorkspace(async ({ store, coordinator }) => {
         await coordinator.recover();

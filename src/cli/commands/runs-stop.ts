@@ -1,4 +1,4 @@
-/** `gradwire runs stop`: end a run after its current iteration. */
+/** `gradwire runs stop`: stop a run after its current iteration. */
 import type { Command } from 'commander';
 import {
   addConnectOptions,
@@ -11,8 +11,8 @@ import { withWorkspace } from '../session/workspace.ts';
 export function addRunsStopCommand(runs: Command): void {
   const command = runs
     .command('stop')
-    .description('end a run after its current iteration; what it recorded is kept')
-    .argument('<run>', 'the beginning of its id, or last')
+    .description('stop a run after its current iteration; its records are kept')
+    .argument('<run>', 'its id or the start of it, or last')
     .action(async (name: string, flags: ConnectFlags) => {
       await withWorkspace(async ({ store, coordinator }) => {
         const id = resolveRun(store, name);

@@ -1,4 +1,4 @@
-/** `gradwire runs switch`: change the exchange of a run while it goes on. */
+/** `gradwire runs switch`: change the exchange of a run in progress. */
 import type { Command } from 'commander';
 import { describePlan } from '../../shared/exchange-plan.ts';
 import { parseChange } from '../../main/spec/settings.ts';
@@ -13,8 +13,8 @@ import { withWorkspace } from '../session/workspace.ts';
 export function addRunsSwitchCommand(runs: Command): void {
   const command = runs
     .command('switch')
-    .description('change method, parameters or collective while the run goes on')
-    .argument('<run>', 'the beginning of its id, or last')
+    .description('change method, parameters or collective of a run in progress')
+    .argument('<run>', 'its id or the start of it, or last')
     .argument('<key=value...>', 'for example method=topk ratio=0.01')
     .option('--json', 'print the planned switch as one line of JSON', false)
     .action(
@@ -30,7 +30,7 @@ export function addRunsSwitchCommand(runs: Command): void {
           process.stdout.write(
             flags.json
               ? `${JSON.stringify(planned)}\n`
-              : `run ${id}: ${describePlan(planned.plan)} from the next fence on\n`,
+              : `run ${id}: ${describePlan(planned.plan)} from the next fence\n`,
           );
         }, connectOptions(flags));
       },

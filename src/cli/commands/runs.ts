@@ -1,4 +1,4 @@
-/** `gradwire runs …`: everything that can be done to a run that exists. */
+/** `gradwire runs …`: commands on existing runs. */
 import type { Command } from 'commander';
 import { addRunsAttachCommand } from './runs-attach.ts';
 import { addRunsDeleteCommand } from './runs-delete.ts';
@@ -11,7 +11,7 @@ import { addRunsStopCommand } from './runs-stop.ts';
 import { addRunsSwitchCommand } from './runs-switch.ts';
 
 export function addRunsCommand(program: Command): void {
-  const runs = program.command('runs').description('list, inspect and steer runs');
+  const runs = program.command('runs').description('list, inspect and control runs');
   addRunsListCommand(runs);
   addRunsShowCommand(runs);
   addRunsExportCommand(runs);

@@ -6,11 +6,7 @@ export function addServeCommand(program: Command): void {
   program
     .command('serve')
     .description('serve the app to a browser on 127.0.0.1; prints its URL')
-    .option(
-      '--port <number>',
-      'the port to listen on; any free one if not given',
-      parsePort,
-    )
+    .option('--port <number>', 'port to listen on; default: any free port', parsePort)
     .option('--no-open', 'do not open a browser')
     .action(async (options: { readonly port?: number; readonly open: boolean }) => {
       const { serve } = await loadHosts();

@@ -6,7 +6,7 @@ import { experimentSpecSchema } from '../../shared/experiment-spec.ts';
 export function addSpecCommand(program: Command): void {
   program
     .command('spec')
-    .description('about experiment specs')
+    .description('the format of experiment specs')
     .command('schema')
     .description('print the JSON Schema of a spec')
     .action(() => {

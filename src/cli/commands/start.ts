@@ -1,11 +1,11 @@
-/** `gradwire start`: the desktop window, or the browser where there can be none. */
+/** `gradwire start`: the desktop window, or a browser where no window can open. */
 import type { Command } from 'commander';
 import { loadHosts } from '../session/host-bundle.ts';
 
 export function addStartCommand(program: Command): void {
   program
     .command('start')
-    .description('open the app: its window, or a browser where there can be none')
+    .description('open the app: in a window, or in a browser where no window can open')
     .action(async () => {
       const { start } = await loadHosts();
       await start();

@@ -1,4 +1,4 @@
-/** What `gradwire compress` does: a vector's file to a payload's, as one rank alone. */
+/** The work of `gradwire compress`: a vector file to a payload file, as one rank alone. */
 import {
   findMethod,
   LoneRank,
@@ -37,7 +37,7 @@ export interface CompressTask {
   readonly iteration?: number | undefined;
 }
 
-/** As `--json` prints it. */
+/** The output of `--json`. */
 export interface CompressReport {
   readonly method: string;
   readonly n: number;
@@ -46,7 +46,7 @@ export interface CompressReport {
   readonly payloadBytes: number;
   /** Entries kept; absent where the method does not count them. */
   readonly nnz?: number | undefined;
-  /** Of the method's encode alone. */
+  /** Time of the method's encode alone. */
   readonly ms: number;
   readonly kind: string;
   readonly backend: BackendName;
@@ -127,7 +127,7 @@ function shapeOf(
     `a tensor of ${shape.join('×')} does not have ${length} elements`,
     {
       place,
-      next: 'Give --shape as 784x200, with the product of the file’s elements.',
+      next: 'Give a --shape such as 784x200 whose product is the number of elements in the file.',
     },
   );
 }

@@ -1,4 +1,4 @@
-/** What `gradwire decompress` does: a payload's file to the vector that it stands for. */
+/** The work of `gradwire decompress`: a payload file to the vector that it encodes. */
 import {
   LoneRank,
   openBackend,
@@ -21,7 +21,7 @@ export interface DecompressTask {
   readonly gradient?: string | undefined;
 }
 
-/** As `--json` prints it. */
+/** The output of `--json`. */
 export interface DecompressReport {
   readonly method: string;
   readonly n: number;

@@ -1,4 +1,4 @@
-/** Results in a directory: `ID.json` and `ID.html`, each there whole or not at all. */
+/** Results in a directory: `ID.json` and `ID.html`, each complete or absent. */
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileNotWritable, fileUnreadable } from '../../shared/file-error.ts';

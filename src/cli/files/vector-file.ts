@@ -1,6 +1,6 @@
 /**
  * Files that `compress` and `decompress` read and write. A vector is raw little-endian
- * float32, nothing else. Whatever is wrong with a file is the user's to mend: exit 2.
+ * float32, nothing else. A bad file is an input error: exit 2.
  */
 import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -17,7 +17,7 @@ export async function readInput(file: string): Promise<Uint8Array> {
     if (size <= MAXIMUM_BYTES) return await readFile(file);
     throw inputError('FILE_TOO_LARGE', `${size} bytes are more than ${MAXIMUM_BYTES}`, {
       place: file,
-      next: 'Split the vector, as a run splits a model into buckets.',
+      next: 'Split the vector, just as a run splits a model into buckets.',
     });
   } catch (cause) {
     if (cause instanceof GradwireError) throw cause;
@@ -41,10 +41,10 @@ export async function readVector(file: string): Promise<Float32Array> {
     throw inputError(
       'VECTOR_SIZE_INVALID',
       `${bytes.length} bytes are not a whole number of 4-byte floats`,
-      { place: file, next: 'Give raw little-endian float32 values and nothing else.' },
+      { place: file, next: 'Give a file of raw little-endian float32 values only.' },
     );
   }
-  // A file's bytes need not lie where floats may.
+  // A file's bytes need not be where floats may.
   const aligned = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
   return new Float32Array(aligned.buffer, aligned.byteOffset, bytes.length / 4);
 }
@@ -80,7 +80,7 @@ export async function replaceFile(file: string, bytes: Uint8Array): Promise<void
   }
 }
 
-/** The work's coded errors, with the file as their place. */
+/** Runs the work; its coded errors get the file as their place. */
 export async function placedAt<T>(
   file: string,
   work: () => T | Promise<T>,

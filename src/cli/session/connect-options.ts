@@ -13,13 +13,13 @@ export function addConnectOptions(command: Command): Command {
   return command
     .option(
       '--accept-host-key <fingerprint>',
-      'a host key that you have compared: SHA256:…; repeat it',
+      'a host key that you have verified: SHA256:…; repeatable',
       repeated,
       [],
     )
     .option(
       '--password-stdin',
-      'answer password prompts by the first line of stdin',
+      'answer password prompts with the first line of stdin',
       false,
     );
 }

@@ -1,7 +1,7 @@
 /**
  * Follows one run to its end on stdout and turns it into an exit code. The first Ctrl-C
  * asks the run to stop and waits for its end; a second one leaves it to the supervisor.
- * A reader that goes away (`| head`) stops the run without a word.
+ * If the reader closes the pipe (`| head`), the run stops silently.
  */
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { localStepsOf } from '../../shared/parallelism.ts';
@@ -96,10 +96,10 @@ export async function followRun(
       interruption.left,
     ]);
     if (result === undefined) {
-      ended.catch(() => undefined); // nobody waits for it any more
+      ended.catch(() => undefined); // no longer awaited
       if (!interruption.quiet) {
         process.stderr.write(
-          `gradwire: run ${id} goes on; follow it with: gradwire runs attach ${id}\n`,
+          `gradwire: run ${id} continues; follow it with: gradwire runs attach ${id}\n`,
         );
       }
       return interruption.exitCode ?? 0;
@@ -148,7 +148,7 @@ function stopsWith(spec: ExperimentSpec): string {
   const local = localStepsOf(spec);
   return local === undefined
     ? ''
-    : `, which ends with its next exchange, after up to ${local.every} iterations`;
+    : ` after its next exchange, at most ${local.every} iterations from now`;
 }
 
 /** Signals, and the end of stdout, while a run is followed. */
@@ -181,7 +181,7 @@ class Interruption {
     return this.#exitCode;
   }
 
-  /** Nobody reads any more. */
+  /** The reader has closed the pipe. */
   get quiet(): boolean {
     return this.#quiet;
   }

@@ -7,7 +7,7 @@ export function resolveRun(store: RunStore, name: string): string {
   if (name !== 'last') return store.resolve(name);
   const [newest] = store.list({ limit: 1 });
   if (newest === undefined) {
-    throw inputError('RUN_UNKNOWN', 'there is no run yet', {
+    throw inputError('RUN_UNKNOWN', 'there are no runs yet', {
       next: 'Start one: gradwire run quickstart.',
     });
   }

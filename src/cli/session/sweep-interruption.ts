@@ -1,5 +1,5 @@
 /**
- * Signals while a sweep of runs goes on. Who follows a run stops it (`follow-run.ts`); this
+ * Signals during a sweep of runs. Following a run stops it (`follow-run.ts`); this
  * remembers that no other is to be started, also where a signal comes between two runs.
  */
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
@@ -12,7 +12,7 @@ export class SweepInterruption implements Disposable {
       this.#exitCode ??= code;
     },
   }));
-  /** Nobody reads any more. */
+  /** The reader has closed the pipe. */
   readonly #outputError = (error: NodeJS.ErrnoException): void => {
     if (error.code === 'EPIPE') this.#exitCode ??= 0;
   };
@@ -22,7 +22,7 @@ export class SweepInterruption implements Disposable {
     process.stdout.on('error', this.#outputError);
   }
 
-  /** Undefined: go on. */
+  /** Undefined to continue. */
   get exitCode(): number | undefined {
     return this.#exitCode;
   }

@@ -29,7 +29,7 @@ export interface SweepProgress {
 
 /**
  * @throws GradwireError what a run failed by, with its spec as the place; `MEASURE_MISSING`;
- * `RUN_STOPPED` where somebody else stopped a run
+ * `RUN_STOPPED` if a run was stopped from elsewhere
  */
 export async function runSweep(
   workspace: Workspace,
@@ -46,7 +46,7 @@ export async function runSweep(
     const began = performance.now();
     const { id } = await coordinator.create(one.spec, [], place);
     if (interruption.exitCode !== undefined) {
-      // It has a row, and nobody else would say that it is not to be started.
+      // It has a row, so record that it must not be started.
       const unstarted = failure('ABORTED', 'the sweep was interrupted', { place });
       store.fail(id, unstarted.toData(), Date.now());
       return { code: interruption.exitCode };
@@ -60,7 +60,7 @@ export async function runSweep(
     if (code !== 0 || state !== 'completed') {
       throw failure('RUN_STOPPED', `run ${id} was stopped before its end`, {
         place,
-        next: 'Repeat the figure.',
+        next: 'Reproduce the figure again.',
       });
     }
     const measurement = measured(figure, recordsOf(store, id, figure), place);
@@ -72,7 +72,7 @@ export async function runSweep(
   return { runs };
 }
 
-/** The sweep has its own lines, one for each run, and an error of its own. */
+/** The sweep has its own lines, one for each run, and its own error. */
 const SILENT: RunPrinter = {
   begin: () => undefined,
   records: () => undefined,

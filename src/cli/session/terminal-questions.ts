@@ -1,6 +1,6 @@
 /**
  * Questions of an SSH connection at the terminal. Where stdin or stderr is none, or asking
- * is switched off, there are no questions: what needs an answer fails and says so.
+ * is switched off, no questions are asked: what needs an answer fails and says so.
  */
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
@@ -10,8 +10,9 @@ import type { SshQuestions } from '../../shared/ssh-question.ts';
 
 const WHY = {
   unknown: 'This host is not known.',
-  'other-type': 'Keys of other types are known of this host, but it has none of them.',
-  'only-authority': 'Of this host only a certificate authority is known.',
+  'other-type':
+    'Only keys of other types are known for this host, and it has none of them.',
+  'only-authority': 'Only a certificate authority is known for this host.',
 } as const;
 
 export function terminalQuestions(): SshQuestions | undefined {
@@ -19,8 +20,8 @@ export function terminalQuestions(): SshQuestions | undefined {
   return {
     hostKey: async ({ host, port, keyType, fingerprint, reason }, signal) => {
       process.stderr.write(
-        `${WHY[reason]}\n${hostAndPort(host, port)} shows a ${keyType} key with the fingerprint\n` +
-          `  ${fingerprint}\nCompare it with what the machine's administrator says.\n`,
+        `${WHY[reason]}\n${hostAndPort(host, port)} presents a ${keyType} key with the fingerprint\n` +
+          `  ${fingerprint}\nCompare it with what the machine's administrator tells you.\n`,
       );
       const answer = await ask(
         'Connect, and remember the key? (yes/no) ',
@@ -58,7 +59,7 @@ export function passwordFromStdin(): SshQuestions {
       if (answered.has(question)) {
         throw failure('SSH_PASSWORD_REFUSED', 'the password from stdin was refused', {
           place,
-          next: 'Give the right one; or leave --password-stdin out to be asked.',
+          next: 'Give the right password, or omit --password-stdin to be prompted.',
         });
       }
       answered.add(question);
@@ -67,7 +68,7 @@ export function passwordFromStdin(): SshQuestions {
       if (answer === '') {
         throw inputError('PASSWORD_MISSING', 'stdin has no password', {
           place,
-          next: 'Write it to stdin, as one line.',
+          next: 'Write it to stdin as one line.',
         });
       }
       return prompts.map(() => answer);
@@ -85,7 +86,7 @@ async function firstLine(): Promise<string> {
   }
 }
 
-/** What is typed without echo is shown nowhere. */
+/** Answers typed without echo are never shown. */
 function ask(prompt: string, echo: boolean, signal?: AbortSignal): Promise<string> {
   const output = new Writable({
     write: (chunk: Buffer, _, done) => {

@@ -25,13 +25,13 @@ export interface Workspace {
   readonly store: RunStore;
   readonly inventory: Inventory;
   readonly coordinator: RunCoordinator;
-  /** What the coordinator tells; replaced by a command that listens. */
+  /** The coordinator's events; replaced by a command that listens. */
   readonly events: { -readonly [E in keyof CoordinatorEvents]: CoordinatorEvents[E] };
   /** Rejects with trouble that no call reports, such as a full disk. */
   readonly trouble: Promise<never>;
 }
 
-/** How machines are reached: what is asked, what has been confirmed, what is told. */
+/** Options for connecting: questions, confirmed host keys, and messages. */
 export type WorkspaceOptions = Pick<
   InventoryOptions,
   'questions' | 'confirmedHostKeys' | 'progress'
@@ -47,7 +47,7 @@ export async function withWorkspace<T>(
   const inventory = new Inventory({ home, entries: store.nodes, ...options });
   try {
     const { promise: trouble, reject } = Promise.withResolvers<never>();
-    // Commands that race against it see it; to the others it is no event.
+    // Commands that race against it see it; to the others it is not an event.
     trouble.catch(() => undefined);
     const events: Workspace['events'] = {
       changed: () => undefined,
@@ -58,7 +58,7 @@ export async function withWorkspace<T>(
       caughtUp: (catchUp) => {
         process.stderr.write(`gradwire: ${describeCatchUp(catchUp)}\n`);
       },
-      outOfReach: sayOnce((node, error) => `${node} is out of reach: ${error}`),
+      outOfReach: sayOnce((node, error) => `${node} cannot be reached: ${error}`),
     };
     const coordinator = new RunCoordinator({
       store,
@@ -97,7 +97,7 @@ export async function withWorkspace<T>(
   }
 }
 
-/** On stderr, each text once: what is tried again and again fails in the same way. */
+/** Prints each text once on stderr, since retries fail in the same way. */
 function sayOnce(
   text: (node: string, error: string) => string,
 ): CoordinatorEvents['outOfReach'] {

@@ -1,4 +1,4 @@
-/** What a user should know of a run that ended while a machine was out of reach. */
+/** What a user should know about a run that ended while a machine was out of reach. */
 
 /**
  * One line; undefined where all records are stored.
@@ -13,6 +13,6 @@ export function missingRecords(
     .map(({ node }) => node);
   return nodes.length === 0
     ? undefined
-    : `records of ${nodes.join(' and ')} are missing, which was out of reach; ` +
+    : `records from ${nodes.join(' and ')} are missing (out of reach when the run ended); ` +
         `fetch them with: gradwire runs attach ${run}`;
 }

@@ -63,7 +63,7 @@ export class PhaseMeans {
     return this.#threads;
   }
 
-  /** Whether ranks were stages that sent one another activations. */
+  /** Whether ranks were stages that sent each other activations. */
   get isPipeline(): boolean {
     return this.#activations.dense > 0;
   }
@@ -73,7 +73,7 @@ export class PhaseMeans {
     return this.#count;
   }
 
-  /** One line: an iteration's time, its split, what it sent against dense. */
+  /** One line: an iteration's time, its phases, and its bytes compared with dense. */
   describe(): string {
     const sum = (phases: readonly Phase[]): number =>
       phases.reduce((total, phase) => total + this.#phases[phase], 0);
@@ -86,7 +86,7 @@ export class PhaseMeans {
     );
   }
 
-  /** The table's column: heading, each phase, and what stands below. */
+  /** A column of the table: heading, phases, and the rows below them. */
   column(phases: readonly Phase[], isPipeline: boolean): readonly string[] {
     const time = (sum: number): string =>
       `${milliseconds(sum / this.#count)} ${percent(sum / this.#wall).padStart(6)}`;

@@ -18,7 +18,7 @@ export function preflightText(name: string, seen: Preflight): string {
     seen.addresses.length === 0 ? undefined : `addresses ${seen.addresses.join(', ')}`,
     seen.transport === undefined
       ? undefined
-      : `reached by ${transportText(seen.transport)}`,
+      : `reached through ${transportText(seen.transport)}`,
     ...seen.gpus.map(gpuText),
     ...seen.findings.map(
       ({ level, code, message, next }) =>
@@ -30,8 +30,8 @@ export function preflightText(name: string, seen: Preflight): string {
 }
 
 function nodeText({ node, bringsNode }: Preflight): string {
-  if (node === undefined) return 'no Node: one is brought along';
-  return `Node ${node}${bringsNode ? ', too old: a newer one is brought along' : ''}`;
+  if (node === undefined) return 'no Node: Gradwire brings its own';
+  return `Node ${node}${bringsNode ? ', too old: Gradwire brings a newer one' : ''}`;
 }
 
 function gpuText({ bus, name, memoryMiB }: GpuReport): string {

@@ -1,7 +1,7 @@
 /** On which machine each rank of a run is, in one line. */
 import type { RankProcess } from '../../shared/rank-places.ts';
 
-/** `ranks 0–1 on this-computer, 2–3 on box`; undefined where one machine has all of them. */
+/** `ranks 0–1 on this-computer, 2–3 on box`; undefined if one machine has all ranks. */
 export function describePlaces(processes: readonly RankProcess[]): string | undefined {
   const ranksOf = new Map<string, number[]>();
   for (const { rank, node } of processes.toSorted((a, b) => a.rank - b.rank)) {
@@ -12,7 +12,7 @@ export function describePlaces(processes: readonly RankProcess[]): string | unde
   return `ranks ${places.join(', ')}`;
 }
 
-/** `0–3, 5` of ascending numbers. */
+/** `0–3, 5` from ascending numbers. */
 function spans(ranks: readonly number[]): string {
   const found: [number, number][] = [];
   for (const rank of ranks) {

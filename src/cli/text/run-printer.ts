@@ -1,6 +1,6 @@
 /**
  * A run on stdout as it goes. With --json every record is one line, as it was recorded.
- * For people there is one live line on a terminal, or a line a second where there is
+ * Without --json there is one live line on a terminal, or a line per second if there is
  * none, a line for each switch and warning, and at the end where the time went.
  */
 import { backendText } from '../../shared/backend-text.ts';
@@ -33,7 +33,7 @@ export interface RunPrinter {
 /** Where it prints: stdout, and how wide it is if it is a terminal. */
 export interface Output {
   write(text: string): void;
-  /** Undefined: not a terminal. */
+  /** Undefined if not a terminal. */
   readonly columns: number | undefined;
 }
 
@@ -129,7 +129,7 @@ export class HumanPrinter implements RunPrinter {
       }
       if (last.divergence !== undefined) {
         const drift = last.divergence.toExponential(2);
-        result.push(`replicas had drifted by ${drift} when they were averaged`);
+        result.push(`replicas had drifted by ${drift} before they were averaged`);
       }
       result.push(last.consistent ? 'all replicas identical' : 'replicas differ');
     }
@@ -191,7 +191,7 @@ export class HumanPrinter implements RunPrinter {
       case 'restarted':
         this.#line(
           `── iteration ${record.iteration}: ${ranksOf(record)} ` +
-            `${record.processes.length === 1 ? 'goes' : 'go'} on from a checkpoint`,
+            `${record.processes.length === 1 ? 'resumes' : 'resume'} from a checkpoint`,
         );
         return;
       case 'thinned':

@@ -1,7 +1,7 @@
 /**
  * The app's core: what a host (window or server) puts behind its transport. One per home:
  * it holds the app lock, the store and the coordinator, answers the renderer's calls and
- * tells it what happens. Closing it leaves runs to their supervisor.
+ * reports events to it. Closing it leaves runs to their supervisor.
  */
 import os from 'node:os';
 import { toErrorData, type ErrorData } from '../../shared/errors.ts';
@@ -32,13 +32,13 @@ const DISCOVERY_MS = 1000;
 
 export interface AppCore {
   readonly api: CoreApi;
-  /** Of one page, which alone is told of them. */
+  /** Terminals of one page, which alone receives their output. */
   terminals(events: TerminalEvents): PageTerminals;
   /** Adds a listener; what it returns takes it away. */
   onEvent(listener: AppListener): () => void;
   /** Where the host can be reached, for the message a second one gets. Without a token. */
   announce(url: string): void;
-  /** Lets go of everything. Runs go on under their supervisor. */
+  /** Closes everything. Runs continue under their supervisor. */
   close(): Promise<void>;
 }
 
@@ -84,7 +84,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     events: {
       changed: (summary) => {
         outbox.changed(summary);
-        // Machines show which runs go on there, not how far they are.
+        // Machines show which runs are in progress there, not their progress.
         if (live.has(summary.id) === !hasEnded(summary.state)) return;
         if (hasEnded(summary.state)) live.delete(summary.id);
         else live.add(summary.id);

@@ -61,13 +61,13 @@ export class EventOutbox {
     this.#schedule();
   }
 
-  /** Kept until there is a page to be told. */
+  /** Kept until a page is open to receive it. */
   caughtUp(catchUp: CatchUp): void {
     if (this.#listeners.size === 0) this.#catchUps.push(catchUp);
     else this.#emit('caughtUp', catchUp);
   }
 
-  /** What nobody has been told of. */
+  /** Events that no page has received. */
   takeCatchUps(): readonly CatchUp[] {
     return this.#catchUps.splice(0);
   }
@@ -76,7 +76,7 @@ export class EventOutbox {
     this.#emit('notice', error);
   }
 
-  /** Machines have changed; `list` tells how they are when it is sent. */
+  /** Machines have changed; `list` is called when the push is sent. */
   nodesChanged(list: () => readonly NodeStatus[]): void {
     this.#nodes = list;
     this.#schedule();
@@ -86,7 +86,7 @@ export class EventOutbox {
     this.#emit('networkChanged', network);
   }
 
-  /** Data sets have changed; `list` tells how they are when it is sent. */
+  /** Data sets have changed; `list` is called when the push is sent. */
   dataSetsChanged(list: () => Promise<readonly DataSetStatus[]>): void {
     this.#dataSets = list;
     this.#schedule();

@@ -45,7 +45,7 @@ export class LinkDesk {
     };
   }
 
-  /** Tells of it where a command has measured, or the machines are others. */
+  /** Pushes changes when a command has measured, or the machines have changed. */
   look(): void {
     if (JSON.stringify(this.status().links) !== this.#shown) this.#changed();
   }
@@ -53,8 +53,8 @@ export class LinkDesk {
   /** @throws GradwireError `LINK_CHECK_BUSY` */
   measure(): Promise<void> {
     if (this.#measuring !== undefined) {
-      throw failure('LINK_CHECK_BUSY', 'the network is being measured', {
-        next: 'Wait for it, or cancel it.',
+      throw failure('LINK_CHECK_BUSY', 'the network is already being measured', {
+        next: 'Wait for it to finish, or cancel it.',
       });
     }
     this.#controller = new AbortController();

@@ -153,7 +153,7 @@ export class NodeDesk {
   }
 
   /**
-   * A step of a deployment, whoever began it; undefined: it has ended. One that a run needs
+   * A step of a deployment, started by anything; undefined when it has ended. One that a run needs
    * is shown from the moment when something is uploaded: before that it is a mere look.
    */
   progress(name: string, progress: DeployProgress | undefined): void {

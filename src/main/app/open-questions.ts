@@ -49,19 +49,19 @@ export class OpenQuestions implements SshQuestions {
   answer(id: number, answer: QuestionAnswer): void {
     const waiting = this.#waiting.get(id);
     if (waiting === undefined) {
-      throw inputError('QUESTION_GONE', 'nothing is waiting for that answer any more', {
+      throw inputError('QUESTION_GONE', 'this question is no longer open', {
         next: 'It was answered elsewhere, or the connection was closed.',
       });
     }
     if (!fits(waiting.question, answer)) {
-      throw inputError('ANSWER_INVALID', 'the answer does not fit the question', {
-        next: 'Answer every prompt of it.',
+      throw inputError('ANSWER_INVALID', 'the answer does not match the question', {
+        next: 'Answer every prompt.',
       });
     }
     waiting.answered(answer);
   }
 
-  /** Nobody is left to answer. */
+  /** No user is left to answer. */
   refuseAll(): void {
     for (const { answered } of this.#waiting.values()) answered({ type: 'refuse' });
   }

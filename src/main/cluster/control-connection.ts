@@ -107,7 +107,7 @@ export class ControlConnection {
         fail(
           failure('SUPERVISOR_TIMEOUT', `no hello within ${HELLO_DEADLINE_MS} ms`, {
             ...(place === undefined ? {} : { place }),
-            next: 'Try again; if that does not help, end the "gradwire supervisor" process.',
+            next: 'Try again. If that does not help, end the "gradwire supervisor" process.',
           }),
         );
       }, HELLO_DEADLINE_MS);
@@ -162,7 +162,7 @@ export class ControlConnection {
         reject(
           failure('SUPERVISOR_TIMEOUT', `no answer to ${method} in ${deadlineMs} ms`, {
             place: this.hello.host,
-            next: 'Is that machine overloaded? See supervisor.log in the home directory.',
+            next: 'Check that the machine is not overloaded, and read supervisor.log in the home directory.',
           }),
         );
       }, deadlineMs);
@@ -214,7 +214,7 @@ export class ControlConnection {
     } else this.#handlers.push(message);
   }
 
-  /** Whoever waits for an answer; nobody, when it comes after its deadline. */
+  /** The request that waits for an answer; none after its deadline. */
   #take(id: number): Waiting | undefined {
     const waiting = this.#waiting.get(id);
     if (waiting === undefined) return undefined;
@@ -245,7 +245,7 @@ function parseMessage(raw: unknown): z.infer<typeof envelope> {
   const issue = parsed.error.issues[0]!;
   throw failure(
     'PROTOCOL_MISMATCH',
-    `a message that this version of Gradwire does not know: ${issue.path.join('.')} ${issue.message}`,
+    `received a message unknown to this version of Gradwire: ${issue.path.join('.')} ${issue.message}`,
     { next: 'Use the same version of Gradwire on both sides.' },
   );
 }
@@ -261,7 +261,7 @@ function checkHello(message: z.infer<typeof envelope>): SupervisorHello {
       'PROTOCOL_MISMATCH',
       `the supervisor (process ${hello.pid}, version ${hello.version}) speaks protocol ` +
         `${hello.protocol}, this Gradwire ${PROTOCOL_VERSION}`,
-      { next: 'Let its runs end or stop them with its own version, then try again.' },
+      { next: 'Let its runs end, or stop them with its version, then try again.' },
     );
   }
   return hello;
@@ -279,7 +279,7 @@ function readable(entry: JournalEntry): JournalEntry {
       record: {
         ...{ type: 'notice', level: 'info', code: 'RECORD_UNKNOWN' },
         at: typeof at === 'number' ? at : Date.now(),
-        message: `a record of type "${type}" that this version of Gradwire does not know`,
+        message: `received a record of type "${type}", unknown to this version of Gradwire`,
       },
     };
   }
@@ -290,20 +290,21 @@ export function otherVersion(
   { host, version, pid }: Pick<SupervisorHello, 'host' | 'version' | 'pid'>,
   run?: string,
 ): GradwireError {
-  const why = run === undefined ? 'another app uses it' : `run ${run} goes on there`;
+  const why =
+    run === undefined ? 'another app uses it' : `run ${run} is in progress there`;
   return failure(
     'SUPERVISOR_OTHER_VERSION',
-    `the supervisor of ${host} (process ${pid}) is of version ${version}, and ${why}: ` +
+    `the supervisor on ${host} (process ${pid}) has version ${version}, and ${why}: ` +
       'its runs can only be watched and stopped',
     {
       place: host,
-      next: `Wait until its runs have ended, or use Gradwire ${version}.`,
+      next: `Wait for its runs to end, or use Gradwire ${version}.`,
     },
   );
 }
 
 function lost(reason: string): GradwireError {
   return failure('SUPERVISOR_LOST', `lost the supervisor: ${reason}`, {
-    next: 'Runs go on without it; "gradwire runs list" finds them again.',
+    next: 'Runs continue without it; "gradwire runs list" finds them again.',
   });
 }

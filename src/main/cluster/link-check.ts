@@ -3,7 +3,7 @@
  * talk as ranks of a run would, over the same transport and sealed. Pairs come one after
  * another: two at once would share a switch, or a core, and see half of it.
  *
- * A pair that cannot be measured says why, and the others go on. Where a run goes on nothing
+ * A pair that cannot be measured says why, and the others continue. While a run is in progress nothing
  * is measured unasked: it would disturb the run, and the figures would be what the run leaves.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
@@ -29,10 +29,10 @@ const CLOSE_MS = 5_000;
 const SECRET_BYTES = 32;
 
 export interface LinkCheckOptions {
-  /** Measure also where runs go on; default: such pairs are passed over. */
+  /** Also measure beside runs in progress; default: such pairs are skipped. */
   readonly whileRunning?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Of machines that have no ports of their own, which is this computer. */
+  /** Ports of machines without their own setting, which is this computer. */
   readonly ports?: PortRange | undefined;
   /** A pair is begun. */
   readonly begins?: (nodes: readonly [string, string], index: number) => void;
@@ -177,14 +177,14 @@ async function measure(
     stop.abort();
     await Promise.all(
       ends.map((node) =>
-        // One that cannot be told ends it by itself.
+        // An end that cannot be reached closes by itself.
         errorOf(node.connection?.request('closeLink', { link }, CLOSE_MS)),
       ),
     );
   }
 }
 
-/** Runs that have not ended at these machines, whoever launched them. */
+/** Runs in progress on these machines, launched from any computer. */
 async function runsAt(nodes: readonly NodeLink[]): Promise<readonly BusyRun[]> {
   const found = await Promise.all(
     nodes.map(async (node) => {
@@ -211,7 +211,7 @@ async function at<T>(node: NodeLink, work: Promise<T>): Promise<T> {
 const agentTooOld = (name: string): Error =>
   failure('AGENT_TOO_OLD', 'its agent is too old to measure links', {
     place: name,
-    next: 'It is of an older version: let its runs end, and try again.',
+    next: 'Let its runs end, then try again: Gradwire will update the agent.',
   });
 
 const UNREACHED = ['PEER_UNREACHABLE', 'PEER_TIMEOUT', 'PEER_UNAUTHENTICATED'];
@@ -233,15 +233,15 @@ function inWordsOfMachines(
       {
         place: `${a.name} – ${b.name}`,
         next:
-          'Is a firewall between them? Name another address or the ports that it lets ' +
-          'pass: gradwire nodes add --address, --ports.',
+          'Check for a firewall between them. Give another address or the ports that it ' +
+          'allows: gradwire nodes add --address, --ports.',
       },
     );
   }
   if (!LOST.includes(error.code)) return error;
   return failure(
     'LINK_LOST',
-    `the link between ${a.name} and ${b.name} broke while it was measured; ${cause}`,
+    `the link between ${a.name} and ${b.name} broke during the measurement; ${cause}`,
     { place: `${a.name} – ${b.name}`, next: 'Measure it again.' },
   );
 }
@@ -268,7 +268,7 @@ async function late(a: NodeLink, b: NodeLink, over: AbortSignal): Promise<never>
   throw failure(
     'LINK_CHECK_TIMEOUT',
     `${a.name} and ${b.name} did not finish within ${PAIR_MS / 1000} s`,
-    { next: 'Is one of them overloaded, or the link very slow? Try again.' },
+    { next: 'One of them may be overloaded, or the link very slow. Try again.' },
   );
 }
 

@@ -40,7 +40,7 @@ export interface NodeAddresses {
 }
 
 export interface ConnectOptions {
-  /** Whether a person may be asked for what is missing: not where nobody began it. */
+  /** Whether the user may be asked for secrets: only for actions that the user started. */
   readonly interactive?: boolean;
 }
 
@@ -236,7 +236,7 @@ export class NodeLink {
     const connection = await opening;
     if (this.#closed) {
       await connection.close();
-      throw failure('SUPERVISOR_LOST', 'closed while it was being connected');
+      throw failure('SUPERVISOR_LOST', 'closed while connecting');
     }
     if (this.#connection !== undefined) {
       // find and connect at the same time: the first one stays.

@@ -13,7 +13,7 @@ export interface ListeningPort {
 /** Held until it is disposed of: its streams may not last longer. */
 export interface PortForwarding extends Disposable {
   /**
-   * A port of the node's loopback; whoever connects there is given to `accept`.
+   * A port on the node's loopback; connections to it are passed to `accept`.
    * @throws GradwireError `SSH_CHANNEL_REFUSED` where the node forwards no ports
    */
   listen(accept: (stream: Duplex) => void): Promise<ListeningPort>;

@@ -34,7 +34,7 @@ export class RankTunnels implements Disposable {
   }
 
   /**
-   * Where a machine forwards no ports there is no tunnel, which is no error: ranks may not
+   * Where a machine forwards no ports there is no tunnel, which is not an error: ranks may not
    * need one.
    * @param shares the ranks of each node
    * @param addresses of all ranks, by rank

@@ -38,7 +38,7 @@ export interface RemoteNodeOptions {
   readonly reaches?: ((target: SshTarget) => void) | undefined;
   /** Default: nothing is asked. */
   readonly questions?: SshQuestions | undefined;
-  /** Steps of deployments; undefined: one has ended. */
+  /** Steps of deployments; undefined when one has ended. */
   readonly progress?:
     ((node: string, progress: DeployProgress | undefined) => void) | undefined;
 }
@@ -108,7 +108,7 @@ export class RemoteNode implements NodeAccess {
   }
 
   /**
-   * Removes all that was brought there or written since, where no run goes on.
+   * Removes everything deployed or written there, unless a run is in progress.
    * @returns other machines that share its home and keep theirs
    * @param force remove records too that no app has stored
    * @throws GradwireError `NODE_BUSY`, `RECORDS_WAITING`
@@ -123,7 +123,7 @@ export class RemoteNode implements NodeAccess {
       const going = runs.filter(({ phase }) => phase !== 'ended');
       await supervisor.close();
       if (going.length > 0) {
-        throw failure('NODE_BUSY', `run ${going[0]!.run} goes on there`, {
+        throw failure('NODE_BUSY', `run ${going[0]!.run} is in progress there`, {
           place: this.name,
           next: 'Stop it first: gradwire runs stop.',
         });
@@ -264,7 +264,7 @@ export class RemoteNode implements NodeAccess {
   #withOtherTransport(error: unknown): unknown {
     if (!(error instanceof GradwireError) || !NOT_LET_IN.has(error.code)) return error;
     const next =
-      `${error.next ?? ''} Where it takes Kerberos, a certificate or a security key: ` +
+      `${error.next ?? ''} If it needs Kerberos, a certificate or a security key: ` +
       `gradwire nodes edit ${this.name} --transport system.`;
     return new GradwireError(
       { ...error.toData(), next: next.trim() },
@@ -274,7 +274,7 @@ export class RemoteNode implements NodeAccess {
 }
 
 /**
- * Reads up to the line with the marker; what comes behind it stays to be read.
+ * Reads up to the line with the marker; what follows it stays unread.
  * @returns false where the command says that no supervisor runs
  * @throws GradwireError `ATTACH_FAILED`
  */
@@ -299,7 +299,7 @@ async function skipTo(
   }
 }
 
-/** False where the stream ends first. Its other listeners stay: it has some of its own. */
+/** False if the stream ends first. Its other listeners stay. */
 function readUpTo(
   wanted: Buffer,
   stream: RemoteStream,
@@ -335,7 +335,7 @@ function readUpTo(
           return;
         }
         if (seen.length > MOST_NOISE_BYTES) {
-          fail(attachFailed(node, 'its login shell prints without end'));
+          fail(attachFailed(node, 'its login shell does not stop printing'));
           return;
         }
       }
@@ -348,7 +348,7 @@ function attachFailed(node: string, reason: string): GradwireError {
   return failure('ATTACH_FAILED', `the agent did not answer: ${reason}`, {
     place: node,
     next:
-      `Look at ~/${BASE}/nodes/…/supervisor.log there. If the agent is damaged, deploy ` +
-      `it anew: gradwire nodes deploy ${node}.`,
+      `Read ~/${BASE}/nodes/…/supervisor.log there. If the agent is damaged, deploy it ` +
+      `again: gradwire nodes deploy ${node}.`,
   });
 }

@@ -1,6 +1,6 @@
 /**
  * The supervisor of this computer: connect to the one that listens, or start one. It is
- * detached, with a log file for its output, so that it outlives whoever started it; it
+ * detached, with a log file for its output, so that it outlives its starter; it
  * ends by itself when it has neither a client nor a live run.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -32,7 +32,7 @@ export async function connectSupervisor(
   try {
     return await ControlConnection.open(socket, handlers);
   } catch (error) {
-    // It was on its way out: to whoever asks, none listens.
+    // It was shutting down and no longer listens.
     if (error instanceof GradwireError && error.code === 'SUPERVISOR_LOST') {
       return undefined;
     }
@@ -87,13 +87,13 @@ function dial(path: string): Promise<net.Socket | undefined> {
       resolve(socket);
     });
     socket.once('error', (cause: NodeJS.ErrnoException) => {
-      // No socket, or one that a dead supervisor left behind.
+      // No socket, or one left by a dead supervisor.
       if (cause.code === 'ENOENT' || cause.code === 'ECONNREFUSED') resolve(undefined);
       else {
         reject(
           failure('SUPERVISOR_UNREACHABLE', `cannot connect: ${cause.message}`, {
             place: path,
-            next: 'Check that the home directory is yours to read and write.',
+            next: 'Check that you may read and write the home directory.',
           }),
         );
       }
@@ -133,7 +133,8 @@ function watchExit(child: ChildProcess): {
       resolve();
     });
     child.once('exit', (code, signal) => {
-      reason = signal === null ? `it ended with code ${code}` : `it ended by ${signal}`;
+      reason =
+        signal === null ? `it ended with code ${code}` : `it was ended by ${signal}`;
       resolve();
     });
   });

@@ -171,7 +171,7 @@ class MirrorDownload {
         received += chunk.byteLength;
         if (received > bytes) {
           await handle.truncate(0);
-          throw new Refused(`more than the ${bytes} bytes of the file`);
+          throw new Refused(`the server sends more than the file’s ${bytes} bytes`);
         }
         await write(handle, this.#part, chunk);
         arrived(received, chunk.byteLength);
@@ -179,7 +179,7 @@ class MirrorDownload {
       if (received < bytes) throw new Broken(`only ${received} of ${bytes} bytes`);
     } catch (error) {
       signal.throwIfAborted();
-      if (silence.signal.aborted) throw new Broken('the server fell silent');
+      if (silence.signal.aborted) throw new Broken('the server stopped sending');
       throw asRefusal(error);
     } finally {
       silence.end();
@@ -212,16 +212,16 @@ class MirrorDownload {
     if (status === 416 && from > 0) return new RangeRefused(said);
     if (status !== 200 && status !== 206) return new Refused(said);
     if (headers.has('content-encoding')) {
-      return new Refused('the server packs what it sends, and the file with it');
+      return new Refused('the server compresses the response, which changes the file');
     }
     if (status === 206) {
       const range = headers.get('content-range') ?? '';
       if (range.startsWith(`bytes ${from}-`)) return undefined;
-      return new RangeRefused('the server answers with another range');
+      return new RangeRefused('the server answered with a different range');
     }
     const length = headers.get('content-length');
     const isOther = length === null ? isPage(headers) && from > 0 : +length !== bytes;
-    return isOther ? new Refused('another file, not the published one') : undefined;
+    return isOther ? new Refused('a different file, not the published one') : undefined;
   }
 }
 

@@ -39,7 +39,7 @@ export function publicSet(id: string): PublicSet {
   const set = publicSets.find((one) => one.id === id);
   if (set !== undefined) return set;
   const known = publicSets.map((one) => one.id).join(', ');
-  throw inputError('DATA_SET_UNKNOWN', `there is no data set "${id}" to be fetched`, {
+  throw inputError('DATA_SET_UNKNOWN', `there is no public data set "${id}"`, {
     ...{ place: 'data', next: `Choose one of ${known}.` },
   });
 }
@@ -88,9 +88,13 @@ async function fetchLocked(
   const file = path.join(directory, '.gradwire-fetch.lock');
   const lock = lockOf(file);
   if (lock === undefined) {
-    throw failure('FETCH_UNDER_WAY', `${set.id} is being fetched to ${directory}`, {
-      ...{ place: directory, next: 'Wait for it to end, or end it.' },
-    });
+    throw failure(
+      'FETCH_UNDER_WAY',
+      `${set.id} is already being fetched to ${directory}`,
+      {
+        ...{ place: directory, next: 'Wait for it to finish, or stop it.' },
+      },
+    );
   }
   try {
     return await fetchInto(set, directory, options);
@@ -201,7 +205,7 @@ async function isThere(
   if (status === undefined) return false;
   if (status.size === file.bytes && (await sha256Of(place, signal)) === file.sha256)
     return true;
-  throw inputError('DATA_FILE_DIFFERS', `${place} is not the file that was published`, {
+  throw inputError('DATA_FILE_DIFFERS', `${place} differs from the published file`, {
     ...{
       place,
       next: 'Move it away and fetch again, or fetch to another directory (--to).',
@@ -230,12 +234,12 @@ async function requireSpace(
   if (free >= bytes) return;
   throw failure(
     'DISK_FULL',
-    `${directory} has ${formatBytes(free)} free, the set needs ${formatBytes(bytes)}`,
+    `${directory} has ${formatBytes(free)} free; the data set needs ${formatBytes(bytes)}`,
     { place: directory, next: 'Free some space there.' },
   );
 }
 
-/** Whoever is offline is told what to put where. */
+/** Tells users without a network which files to put where. */
 function fetchFailed(
   set: PublicSet,
   directory: string,
@@ -249,7 +253,7 @@ function fetchFailed(
     next:
       'Fetch it again to resume. Or download ' +
       `${names.join(', ')} yourself into ${directory}: ` +
-      `${names.length > 1 ? 'they are' : 'it is'} checked there. Another mirror: ` +
+      `${names.length > 1 ? 'they are' : 'it is'} checked there. For another mirror: ` +
       `gradwire data fetch ${set.id} --from URL.`,
   });
 }

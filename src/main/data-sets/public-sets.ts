@@ -4,7 +4,7 @@
  * came from. A new one is one entry.
  */
 
-/** A file as it is published. */
+/** A published file. */
 export interface PublicFile {
   readonly name: string;
   readonly bytes: number;
@@ -17,7 +17,7 @@ export interface PublicSet {
   readonly title: string;
   /** Whose it is, and under which terms, as they put it. */
   readonly source: string;
-  /** What a run on it has in its spec, but for the path. */
+  /** What a run on it has in its spec, except for the path. */
   readonly workload: { readonly dataset: string; readonly model: string };
   /** What of the set's directory `workload.data` names; default: the directory. */
   readonly data?: string | undefined;
@@ -25,7 +25,7 @@ export interface PublicSet {
   readonly mirrors: readonly string[];
   /** What training reads. */
   readonly files: readonly PublicFile[];
-  /** A gzipped tar that brings the files instead, and the folder in it where they lie. */
+  /** A gzipped tar with the files instead, and the folder in it that contains them. */
   readonly archive?: (PublicFile & { readonly folder: string }) | undefined;
 }
 
@@ -69,7 +69,7 @@ export const publicSets: readonly PublicSet[] = [
   },
   {
     id: 'fashion-mnist',
-    title: 'Fashion-MNIST: pictures of clothes, in the files of MNIST',
+    title: 'Fashion-MNIST: pictures of clothes, in MNIST’s format',
     source: 'Zalando Research; MIT licence',
     workload: { dataset: 'mnist', model: 'fnn3' },
     mirrors: [
@@ -140,7 +140,7 @@ export const publicSets: readonly PublicSet[] = [
   },
   {
     id: 'tiny-shakespeare',
-    title: 'Tiny Shakespeare: scenes of his plays',
+    title: 'Tiny Shakespeare: scenes from his plays',
     source: 'A. Karpathy, char-rnn; the text is in the public domain',
     workload: { dataset: 'text-characters', model: 'transformer-small' },
     data: 'input.txt',

@@ -10,7 +10,7 @@ import { extract } from 'tar-stream';
 import type { PublicFile } from './public-sets.ts';
 
 /**
- * @param folder where the files lie in the archive
+ * @param folder where the files are in the archive
  * @param directory where they are to be; they get their names when their SHA-256 is right
  * @returns those that were not in it as they should be
  */

@@ -34,7 +34,7 @@ import { agentFiles, runtimeFiles, type PackageFile } from './package-files.ts';
 import { platformOf, platformUnsupported, preflight } from './preflight.ts';
 
 export interface DeployOptions {
-  /** Read what is there, every file of it, and bring what is damaged anew. */
+  /** Read every deployed file, and deploy damaged packages again. */
   readonly verify?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly progress?: ((progress: DeployProgress) => void) | undefined;
@@ -156,7 +156,7 @@ async function wholeOf(
   const script = `cd "$HOME" && printf %s "$sums" | "$node" -e "$compare"`;
   const { code, stdout } = await runScript(connection, script, {
     variables: { sums: sums.join('\n'), node, compare: COMPARE },
-    name: 'the look at the agent',
+    name: 'the inspection of the agent',
     signal,
   });
   if (code !== 0) return [];
@@ -209,7 +209,7 @@ async function upload(
   try {
     await step(
       connection,
-      'making room',
+      'preparing the upload',
       `umask 077; mkdir -p "$HOME/${BASE}/incoming"`,
       {
         signal,
@@ -278,7 +278,7 @@ async function step(
   if (code === 9) {
     throw failure(
       'UPLOAD_DAMAGED',
-      `what arrived is not what was sent: its SHA-256 is ${stdout.trim()}`,
+      `the upload was corrupted: its SHA-256 is ${stdout.trim()}`,
       { place: placeOf(connection.target), next: 'Try again.' },
     );
   }
@@ -309,7 +309,7 @@ async function removeIncoming(
       `cd "$HOME/${BASE}/incoming" && rm -rf "$name" "$name.tar.gz"`,
       {
         variables: { name },
-        name: 'clearing up',
+        name: 'cleaning up',
       },
     );
   } catch (error) {

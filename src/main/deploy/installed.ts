@@ -17,7 +17,7 @@ export interface Installed {
   readonly machine: string;
   /** Version of the Node on the PATH: `v24.1.0`. */
   readonly node?: string | undefined;
-  /** Hashes of what lies there whole, the newest first. */
+  /** Hashes of complete packages, the newest first. */
   readonly agents: readonly string[];
   readonly runtimes: readonly string[];
   readonly connection?: ConnectionEnds | undefined;
@@ -52,7 +52,7 @@ export async function findInstalled(
   signal?: AbortSignal,
 ): Promise<Installed> {
   const { stdout } = await runScript(connection, SCRIPT, {
-    name: 'the look for the agent',
+    name: 'the search for the agent',
     signal,
   });
   const all = (key: string): readonly string[] =>
@@ -77,7 +77,7 @@ export async function findInstalled(
 export const isNodeFit = (version: string | undefined): boolean =>
   Number(/^v(\d+)\./.exec(version ?? '')?.[1] ?? 0) >= REQUIRED_NODE;
 
-/** The agent that was brought there last, whichever version it is; undefined: none. */
+/** The agent that was deployed last, of any version; undefined if there is none. */
 export function newestAgent(installed: Installed): Agent | undefined {
   const { agents, runtimes, node, connection } = installed;
   const [agent] = agents;

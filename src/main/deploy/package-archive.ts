@@ -87,7 +87,7 @@ async function packOnce(
   return { ...made, kind, file };
 }
 
-/** Of names, sizes and times: as long as it is the same nothing has to be read again. */
+/** A stamp of names, sizes and times: while it is unchanged nothing is read again. */
 async function stampOf(files: readonly PackageFile[]): Promise<string> {
   const hash = createHash('sha256');
   for (const { name, source } of files) {
@@ -101,7 +101,7 @@ async function readNote(file: string): Promise<z.infer<typeof noteSchema> | unde
   try {
     return noteSchema.parse(JSON.parse(await readFile(file, 'utf8')));
   } catch {
-    return undefined; // missing or damaged: it is made anew
+    return undefined; // missing or damaged: it is made again
   }
 }
 

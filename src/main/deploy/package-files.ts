@@ -11,7 +11,7 @@ import { sha256Of } from '../home/file-hash.ts';
 import { agentBundle } from '../home/installation.ts';
 
 export interface PackageFile {
-  /** Where it lies in the package, with `/`. */
+  /** Where it is in the package, with `/`. */
   readonly name: string;
   readonly source: string;
   readonly executable: boolean;
@@ -46,7 +46,7 @@ export function runtimeFiles({ os, architecture }: Platform): readonly PackageFi
   if (source === undefined || !existsSync(source)) {
     throw failure(
       'NODE_MISSING',
-      `this installation has no Node to bring to a machine of ${os}-${architecture}`,
+      `this installation has no Node for ${os}-${architecture} to deploy`,
       {
         next: `Install Node 24 there and put it on the PATH, or: npm install --no-save node-${os}-${architecture}`,
       },

@@ -9,7 +9,7 @@ import type { Finding, GpuReport, Preflight } from '../../shared/preflight.ts';
 import { connectionEnds, isNodeFit } from './installed.ts';
 import { vulkanLoader, type Platform } from './package-files.ts';
 
-/** The agent, the runtime and their archives, unpacked beside one another. */
+/** The agent, the runtime and their archives, unpacked beside each other. */
 const NEEDED_MIB = 400;
 const NEEDED_INODES = 500;
 const CLOCK_SECONDS = 5;
@@ -152,7 +152,7 @@ export function platformUnsupported({
   return {
     level: 'error',
     code: 'PLATFORM_UNSUPPORTED',
-    message: `nothing is built for ${system} on ${machine}`,
+    message: `Gradwire has no build for ${system} on ${machine}`,
     next: 'Use a machine with Linux on x86_64 or aarch64.',
   };
 }
@@ -194,24 +194,24 @@ function findingsOf(
   else if (seen.libc === 'musl') {
     error(
       'LIBC_UNSUPPORTED',
-      'it has musl; Node here is built for glibc',
+      'the machine uses musl, but Gradwire’s Node needs glibc',
       'Use another machine.',
     );
   }
   if (readOnly) {
     error(
       'HOME_READ_ONLY',
-      `${seen.home} cannot be written`,
-      'Use an account whose home can be written.',
+      `${seen.home} is not writable`,
+      'Use an account with a writable home.',
     );
   }
   if (seen.noexec) {
-    error('HOME_NOEXEC', `${seen.home} is mounted noexec: nothing can run from it`);
+    error('HOME_NOEXEC', `${seen.home} is mounted noexec: programs cannot run from it`);
   }
   if (seen.freeMiB !== undefined && seen.freeMiB < NEEDED_MIB) {
     error(
       'DISK_FULL',
-      `${seen.freeMiB} MiB are free in ${seen.home}, of ${NEEDED_MIB} that are needed`,
+      `${seen.home} has ${seen.freeMiB} MiB free but needs ${NEEDED_MIB}`,
       'Free some space there.',
     );
   }
@@ -221,12 +221,15 @@ function findingsOf(
     seen.freeInodes > 0 &&
     seen.freeInodes < NEEDED_INODES
   ) {
-    error('INODES_EXHAUSTED', `${seen.freeInodes} files more fit into ${seen.home}`);
+    error(
+      'INODES_EXHAUSTED',
+      `${seen.home} has room for only ${seen.freeInodes} more files (inodes)`,
+    );
   }
   for (const program of seen.missing) {
     error(
       'PROGRAM_MISSING',
-      `there is no ${program} on the PATH`,
+      `${program} is not on the PATH`,
       `Have ${program} installed.`,
     );
   }
@@ -235,22 +238,22 @@ function findingsOf(
     warn(
       'CLOCK_OFFSET',
       `its clock is ${Math.abs(seen.clockOffsetSeconds)} s ${way} this computer's`,
-      'Times of its records are its own.',
+      'Its records will carry its own times.',
     );
   }
   for (const { bus, name, othersProcesses = 0 } of seen.gpus) {
     if (othersProcesses > 0) {
       warn(
         'GPU_IN_USE',
-        `${othersProcesses} processes of others compute on ${name} (${bus ?? 'bus unknown'})`,
+        `${othersProcesses} processes of other users run on ${name} (${bus ?? 'bus unknown'})`,
       );
     }
   }
   if (seen.gpus.length > 0 && !seen.vulkan && !seen.bringsVulkan) {
     warn(
       'VULKAN_MISSING',
-      'it has a GPU and no Vulkan loader: ranks compute on the CPU',
-      'Install libvulkan1 there, or on this computer: deploying brings it along.',
+      'the machine has a GPU but no Vulkan loader: ranks will compute on the CPU',
+      'Install libvulkan1 there, or on this computer, from where Gradwire deploys it.',
     );
   }
   return findings;

@@ -41,16 +41,12 @@ export async function uninstall(
   });
   if (code === 5) {
     const [run = ''] = stdout.trim().split('\n');
-    throw failure(
-      'RECORDS_WAITING',
-      `records of run ${run} there are stored nowhere else`,
-      {
-        place: placeOf(connection.target),
-        next:
-          `Fetch them with: gradwire runs attach ${run} (on the computer that launched it). ` +
-          'Or give them up: gradwire nodes uninstall --force.',
-      },
-    );
+    throw failure('RECORDS_WAITING', `records of run ${run} exist only there`, {
+      place: placeOf(connection.target),
+      next:
+        `Fetch them with: gradwire runs attach ${run} (on the computer that launched it). ` +
+        'Or delete them: gradwire nodes uninstall --force.',
+    });
   }
   if (code === 3) {
     throw failure(
@@ -58,7 +54,7 @@ export async function uninstall(
       'another app is already connected to the supervisor there',
       {
         place: placeOf(connection.target),
-        next: 'Close that app, or wait until it is done with the machine; then try again.',
+        next: 'Close that app, or wait until it has finished with the machine, then try again.',
       },
     );
   }

@@ -1,6 +1,6 @@
 /**
  * The desktop host: Electron's life cycle around the app's core. One instance per home;
- * the core and its lock are closed before the process ends, runs go on.
+ * the core and its lock are closed before the process ends, runs continue.
  */
 import {
   app,

@@ -1,6 +1,6 @@
 /**
- * What this process tells the one that started it (`gradwire start`): that the window is
- * there, or what the app failed on. Started from an icon there is nobody to tell, and
+ * Messages from this process to its starter (`gradwire start`): that the window is
+ * open, or why the app failed. If it was started from an icon there is no starter, and
  * the user gets a dialog instead.
  */
 import { dialog } from 'electron';
@@ -14,7 +14,7 @@ export async function tellFailed(error: ErrorData): Promise<void> {
   if (!(await tell(error))) dialog.showErrorBox('Gradwire', formatError(error));
 }
 
-/** False if there is nobody to tell. Resolves when the message is on its way. */
+/** False if there is no starter. Resolves when the message has been sent. */
 function tell(message: 'window' | ErrorData): Promise<boolean> {
   return new Promise((resolve) => {
     if (process.send === undefined) return resolve(false);

@@ -24,7 +24,7 @@ export type WindowState = z.infer<typeof stateSchema>;
 
 export const DEFAULT_SIZE = { width: 1440, height: 900 } as const;
 
-/** How much of the window's top edge must lie on a display, to take hold of it. */
+/** How much of the window's top edge must be on a display, to take hold of it. */
 const GRIP = { width: 100, height: 32 } as const;
 
 /** The state to restore, or undefined to start afresh. */

@@ -75,9 +75,9 @@ function alreadyRunning(home: Home): Error {
   const where = holder?.url === undefined ? '' : ` at ${holder.url}`;
   return failure(
     'APP_ALREADY_RUNNING',
-    `Gradwire already runs on ${home.directory}${who}${where}`,
+    `Gradwire is already running on ${home.directory}${who}${where}`,
     {
-      next: 'Use that one or end it; GRADWIRE_HOME=DIRECTORY gives a second one a home of its own.',
+      next: 'Use or end that instance, or give this one its own home with GRADWIRE_HOME=DIRECTORY.',
     },
   );
 }

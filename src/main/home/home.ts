@@ -1,6 +1,6 @@
 /**
  * The home directory: everything that Gradwire keeps on this computer. It is private to
- * the user (mode 0700) because whoever can open its socket can start processes.
+ * the user (mode 0700) because any process that can open its socket can start processes.
  *
  *   gradwire.db      runs and their records (SQLite)
  *   runs/            journals, owned by the supervisor
@@ -113,9 +113,13 @@ async function checkOwner(directory: string): Promise<void> {
   const entry = await lstat(directory);
   const mine = process.getuid === undefined || entry.uid === process.getuid();
   if (!entry.isDirectory() || !mine || (entry.mode & 0o077) !== 0) {
-    throw failure('HOME_UNUSABLE', `${directory} is not a private directory of yours`, {
-      next: 'Remove it, or set GRADWIRE_HOME to a shorter path.',
-    });
+    throw failure(
+      'HOME_UNUSABLE',
+      `${directory} is not a private directory that you own`,
+      {
+        next: 'Remove it, or set GRADWIRE_HOME to a shorter path.',
+      },
+    );
   }
 }
 

@@ -21,7 +21,7 @@ export function nodeBinary(
   if (installed !== undefined) return installed;
   throw failure(
     'NODE_MISSING',
-    `npm installed no Node ${REQUIRED_MAJOR} for ${process.platform}-${process.arch}`,
+    `npm did not install Node ${REQUIRED_MAJOR} for ${process.platform}-${process.arch}`,
     { next: `Install Node ${REQUIRED_MAJOR} or newer and start Gradwire with it.` },
   );
 }

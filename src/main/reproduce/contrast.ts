@@ -27,7 +27,7 @@ export function contrast(a: readonly number[], b: readonly number[]): Contrast {
   return { effect, spread, a: !clear ? 'unclear' : effect > 0 ? 'above' : 'below' };
 }
 
-/** That a is not above b: what cannot be told apart is not. */
+/** Whether a is not above b; values that cannot be told apart are not above each other. */
 export function notAbove(a: readonly number[], b: readonly number[]): Outcome {
   return contrast(a, b).a === 'above' ? 'fails' : 'holds';
 }

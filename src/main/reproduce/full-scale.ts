@@ -47,9 +47,13 @@ export function atFullScale(
   const { full, id } = figure;
   if (full === undefined) {
     const ids = others.filter((other) => other.full !== undefined).map((one) => one.id);
-    throw inputError('FULL_SCALE_MISSING', `${id} is repeated at laptop scale alone`, {
-      next: `Leave out --full, or take one of: ${ids.join(', ')}.`,
-    });
+    throw inputError(
+      'FULL_SCALE_MISSING',
+      `${id} can only be reproduced at laptop scale`,
+      {
+        next: `Remove --full, or choose one of: ${ids.join(', ')}.`,
+      },
+    );
   }
   if (full.data !== undefined && data === undefined) {
     const { from, name } = full.data;
@@ -74,10 +78,10 @@ export function atFullScale(
   if (processors !== undefined && processors < ranks) {
     throw inputError(
       'WORLD_TOO_SMALL',
-      `${id} at full scale has ${ranks} ranks, the machines ${processors} ${processors === 1 ? 'processor' : 'processors'}`,
+      `${id} at full scale has ${ranks} ranks, but the machines have ${processors} ${processors === 1 ? 'processor' : 'processors'}`,
       {
         place: `--nodes ${nodes.join(',')}`,
-        next: `Name machines that have ${ranks} together, or leave out --full.`,
+        next: `Name machines with ${ranks} processors in total, or remove --full.`,
       },
     );
   }

@@ -131,7 +131,7 @@ export function parseResult(source: string, place: string): Result {
   const where = issue!.path.join('.');
   throw inputError(
     'RESULT_INVALID',
-    `this is no result of gradwire reproduce: ${where === '' ? '' : `"${where}": `}${plainIssue(issue!)}`,
+    `this is not a result of gradwire reproduce: ${where === '' ? '' : `"${where}": `}${plainIssue(issue!)}`,
     { place, next },
   );
 }

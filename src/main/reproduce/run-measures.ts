@@ -34,7 +34,7 @@ export function settled(
 
 /**
  * Milliseconds that each iteration from one on took in some phases, of the rank on which they
- * took least: the one that arrived last, which waited for nobody.
+ * took least: the one that arrived last, which did not wait.
  * @throws GradwireError `MEASURE_MISSING`
  */
 export function leastTimes(
@@ -77,7 +77,7 @@ export function rankMeans(
 
 /**
  * Milliseconds of some phases together: the median of iterations from one on, each by the rank
- * that spent the least, which came last and waited for nobody.
+ * that spent the least, which arrived last and did not wait.
  * @throws GradwireError `MEASURE_MISSING`
  */
 export function timeOfLastRank(
@@ -155,7 +155,7 @@ export const timeOf = (iteration: IterationRecord, phases: readonly Phase[]): nu
 
 /**
  * Milliseconds that an iteration's reduction takes: the median over the iterations from one on,
- * each of the rank that arrived last, which waits for nobody.
+ * each of the rank that arrived last, which does not wait.
  * @throws GradwireError `MEASURE_MISSING`
  */
 export const reductionTime = (records: readonly RunRecord[], from: number): number =>

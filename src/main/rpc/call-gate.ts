@@ -40,7 +40,7 @@ export function unknownCall(name: string): GradwireError {
     place: 'rpc',
     next:
       suggestion === undefined
-        ? 'Reload the page, so that it has the version of its host.'
+        ? 'Reload the page so that its version matches Gradwire’s.'
         : `Did you mean "${suggestion}"?`,
   });
 }

@@ -2,7 +2,7 @@
  * Flow control of pushes to one renderer. A renderer answers every push it has taken;
  * what it has not answered is in flight, counted in records (one record is about half a
  * kilobyte of JSON, so the limit is about 8 MiB). Beyond the limit pushes are left out,
- * and when everything in flight has been answered the renderer is told, once, to read
+ * and when everything in flight has been answered the renderer is asked once to read
  * again what it shows. So memory is bounded, whatever the renderer does, and nothing is
  * lost for good: the store has all of it.
  */

@@ -26,7 +26,7 @@ export interface SessionTerminals {
 /** What RPC needs of the core. */
 export interface ServedCore {
   readonly api: CoreApi;
-  /** For one session; its terminals tell nobody else. */
+  /** For one session, which alone receives the output of its terminals. */
   terminals(events: TerminalEvents): SessionTerminals;
   onEvent(
     listener: <E extends keyof AppEvents>(

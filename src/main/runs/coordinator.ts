@@ -59,7 +59,7 @@ export interface CoordinatorOptions {
   readonly events: CoordinatorEvents;
   /** `all`: follow every run that a supervisor has. `own`: those asked for. */
   readonly scope: 'all' | 'own';
-  /** What was measured of the network, read anew for every run; default: nothing. */
+  /** The measured network, read again for every run; default: none. */
   readonly networkProfile?: () => Promise<NetworkProfile | undefined>;
 }
 
@@ -336,7 +336,7 @@ export class RunCoordinator {
   }
 
   /**
-   * Follows a run that is going on, until it ends; of one that has ended, reads what is
+   * Follows a live run until it ends; for one that has ended, reads what is
    * missing.
    */
   async follow(id: string, { keep = true } = {}): Promise<void> {
@@ -348,7 +348,7 @@ export class RunCoordinator {
           await this.collect(node);
         } catch (error) {
           if (!(error instanceof GradwireError)) throw error;
-          // What is stored of it can be shown all the same.
+          // What is stored of it can still be shown.
           this.#events.outOfReach(node, error.toData());
         }
       }
@@ -379,7 +379,7 @@ export class RunCoordinator {
     // It has ended in between, and another process has stored its end.
     if (run === undefined) this.#changed(this.#store.summary(id));
     else if (isBeingLaunched(run)) {
-      throw failure('RUN_STARTING', `run ${id} has not begun yet`, {
+      throw failure('RUN_STARTING', `run ${id} has not started yet`, {
         next: 'Try again in a moment.',
       });
     } else this.#recovery.lose(id);
@@ -399,7 +399,7 @@ export class RunCoordinator {
   }
 
   /**
-   * Finds what happened while nobody followed: runs that have not ended in the store are
+   * Catches up with runs that were not followed: runs that have not ended in the store are
    * followed again, or failed where the supervisor does not know them; runs that only
    * the supervisor knows are taken in. Resolves when all journals have been caught up.
    * Where nothing is open and no supervisor runs, none is started.
@@ -417,13 +417,13 @@ export class RunCoordinator {
     return this.#recovery.discover(isRepeated);
   }
 
-  /** Whether this computer's supervisor, where it is connected, has a run that goes on. */
+  /** Whether this computer's supervisor, where it is connected, has a run in progress. */
   async hasLiveRuns(): Promise<boolean> {
     const reply = await this.#nodes.lead.connection?.request('runs', {});
     return reply?.runs.some(({ phase }) => phase !== 'ended') ?? false;
   }
 
-  /** Stores what has arrived and lets go of the supervisors. Runs go on. */
+  /** Stores what has arrived and disconnects from the supervisors. Runs continue. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#endings.close();
@@ -473,7 +473,7 @@ export class RunCoordinator {
     this.#tunnels.note(summary);
   }
 
-  /** This computer's supervisor is always to be had: that it is not is trouble. */
+  /** This computer's supervisor should always be reachable: otherwise report trouble. */
   #linkTrouble(link: NodeLink, error: ErrorData): void {
     if (this.#closed) return;
     if (link === this.#nodes.lead) this.#events.notice(error);
@@ -485,13 +485,13 @@ export class RunCoordinator {
   }
 }
 
-/** @throws GradwireError `SLURM_NOT_ALONE`: its nodes are known only when Slurm allots them */
+/** @throws GradwireError `SLURM_NOT_ALONE`: its nodes are known only when Slurm allocates them */
 function assertAlone(links: readonly NodeLink[]): void {
   const cluster = links.find(({ slurm }) => slurm !== undefined);
   if (cluster === undefined || links.length === 1) return;
   throw inputError(
     'SLURM_NOT_ALONE',
     `"${cluster.name}" is a Slurm cluster, which cannot share a run with other machines`,
-    { place: 'world.nodes', next: `Name ${cluster.name} alone, or leave it out.` },
+    { place: 'world.nodes', next: `Name only ${cluster.name}, or remove it.` },
   );
 }

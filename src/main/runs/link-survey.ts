@@ -4,7 +4,7 @@ import { checkLinks, type LinkCheckOptions } from '../cluster/link-check.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import type { LinkTable } from '../store/link-table.ts';
 
-/** What came of each pair, as it comes; what was measured beside a run is not kept. */
+/** The outcome of each pair, as it arrives; measurements beside a run are not stored. */
 export async function* surveyLinks(
   table: LinkTable,
   nodes: readonly NodeLink[],

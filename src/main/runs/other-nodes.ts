@@ -1,14 +1,14 @@
 /**
- * What the nodes of a run must hear of one another. Every rank must know of a switch before
+ * What the nodes of a run must hear of each other. Every rank must know of a switch before
  * it takes effect: the leading node plans it, the others adopt it, at once or when they are
- * connected again. And where one node has failed, ranks on the others wait for nobody.
+ * connected again. And when one node has failed, ranks on the others stop waiting.
  */
 import { GradwireError, type ErrorData } from '../../shared/errors.ts';
 import type { PlanSwitch } from '../../shared/exchange-plan.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 
 /**
- * Tells a switch to nodes; one that does not hear of it now does by `relayMissed`.
+ * Relays a switch to nodes; `relayMissed` reaches those that miss it now.
  * @returns those that did not, and why
  */
 export async function relaySwitch(

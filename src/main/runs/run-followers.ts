@@ -22,7 +22,7 @@ interface Follower {
   target: number;
   readonly caughtUp: PromiseWithResolvers<void>;
   isCaughtUp: boolean;
-  /** Stored until then, and told to be missing. */
+  /** Records stored so far, and those reported missing. */
   records: number;
   missing: number;
 }
@@ -30,9 +30,9 @@ interface Follower {
 export interface FollowerEvents {
   /** Entries have been committed; the summary is as they leave it. */
   stored(summary: RunSummary, entries: readonly JournalEntry[]): void;
-  /** A record of a run that may still go on could not be stored. */
+  /** A record of a run that may still continue could not be stored. */
   refused(summary: RunSummary): void;
-  /** Much has been read that was recorded while nobody followed. */
+  /** Many records were read that were made while the run was not followed. */
   caughtUp(catchUp: CatchUp): void;
   trouble(error: unknown): void;
 }
@@ -42,7 +42,7 @@ export class RunFollowers {
   readonly #events: FollowerEvents;
   /** By run and node. */
   readonly #followers = new Map<string, Map<string, Follower>>();
-  /** The last of a run's own sequences that was told, whether or not it is followed now. */
+  /** The last sequence of a run that was passed on, whether or not it is followed now. */
   readonly #seen = new Map<string, number>();
   readonly #retries = new Set<NodeJS.Timeout>();
   #closed = false;
@@ -97,7 +97,7 @@ export class RunFollowers {
     }
   }
 
-  /** Tells what another process has stored of a run since it was last heard of here. */
+  /** Passes on what another process has stored of a run since the last time. */
   tellRest(id: string): void {
     for (;;) {
       const summary = this.#store.summary(id);
@@ -186,7 +186,7 @@ export class RunFollowers {
           const { summary, entries, refusal } = batch!;
           this.acknowledge(link, id, last);
           this.#noteProgress(id, follower);
-          // Of a run that has ended a node that was away may have more to tell.
+          // A node that was away may have more records of an ended run.
           if (hasEnded(summary.state) && !this.#isOpen(id, link)) this.drop(id, link);
           this.#tell(id, { summary, entries });
           if (refusal !== undefined && !hasEnded(summary.state)) {
@@ -247,7 +247,7 @@ export class RunFollowers {
   }
 }
 
-/** Records that are told to be missing of a node's journal. */
+/** Records of a node's journal that are reported missing. */
 const missingOf = (node: string, entries: readonly JournalEntry[]): number =>
   entries
     .map(({ record }) => record)

@@ -1,5 +1,5 @@
 /**
- * A run's id: eight letters and digits that cannot be mistaken for one another when read
+ * A run's id: eight letters and digits that cannot be mistaken for each other when read
  * aloud or typed (Crockford's base 32), 40 random bits. Any beginning that is unique
  * names the run on the command line.
  */

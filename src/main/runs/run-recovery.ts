@@ -1,5 +1,5 @@
 /**
- * Runs that went on while nobody followed them: after a start, after a connection was lost,
+ * Runs that continued without being followed: after a start, after a connection was lost,
  * and where another process launched them. What the store has not seen end is followed
  * again, or failed where no supervisor knows it.
  */
@@ -28,7 +28,7 @@ export interface RecoveryOptions {
   changed(summary: RunSummary): void;
   trouble(error: unknown): void;
   linkTrouble(link: NodeLink, error: ErrorData): void;
-  /** A followed run is to go on from a checkpoint. */
+  /** A followed run is to resume from a checkpoint. */
   interrupted(run: string): void;
 }
 
@@ -168,7 +168,7 @@ export class RunRecovery {
         await relayMissed(this.#nodes.of(this.#store.spec(run)), run);
       if (phase === 'interrupted') this.#options.interrupted(run);
     } else if (phase === 'ended' && (isOver || stored >= lastSequence)) {
-      // Without an acknowledgement the journal would stay for ever.
+      // Without an acknowledgement the journal would stay forever.
       this.#followers.acknowledge(link, run, lastSequence);
     }
   }
@@ -189,7 +189,7 @@ export class RunRecovery {
         await this.takeIn(link, run);
       } catch (error) {
         if (link.connection === undefined) throw error;
-        this.#options.trouble(error); // of this run: the others go on
+        this.#options.trouble(error); // of this run: the others continue
       }
     }
     // Ended, stored and forgotten while this link was down, all by another process.
@@ -219,7 +219,7 @@ export class RunRecovery {
       'RUN_LOST',
       `the supervisor does not know run ${id}: it ended without its last records`,
       {
-        next: `What was stored is kept. Launch it again: gradwire runs relaunch ${id}.`,
+        next: `Stored records are kept. Launch it again: gradwire runs relaunch ${id}.`,
       },
     );
     this.#options.changed(this.#store.fail(id, error.toData(), Date.now()));

@@ -1,8 +1,8 @@
 /**
  * Runs over several machines that were interrupted: when every one of them can be reached and
- * its ranks are gone, all go on from the newest checkpoint that all have. What a machine lost
+ * its ranks are gone, all resume from the newest checkpoint that all have. What a machine lost
  * meanwhile is waited for: it is tried again whenever a connection is made or a node says
- * that it is interrupted. Runs on one node need nobody: its supervisor restarts them.
+ * that it is interrupted. Runs on one node do not need this: their supervisor restarts them.
  */
 import { GradwireError } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
@@ -15,7 +15,7 @@ export interface RunRestartsOptions {
   readonly trouble: (error: unknown) => void;
 }
 
-/** Where all ranks of a run go on. */
+/** The iteration from which all ranks of a run resume. */
 export type ResumePoint = {
   readonly iteration: number;
   readonly schedule: NonNullable<SupervisedRun['schedule']>;

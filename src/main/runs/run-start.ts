@@ -29,7 +29,7 @@ const SECRET_BYTES = 32;
 
 /**
  * How long a stop may take: the ranks may have to begin first, and the iteration under way
- * and what closes the run may each take as long as ranks wait for one another.
+ * and what closes the run may each take as long as ranks wait for each other.
  */
 export function stopDeadline({ patienceSeconds }: ExperimentSpec): number {
   return START_MS + 2 * patienceSeconds * 1000;
@@ -41,9 +41,9 @@ export interface StartOptions {
   readonly tunnels: RunTunnels;
   /** To its nodes, the leading one first. */
   readonly links: readonly [NodeLink, ...NodeLink[]];
-  /** What was measured of the network, if anything: all ranks get the same. */
+  /** The measured network, if any: all ranks get the same. */
   readonly profile: NetworkProfile | undefined;
-  /** Where the ranks of an interrupted run go on; default: it begins. */
+  /** Where the ranks of an interrupted run resume; default: the run starts. */
   readonly resume?: ResumePoint | undefined;
 }
 
@@ -61,7 +61,7 @@ export async function startRanks(
   const secret = randomBytes(SECRET_BYTES);
   const { slurm } = links[0];
   const network = networkOf(spec, spec.world.ranks, {
-    // What was measured is this computer's, not that of nodes that Slurm will allot.
+    // The measurement is of this computer, not of nodes that Slurm will allocate.
     profile: slurm === undefined ? profile : undefined,
     links: measuredLinks(store.links, links),
   });

@@ -12,7 +12,7 @@ export class RunTunnels {
   readonly #held = new Map<string, Held>();
   #closed = false;
 
-  /** @param resumed it goes on from a checkpoint: iterations do not tell that it has begun */
+  /** @param resumed it resumes from a checkpoint: iterations do not tell that it has begun */
   async open(
     run: string,
     shares: readonly Share[],

@@ -32,8 +32,8 @@ export interface RequestFacts {
 export type RequestDecision =
   | { readonly kind: 'refuse'; readonly status: 401 | 403 | 404 | 405 | 421 }
   /**
-   * Set the cookie and go on to `/`. A cookie with SameSite=Strict is not sent on a
-   * redirect that another site or a file began: then the page itself has to go on.
+   * Set the cookie and continue to `/`. A cookie with SameSite=Strict is not sent on a
+   * redirect that another site or a file began: then the page itself has to continue.
    */
   | { readonly kind: 'admit'; readonly by: 'redirect' | 'page' }
   | { readonly kind: 'serve'; readonly pathname: string };

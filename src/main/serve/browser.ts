@@ -44,7 +44,7 @@ export function openerFor(
 
 /**
  * Best effort: whether a browser appears cannot be known, so nothing is reported.
- * @param directory private to the user; the page lies there until disposed of
+ * @param directory private to the user; the page is there until disposed of
  */
 export async function openBrowser(
   url: string,

@@ -108,7 +108,7 @@ function explainListen(error: NodeJS.ErrnoException, port: number): GradwireErro
   if (error.code === 'EADDRINUSE') {
     return inputError('PORT_IN_USE', `port ${port} is in use`, {
       place,
-      next: 'Choose another with --port, or leave it out to get a free one.',
+      next: 'Choose another with --port, or omit --port to get a free one.',
     });
   }
   if (error.code === 'EACCES') {
@@ -117,13 +117,13 @@ function explainListen(error: NodeJS.ErrnoException, port: number): GradwireErro
       `port ${port} is reserved for privileged processes`,
       {
         place,
-        next: 'Choose a port above 1023, or leave it out to get a free one.',
+        next: 'Choose a port above 1023, or omit --port to get a free one.',
       },
     );
   }
   return failure('PORT_REFUSED', `cannot listen: ${error.message}`, {
     place,
-    next: 'Leave the port out to get a free one.',
+    next: 'Omit --port to get a free one.',
   });
 }
 
@@ -163,7 +163,7 @@ async function answer(
 function refuse(response: ServerResponse, status: number): void {
   const hint =
     status === 401
-      ? 'Open the URL that Gradwire printed when it started: it carries the access token.'
+      ? 'Open the URL that Gradwire printed when it started: it contains the access token.'
       : (STATUS_CODES[status] ?? '');
   if (status === 405) response.setHeader('Allow', 'GET, HEAD');
   response.writeHead(status, {

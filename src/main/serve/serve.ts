@@ -1,6 +1,6 @@
 /**
  * `gradwire serve`: the app in an ordinary browser. Runs until SIGINT, SIGTERM or SIGHUP;
- * runs of experiments go on without it.
+ * runs of experiments continue without it.
  */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -52,7 +52,7 @@ function checkPort(port: number): void {
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return;
   throw inputError('PORT_INVALID', `${port} is not a port`, {
     place: '--port',
-    next: 'Give a number from 1 to 65535, or leave it out to get a free one.',
+    next: 'Give a number from 1 to 65535, or omit --port to get a free one.',
   });
 }
 
@@ -86,8 +86,10 @@ async function sayWhatGoesOn(core: ServedCore): Promise<void> {
   const live = runs.filter(({ state }) => !hasEnded(state));
   if (live.length === 0) return;
   const which =
-    live.length === 1 ? `run "${live[0]!.name}" goes` : `${live.length} runs go`;
+    live.length === 1
+      ? `run "${live[0]!.name}" continues`
+      : `${live.length} runs continue`;
   process.stderr.write(
-    `gradwire: ${which} on in the background; "gradwire runs list" shows what is there.\n`,
+    `gradwire: ${which} in the background; list runs with "gradwire runs list".\n`,
   );
 }

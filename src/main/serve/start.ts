@@ -22,7 +22,9 @@ export async function start(): Promise<void> {
   const root = installationRoot();
   const reason = await openWindow(root);
   if (reason === undefined) return;
-  process.stderr.write(`gradwire: no window (${reason}): serving to your browser.\n`);
+  process.stderr.write(
+    `gradwire: cannot open a window (${reason}); serving to your browser.\n`,
+  );
   await serve({ open: true });
 }
 
@@ -49,10 +51,10 @@ async function download(
 ): Promise<string | undefined> {
   const probe = await probeDownload(missing.url);
   if (probe.kind === 'silent') {
-    return `Electron’s binary cannot be downloaded here, ${probe.reason}`;
+    return `cannot download Electron: ${probe.reason}`;
   }
   process.stderr.write(
-    `gradwire: downloading Electron ${missing.version}, once, about 100 MB.\n`,
+    `gradwire: downloading Electron ${missing.version} (once, about 100 MB).\n`,
   );
   const interrupted = new AbortController();
   const interrupt = () => interrupted.abort();
@@ -70,7 +72,7 @@ async function download(
 
 function downloadInterrupted(): GradwireError {
   return failure('DOWNLOAD_INTERRUPTED', 'the download of Electron was interrupted', {
-    next: 'Start again, or set GRADWIRE_NO_WINDOW=1 to do without the window.',
+    next: 'Start again, or set GRADWIRE_NO_WINDOW=1 to use the browser.',
   });
 }
 

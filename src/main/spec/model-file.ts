@@ -15,7 +15,7 @@ import { expandHome } from './expand-home.ts';
 
 const WHY: Readonly<Record<string, string>> = {
   ENOENT: 'does not exist',
-  EACCES: 'may not be read (EACCES)',
+  EACCES: 'cannot be read: permission denied (EACCES)',
   EISDIR: 'is a directory',
 };
 
@@ -47,7 +47,7 @@ export async function embedModelFile(
   }
   if (text.length > MOST_MODEL_SOURCE) {
     throw unreadable(
-      `has ${text.length} characters, more than the ${MOST_MODEL_SOURCE} that a model may have`,
+      `has ${text.length} characters; a model may have at most ${MOST_MODEL_SOURCE}`,
     );
   }
   return { ...spec, workload: { ...spec.workload, modelSource: text } };

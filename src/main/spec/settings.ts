@@ -58,7 +58,7 @@ export function parseSwitch(text: string): SwitchRequest {
   const colon = text.indexOf(':');
   const at = colon < 0 ? NaN : Number(text.slice(0, colon));
   if (!Number.isSafeInteger(at) || at < 1 || text.slice(0, colon).trim() === '') {
-    const given = colon < 0 ? 'there is none' : `not "${text.slice(0, colon)}"`;
+    const given = colon < 0 ? 'but it is missing' : `not "${text.slice(0, colon)}"`;
     throw inputError('SWITCH_INVALID', `the iteration must be 1 or more, ${given}`, {
       place,
       next: 'Write it as --switch 50:method=topk,ratio=0.01.',
@@ -86,7 +86,7 @@ export function parseChange(
       if (residual === undefined) {
         throw inputError('SWITCH_INVALID', `residual is ${JSON.stringify(value)}`, {
           place,
-          next: `It is one of: ${RESIDUAL_POLICIES.join(', ')}.`,
+          next: `Valid values: ${RESIDUAL_POLICIES.join(', ')}.`,
         });
       }
     } else change[key] = value;

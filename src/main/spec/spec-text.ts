@@ -32,7 +32,7 @@ export function parseSpecText(text: string, place: string): unknown {
   }
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
     throw unreadable(
-      `a spec is a mapping of keys to values, this is ${describe(raw)}`,
+      `a spec must be a mapping of keys to values, not ${describe(raw)}`,
       place,
     );
   }
@@ -46,7 +46,7 @@ export async function readSpecFile(file: string): Promise<unknown> {
     const { size } = await stat(file);
     if (size > MAX_SPEC_BYTES) {
       throw unreadable(
-        `${size} bytes are too many: the limit is ${MAX_SPEC_BYTES}`,
+        `the spec has ${size} bytes; the limit is ${MAX_SPEC_BYTES}`,
         file,
       );
     }
@@ -93,7 +93,7 @@ function describe(raw: unknown): string {
 function systemReason(error: Error & { code?: unknown }): string {
   switch (error.code) {
     case 'ENOENT':
-      return 'there is no such file';
+      return 'no such file';
     case 'EISDIR':
       return 'it is a directory';
     case 'EACCES':

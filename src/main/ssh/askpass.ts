@@ -1,7 +1,7 @@
 /**
  * How `ssh` asks without a terminal: it runs the program that SSH_ASKPASS names, with its
  * question as the argument. Ours passes the question to a socket of this process and prints
- * the answer. Both lie in a directory that nobody else can enter, and whoever asks shows a
+ * the answer. Both are in a directory that no other user can enter, and every request shows a
  * token that was made for this one connection.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
@@ -19,7 +19,7 @@ export interface AskpassQuestion {
   readonly signal: AbortSignal;
 }
 
-/** Undefined: there is none; `ssh` goes on to what needs none. */
+/** Undefined if there is no answer; `ssh` then tries what needs none. */
 export type Answer = (question: AskpassQuestion) => Promise<string | undefined>;
 
 const LONGEST_QUESTION = 65_536;
@@ -97,7 +97,7 @@ export class Askpass implements AsyncDisposable {
     socket.on('end', () => socket.destroy());
     socket.on('close', () => {
       this.#sockets.delete(socket);
-      gone.abort(new Error('ssh has stopped waiting for an answer'));
+      gone.abort(new Error('ssh is no longer waiting for an answer'));
     });
     const read = (chunk: string): void => {
       text += chunk;
@@ -121,7 +121,7 @@ export class Askpass implements AsyncDisposable {
   }
 }
 
-/** Undefined for whoever is not of this connection. */
+/** Undefined for requests that do not belong to this connection. */
 function parseQuestion(
   line: string,
   token: string,

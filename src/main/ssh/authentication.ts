@@ -2,7 +2,7 @@
  * Who the user is, to one server: first what it offers, then keys, keyboard-interactive
  * and passwords, in OpenSSH's order. Questions are asked when the server is known to want
  * the answer and at no other time; without somebody to ask, nothing is tried that would
- * have to ask, so that nobody's phone rings at night.
+ * have to ask, so that no phone rings at night.
  */
 import type { AnyAuthMethod, AuthenticationType, ParsedKey, Prompt } from 'ssh2';
 import { failure, GradwireError } from '../../shared/errors.ts';
@@ -25,7 +25,7 @@ import { placeOf, type SshTarget } from './target.ts';
 const ATTEMPTS = 3;
 
 export interface AuthenticationContext {
-  /** Undefined: nobody can be asked. */
+  /** Undefined if no user can be asked. */
   readonly questions: SshQuestions | undefined;
   readonly secrets: RememberedSecrets;
   readonly deadline: PausableDeadline;
@@ -39,7 +39,7 @@ type SecretKind = SecretsQuestion['kind'];
 const NEEDED: Readonly<Record<SecretKind, string>> = {
   password: 'a password',
   passphrase: 'a passphrase',
-  'keyboard-interactive': 'answers to questions of its own',
+  'keyboard-interactive': 'answers to its own questions',
 };
 
 /** What PAM asks for where a password is all that it wants. */
@@ -99,7 +99,7 @@ export class Authentication {
     if (this.#unasked.size > 0) {
       return failure(
         'SSH_AUTH_NEEDED',
-        `needs ${[...this.#unasked].map((kind) => NEEDED[kind]).join(' or ')}, and nobody can be asked now`,
+        `needs ${[...this.#unasked].map((kind) => NEEDED[kind]).join(' or ')}, but no user can be asked now`,
         {
           place,
           next: 'Connect from the window or a terminal, or load the key into an agent.',
@@ -171,7 +171,7 @@ export class Authentication {
     return undefined;
   }
 
-  /** One key as an agent of its own, which signs when the server has said that it may. */
+  /** One key as its own agent, which signs when the server has said that it may. */
   async #keyAttempt(
     candidate: KeyCandidate,
   ): Promise<
@@ -213,7 +213,7 @@ export class Authentication {
     };
   }
 
-  /** The key of an encrypted file; undefined when nobody knew its passphrase. */
+  /** The key of an encrypted file; undefined if its passphrase was not given. */
   async #unlock({
     file,
     text,
@@ -358,19 +358,23 @@ function unusableKey(
         `cannot use ${file}: ssh2 lacks ${reason}`,
         {
           place,
-          next: 'Name another key: ed25519, ECDSA or RSA, in OpenSSH’s format (ssh-keygen -p -f FILE rewrites it).',
+          next: 'Use another key: ed25519, ECDSA or RSA, in OpenSSH’s format (convert with ssh-keygen -p -f FILE).',
         },
       );
     case 'agent':
-      return failure('SSH_AGENT_UNREACHABLE', `the agent does not answer: ${reason}`, {
-        place: file,
-        next: 'Start it, or name a key file.',
-      });
+      return failure(
+        'SSH_AGENT_UNREACHABLE',
+        `the SSH agent does not answer: ${reason}`,
+        {
+          place: file,
+          next: 'Start it, or name a key file.',
+        },
+      );
     case 'unreadable':
     case 'absent':
       return failure('SSH_KEY_UNREADABLE', `cannot use ${file}: ${reason}`, {
         place,
-        next: `It must be yours alone to read: chmod 600 ${file}.`,
+        next: `Only you may be able to read it: chmod 600 ${file}.`,
       });
     default:
       return kind satisfies never;

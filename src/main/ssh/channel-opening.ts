@@ -13,7 +13,7 @@ export type OpenChannel<C> = (
 
 /**
  * Opens a channel and wraps it in the very turn in which it is there: its data and its end
- * may have come in the same packet of the network, and their events wait for nobody.
+ * may have come in the same network packet, and their events do not wait.
  */
 export function channelOf<C extends Channel, T>(
   target: SshTarget,
@@ -37,7 +37,7 @@ export function channelOf<C extends Channel, T>(
         // When a connection ends, ssh2 answers all that wait.
         fail(lost() ?? channelRefused(target, what, error));
       } else if (over) {
-        channel.end(); // nobody waits for it any more
+        channel.end(); // no longer awaited
       } else {
         clearTimeout(deadline);
         resolve(wrap(channel));
@@ -54,10 +54,10 @@ export function channelOf<C extends Channel, T>(
 function channelRefused(target: SshTarget, what: string, cause: Error): GradwireError {
   return failure(
     'SSH_CHANNEL_REFUSED',
-    `the server does not open ${what}: ${printable(cause.message)}`,
+    `the server refused to open ${what}: ${printable(cause.message)}`,
     {
       place: placeOf(target),
-      next: 'Its administrator may have disabled it, or it has as many sessions as MaxSessions allows.',
+      next: 'Its administrator may have disabled this, or the sessions may have reached MaxSessions.',
     },
   );
 }

@@ -131,7 +131,7 @@ export class SshConnection implements RemoteConnection {
 
   async forward(host: string, port: number): Promise<RemoteStream> {
     return await this.#ask(
-      `a way to ${hostAndPort(host, port)}`,
+      `a channel to ${hostAndPort(host, port)}`,
       this.#toStream,
       (done) => {
         this.#last.client.forwardOut(LOOPBACK, 0, host, port, done);
@@ -244,7 +244,7 @@ async function openWay(
     const lost = (): GradwireError | undefined => lossOf(from, via);
     return await channelOf(
       via,
-      `a way to ${target.host}`,
+      `a channel to ${target.host}`,
       lost,
       (channel: ClientChannel) => new RemoteStream(channel, lost),
       (done) => {

@@ -26,14 +26,14 @@ const KEEPALIVES_MISSED = 3;
 const BANNER_LIMIT = 8192;
 
 export interface HopContext extends HostKeyOptions {
-  /** The way through the hop before; undefined: by TCP from here. */
+  /** The stream through the previous hop; undefined for TCP from here. */
   readonly way: Duplex | undefined;
   readonly questions: SshQuestions | undefined;
   readonly secrets: RememberedSecrets;
   readonly signal: AbortSignal | undefined;
 }
 
-/** Why a connection is no more. No error: it was closed from here. */
+/** Why a connection ended; without an error it was closed from here. */
 export interface SshEnd {
   readonly error: GradwireError | undefined;
 }
@@ -135,7 +135,7 @@ export async function openHop(target: SshTarget, context: HopContext): Promise<H
     });
     client.on('change password', () => {
       end(
-        failure('SSH_PASSWORD_EXPIRED', 'the server wants a new password first', {
+        failure('SSH_PASSWORD_EXPIRED', 'the server requires a new password', {
           place: placeOf(target),
           next: 'Change it with ssh in a terminal, then connect again.',
         }),
@@ -219,7 +219,7 @@ function tooSlow(stage: string, milliseconds: number): string {
     case 'dialling':
       return `no answer within ${milliseconds} ms`;
     case 'greeting':
-      return `it takes connections, but did not speak SSH within ${milliseconds} ms`;
+      return `it accepts connections, but did not speak SSH within ${milliseconds} ms`;
     default:
       return `did not finish authentication within ${milliseconds} ms`;
   }
@@ -245,27 +245,27 @@ function explain(
   if (typeof error.code === 'number') {
     // "Too many authentication failures" and the like: the server's own words.
     return stage === 'authenticating'
-      ? failure('SSH_AUTH_FAILED', `the server ended the attempt: ${text}`, {
+      ? failure('SSH_AUTH_FAILED', `the server ended the login attempt: ${text}`, {
           place,
-          next: 'If an agent holds many keys, name the right one and set IdentitiesOnly.',
+          next: 'If your SSH agent holds many keys, name the right one and set IdentitiesOnly.',
         })
-      : unreachable(target, `the server refuses: ${text}`);
+      : unreachable(target, `the server refused: ${text}`);
   }
   if (/no matching/.test(error.message)) {
     return failure('SSH_NO_COMMON_ALGORITHM', `${text}`, {
       place,
-      next: 'That server offers only algorithms that are no longer safe: update it.',
+      next: 'The server offers only algorithms that are no longer safe. Update it.',
     });
   }
   if (stage === 'authenticating') {
-    return failure('SSH_AUTH_FAILED', `authentication broke off: ${text}`, {
+    return failure('SSH_AUTH_FAILED', `authentication was interrupted: ${text}`, {
       place,
-      next: 'The server’s log says why.',
+      next: 'Look for the reason in the server’s log.',
     });
   }
   return unreachable(
     target,
     `no SSH connection: ${text}`,
-    'Check the port, and in the server’s log why it ended the connection.',
+    'Check the port, and look in the server’s log for why it ended the connection.',
   );
 }

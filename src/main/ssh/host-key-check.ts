@@ -71,9 +71,13 @@ export class HostKeyCheck {
   ): Promise<void> {
     const key = parseHostKey(blob);
     if (key === undefined) {
-      throw failure('SSH_PROTOCOL', 'the server shows a host key of an unknown type', {
-        place: placeOf(this.#target),
-      });
+      throw failure(
+        'SSH_PROTOCOL',
+        'the server presents a host key of an unknown type',
+        {
+          place: placeOf(this.#target),
+        },
+      );
     }
     const shown = { keyType: key.type, fingerprint: fingerprintOf(key) };
     if (this.#accepted !== undefined) {

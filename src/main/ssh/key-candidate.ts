@@ -93,7 +93,7 @@ function hasKey(keys: readonly ParsedKey[], key: ParsedKey): boolean {
   return keys.some((one) => one.getPublicSSH().equals(key.getPublicSSH()));
 }
 
-/** The agent's keys; one that does not answer is as one without keys, and is told of. */
+/** The agent's keys; an agent that does not answer counts as empty and is reported. */
 async function agentKeys(
   target: SshTarget,
   unusable: UnusableKey[],

@@ -34,7 +34,7 @@ export function readKeyFile(file: string): KeyFile {
     const shared = process.platform !== 'win32' && (mode & 0o077) !== 0;
     if (shared && text.includes('PRIVATE KEY-----')) {
       const octal = (mode & 0o777).toString(8);
-      return { kind: 'unreadable', reason: `others may read it (mode ${octal})` };
+      return { kind: 'unreadable', reason: `other users may read it (mode ${octal})` };
     }
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
@@ -75,7 +75,7 @@ function readPublic(file: string): ParsedKey | undefined {
   try {
     return parsePublic(readFileSync(`${file}.pub`));
   } catch {
-    return undefined; // no such file, which is no error
+    return undefined; // no such file, which is not an error
   }
 }
 

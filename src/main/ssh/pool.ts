@@ -1,6 +1,6 @@
 /**
  * One authenticated connection for each target, shared by everything that needs it. It is
- * closed when nobody has used it for a while. Until then its passwords and passphrases are
+ * closed when it has not been used for a while. Until then its passwords and passphrases are
  * kept in memory, so that a connection that was lost can be made again without asking.
  */
 import { GradwireError } from '../../shared/errors.ts';
@@ -13,7 +13,7 @@ import { aborted } from './ssh-errors.ts';
 import type { SshTarget } from './target.ts';
 
 export interface SshPoolOptions extends HostKeyOptions {
-  /** Of ours alone: where the sockets of the system's `ssh` may lie. */
+  /** A private directory for the sockets of the system's `ssh`. */
   readonly directory?: string | undefined;
   /** From the last release to the end of the connection. */
   readonly idleMs?: number | undefined;
@@ -135,7 +135,7 @@ export class SshPool implements AsyncDisposable {
         const code = error instanceof GradwireError ? error.code : undefined;
         // An attempt that all others had given up in the moment we joined it.
         if (code === 'ABORTED' && !hasAborted(signal)) continue;
-        // Somebody else's attempt that could ask nobody: now there is somebody.
+        // Another caller's attempt could not ask a user: now one can be asked.
         const mayAsk = questions !== undefined && !opening.interactive;
         const needed = code !== undefined && ASKING.has(code);
         if (!mayAsk || !needed) throw error;

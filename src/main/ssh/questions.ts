@@ -1,6 +1,6 @@
 /**
  * What only a person can answer while a connection is made. At most one question is open
- * at a time, whoever asks, so that two connections cannot talk over one another.
+ * at a time, from any caller, so that questions of two connections do not mix.
  */
 
 import type { SshQuestions } from '../../shared/ssh-question.ts';
@@ -21,7 +21,7 @@ export function oneAtATime(questions: SshQuestions): SshQuestions {
     });
     queues.set(
       questions,
-      answer.catch(() => undefined), // the asker has the error; who is next does not care
+      answer.catch(() => undefined), // the caller has the error; the next question is unaffected
     );
     return answer;
   };

@@ -28,7 +28,7 @@ const DEADLINE_MS = 60_000;
 /**
  * @param command the command line
  * @throws GradwireError `SSH_TIMEOUT`, `SSH_OUTPUT_TOO_LARGE`, `SSH_CONNECTION_LOST`,
- * `ABORTED`. How the command exits is no error.
+ * `ABORTED`. How the command exits is not an error.
  */
 export async function finishCommand(
   stream: RemoteStream,
@@ -102,6 +102,6 @@ function feed(
 function outputTooLarge(target: SshTarget, name: string, maxBytes: number): Error {
   return failure('SSH_OUTPUT_TOO_LARGE', `${name} wrote more than ${maxBytes} bytes`, {
     place: placeOf(target),
-    next: 'Look at what the login shell of that account prints.',
+    next: 'Check what that account’s login shell prints.',
   });
 }

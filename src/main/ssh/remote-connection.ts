@@ -17,7 +17,7 @@ export interface SshOpenOptions extends HostKeyOptions {
   readonly interactive?: boolean | undefined;
   /** Answers of earlier connections, for this one. */
   readonly secrets?: RememberedSecrets | undefined;
-  /** Of ours alone: where sockets and scripts may lie while a connection lives. */
+  /** A private directory for sockets and scripts while a connection lives. */
   readonly directory?: string | undefined;
 }
 
@@ -50,7 +50,7 @@ export interface RemoteConnection extends AsyncDisposable {
    * it: give them on stdin. One that is cancelled loses its stdin and stdout; a server that
    * delivers signals ends it, any other leaves one that neither reads nor writes.
    * @throws GradwireError `SSH_TIMEOUT`, `SSH_OUTPUT_TOO_LARGE`, `SSH_CONNECTION_LOST`,
-   * `SSH_CHANNEL_REFUSED`, `ABORTED`. An exit code other than 0 is no error.
+   * `SSH_CHANNEL_REFUSED`, `ABORTED`. An exit code other than 0 is not an error.
    */
   run(command: string, options?: CommandOptions): Promise<CommandResult>;
 
@@ -68,7 +68,7 @@ export interface RemoteConnection extends AsyncDisposable {
   forward(host: string, port: number): Promise<RemoteStream>;
 
   /**
-   * A port of the host's loopback that the system chooses; whoever connects there is given
+   * A port on the host's loopback, chosen by the system; connections to it are passed
    * to `accept`.
    * @throws GradwireError `SSH_CONNECTION_LOST`, `SSH_CHANNEL_REFUSED`
    */

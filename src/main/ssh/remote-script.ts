@@ -19,7 +19,7 @@ export interface ScriptOptions extends Omit<CommandOptions, 'input'> {
 }
 
 /**
- * The script's stdin is empty; its exit code is no error.
+ * The script's stdin is empty; its exit code is not an error.
  * @throws GradwireError `SSH_SCRIPT_BROKEN` where the host did not run it to its end, and
  * those of `RemoteConnection.run`
  */
@@ -44,7 +44,7 @@ export async function runScript(
     const said = printable(result.stderr || result.stdout).slice(-200);
     throw failure('SSH_SCRIPT_BROKEN', `did not run ${name} to its end: ${said}`, {
       place: placeOf(connection.target),
-      next: 'Does that account have a login shell that runs commands?',
+      next: 'Check that the account has a login shell that runs commands.',
     });
   }
   return {

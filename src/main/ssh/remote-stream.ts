@@ -1,7 +1,7 @@
 /**
  * A channel as an ordinary Node stream. ssh2's own has habits that break code written for
  * streams: `destroy` does not emit `close`, a write after the other side has closed never
- * calls back, and stderr that nobody reads stops stdout, because both share one window.
+ * calls back, and unread stderr stops stdout, because both share one window.
  */
 import { Duplex } from 'node:stream';
 import type { GradwireError } from '../../shared/errors.ts';
@@ -76,7 +76,7 @@ export class RemoteStream extends Duplex {
         this.#closed(error);
       });
     });
-    this.exit.catch(() => undefined); // who wants it asks for it
+    this.exit.catch(() => undefined); // callers that need it await it
     this.once('end', () => {
       if (this.#remoteClosed) this.#finish();
     });
@@ -87,7 +87,7 @@ export class RemoteStream extends Duplex {
     return this.#stderr.toString('utf8');
   }
 
-  /** Tells a terminal at the other end its size. */
+  /** Sends a terminal at the other end its size. */
   protected setWindow(columns: number, rows: number): void {
     this.#channel.setWindow(rows, columns, 0, 0);
   }

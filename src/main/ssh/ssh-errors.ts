@@ -25,7 +25,7 @@ export function printableLines(text: string): string {
 export function unreachable(
   target: SshTarget,
   what: string,
-  next = 'Check that the machine is up and that its SSH port can be reached from here.',
+  next = 'Check that the machine is up and that its SSH port is reachable from here.',
 ): GradwireError {
   return failure('SSH_UNREACHABLE', what, { place: placeOf(target), next });
 }
@@ -38,25 +38,25 @@ export function dialFailed(target: SshTarget, cause: unknown): GradwireError {
       return unreachable(
         target,
         `no address is known for ${host}`,
-        'Check the spelling; a name of ~/.ssh/config has to be resolved first.',
+        'Check the spelling. A name from ~/.ssh/config must be resolved first.',
       );
     case 'EAI_AGAIN':
       return unreachable(
         target,
-        `the name server does not answer for ${host}`,
+        `the name server does not respond for ${host}`,
         'Check this computer’s network.',
       );
     case 'ECONNREFUSED':
       return unreachable(
         target,
-        `nothing listens at port ${port} of ${host}: connection refused`,
-        'Check the port, and that the SSH server runs.',
+        `nothing listens on port ${port} of ${host}: connection refused`,
+        'Check the port, and that the SSH server is running.',
       );
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
-      return unreachable(target, `there is no way to ${host} from here`);
+      return unreachable(target, `there is no route to ${host} from here`);
     case 'ETIMEDOUT':
-      return unreachable(target, `${host} does not answer`);
+      return unreachable(target, `${host} does not respond`);
     default:
       return unreachable(target, `cannot connect: ${messageOf(cause)}`);
   }
@@ -75,7 +75,7 @@ export function messageOf(cause: unknown): string {
 export function connectionLost(target: SshTarget, why: string): GradwireError {
   return failure('SSH_CONNECTION_LOST', `lost the connection: ${why}`, {
     place: placeOf(target),
-    next: 'Runs on that machine go on; connect again to see them.',
+    next: 'Runs on that machine continue; connect again to see them.',
   });
 }
 
@@ -83,7 +83,7 @@ const CLOSED = 'SSH_CONNECTION_CLOSED';
 
 /** For what is still open when the connection is closed on purpose. */
 export function connectionClosed(target: SshTarget): GradwireError {
-  return failure(CLOSED, 'the connection was closed from here', {
+  return failure(CLOSED, 'Gradwire closed the connection', {
     place: placeOf(target),
   });
 }
@@ -99,7 +99,7 @@ export function timedOut(
 ): GradwireError {
   return failure('SSH_TIMEOUT', `${what} did not end within ${milliseconds} ms`, {
     place: placeOf(target),
-    next: 'That machine may be overloaded: try again.',
+    next: 'That machine may be overloaded. Try again.',
   });
 }
 
@@ -107,7 +107,7 @@ export function aborted(target: SshTarget, what: string): GradwireError {
   return failure('ABORTED', `${what} was cancelled`, { place: placeOf(target) });
 }
 
-/** What a refused host key is told with. */
+/** What the error of a refused host key names. */
 export interface RefusedHostKey {
   readonly keyType: string;
   readonly fingerprint: string;
@@ -123,17 +123,17 @@ export function hostKeyRefused(
   const { host } = target;
   const key = `${keyType} key ${fingerprint}`;
   const place = placeOf(target);
-  const verify = `Compare it with what the machine's administrator says`;
+  const verify = `Compare it with what the machine's administrator tells you`;
   switch (code) {
     case 'HOST_KEY_UNKNOWN':
-      return failure(code, `${host} shows a ${key}, which is not known`, {
+      return failure(code, `${host} presents an unknown ${key}`, {
         place,
         next: `${verify}; if it is the same, add --accept-host-key ${fingerprint}.`,
       });
     case 'HOST_KEY_OTHER_TYPE':
       return failure(
         code,
-        `${host} shows a ${key}; keys of other types are known (${known}), but it has none of them`,
+        `${host} presents a ${key}; only keys of other types are known (${known}), and it has none of them`,
         {
           place,
           next: `${verify}; if it is the same, add --accept-host-key ${fingerprint}.`,
@@ -142,16 +142,16 @@ export function hostKeyRefused(
     case 'HOST_KEY_CHANGED':
       return failure(
         code,
-        `${host} shows a ${key}, but ${known} has another: somebody may be in between, or the machine was installed anew`,
+        `${host} presents a ${key}, but ${known} has a different one: someone may be intercepting the connection, or the machine was reinstalled`,
         {
           place,
           next: `${verify}; only if it is the same, remove that line and connect again.`,
         },
       );
     case 'HOST_KEY_REVOKED':
-      return failure(code, `${host} shows a ${key}, which ${known} has revoked`, {
+      return failure(code, `${host} presents a ${key}, which is revoked in ${known}`, {
         place,
-        next: 'Do not connect: tell the machine’s administrator.',
+        next: 'Do not connect. Tell the machine’s administrator.',
       });
     default:
       return code satisfies never;

@@ -2,7 +2,7 @@
  * What the system's `ssh` is called with, so that it connects as its configuration says and
  * does nothing else: no forwarding, no local command, no sharing with the user's own
  * sessions, nothing written but our file of accepted host keys. What is given in arguments
- * comes before every file. Jump hosts get calls of their own, nested as ProxyCommands:
+ * comes before every file. Jump hosts get their own calls, nested as ProxyCommands:
  * `ProxyJump` would hand none of this on.
  */
 import { hostAndPort } from '../../shared/destination.ts';

@@ -41,7 +41,7 @@ const LOOK_MS = 20;
 /** `sockaddr_un.sun_path`, less what OpenSSH appends while it makes the socket. */
 const LONGEST_SOCKET_PATH = 103 - 18;
 const LOOPBACK = '127.0.0.1';
-/** Ports that nobody is given by chance (RFC 6335), of which one is free soon. */
+/** Ports that are never assigned by chance (RFC 6335), of which one is soon found free. */
 const DYNAMIC_PORTS = [49_152, 65_536] as const;
 const PORTS_TRIED = 8;
 /** From a connection to a port until it comes here; by then another program has the port. */
@@ -204,15 +204,15 @@ export class SystemSshConnection implements RemoteConnection {
   }
 
   async forward(host: string, port: number): Promise<RemoteStream> {
-    const what = `a way to ${hostAndPort(host, port)}`;
+    const what = `a channel to ${hostAndPort(host, port)}`;
     return await this.#ask(what, this.#toStream, (proxy, done) => {
       proxy.forward(host, port, done);
     });
   }
 
-  /** `ssh` tells neither which port the host chose nor whether it listens: see for ourselves. */
+  /** `ssh` reports neither the host's port nor whether it listens, so we check. */
   async listen(accept: (stream: RemoteStream) => void): Promise<RemotePort> {
-    let why = 'nothing that connects to it arrives';
+    let why = 'connections to it do not arrive';
     for (let tried = 0; tried < PORTS_TRIED; tried++) {
       const port = randomInt(...DYNAMIC_PORTS);
       const proxy = this.#proxy!;
@@ -238,10 +238,10 @@ export class SystemSshConnection implements RemoteConnection {
     }
     throw failure(
       'SSH_CHANNEL_REFUSED',
-      `the host opens no port to listen on: ${why}`,
+      `the host does not open a port to listen on: ${why}`,
       {
         place: placeOf(this.target),
-        next: 'Its server may forbid it: AllowTcpForwarding, DisableForwarding in sshd_config.',
+        next: 'Its server may forbid it (AllowTcpForwarding, DisableForwarding in sshd_config).',
       },
     );
   }
@@ -284,16 +284,16 @@ export class SystemSshConnection implements RemoteConnection {
     } catch (cause) {
       throw failure(
         'SSH_SYSTEM_UNSUPPORTED',
-        `ssh shares nothing: ${messageOf(cause)}`,
+        `ssh does not share its connection: ${messageOf(cause)}`,
         {
           place: this.target.system?.name,
-          next: 'OpenSSH 7.4 or newer is needed on this computer.',
+          next: 'Install OpenSSH 7.4 or newer on this computer.',
         },
       );
     }
   }
 
-  /** The control socket or the process has ended: the other one tells the reason, or has. */
+  /** The control socket or the process has ended: the other one gives the reason. */
   async #lose(cause?: Error): Promise<void> {
     if (this.#ended !== undefined) return;
     let patience: NodeJS.Timeout | undefined;
@@ -365,7 +365,7 @@ function privateDirectory(preferred: string | undefined): string {
 function unsupported({ system }: SshTarget): GradwireError {
   return failure(
     'SSH_SYSTEM_UNSUPPORTED',
-    'OpenSSH for Windows cannot share a connection, which the system’s ssh is used with here',
+    'OpenSSH for Windows cannot share a connection, which Gradwire needs with the system’s ssh',
     {
       place: system?.name,
       next: 'Use the built-in client: gradwire nodes add … --transport builtin.',

@@ -1,7 +1,7 @@
 /**
  * Why `ssh` did not connect, as one of our coded errors, from what it has said. Its words
  * stay in the message. Of several hops the first that fails is the cause: its complaint
- * comes first, and those behind it only see that nobody answers.
+ * comes first, and later ones only see that there is no answer.
  */
 import { failure, inputError, type GradwireError } from '../../shared/errors.ts';
 import {
@@ -20,14 +20,14 @@ export interface SystemWords {
   readonly stderr: string;
   /** Whether somebody could have been asked. */
   readonly interactive: boolean;
-  /** Keys that were passed over because nobody could be. */
+  /** Keys that were skipped because no user could be asked. */
   readonly locked: readonly string[];
 }
 
 /** Log-ins that take an answer of a person. */
 const ASKING: Readonly<Record<string, string>> = {
   password: 'a password',
-  'keyboard-interactive': 'answers to questions of its own',
+  'keyboard-interactive': 'answers to its own questions',
 };
 
 export function explainFailure(target: SshTarget, words: SystemWords): GradwireError {
@@ -43,21 +43,21 @@ export function explainFailure(target: SshTarget, words: SystemWords): GradwireE
   if (/Host key verification failed/.test(log)) {
     return failure('HOST_KEY_UNKNOWN', `ssh does not accept the host key: ${said}`, {
       place,
-      next: 'Compare the key with what the machine’s administrator says.',
+      next: 'Compare the key with what the machine’s administrator tells you.',
     });
   }
   const denied = /^(.*): Permission denied \(([^)]*)\)/m.exec(log);
   if (denied !== null) return explainDenial(target, words, denied[1]!, denied[2]!);
   if (/Too many authentication failures/.test(log)) {
-    return failure('SSH_AUTH_FAILED', `the server ended the attempt: ${said}`, {
+    return failure('SSH_AUTH_FAILED', `the server ended the login attempt: ${said}`, {
       place,
-      next: 'If an agent holds many keys, name the right one and set IdentitiesOnly.',
+      next: 'If your SSH agent holds many keys, name the right one and set IdentitiesOnly.',
     });
   }
   if (/no matching .* found/i.test(log)) {
     return failure('SSH_NO_COMMON_ALGORITHM', said, {
       place,
-      next: 'That server offers only algorithms that are no longer safe: update it.',
+      next: 'The server offers only algorithms that are no longer safe. Update it.',
     });
   }
   if (
@@ -65,7 +65,7 @@ export function explainFailure(target: SshTarget, words: SystemWords): GradwireE
       log,
     )
   ) {
-    return inputError('SSH_CONFIG_INVALID', `ssh refuses its configuration: ${said}`, {
+    return inputError('SSH_CONFIG_INVALID', `ssh rejects its configuration: ${said}`, {
       place: target.system?.name ?? place,
       next: 'Correct the file that it names.',
     });
@@ -80,16 +80,16 @@ export function explainLoss(target: SshTarget, words: SystemWords): GradwireErro
 
 function nextStep(target: SshTarget, log: string): string | undefined {
   if (/Could not resolve hostname/.test(log)) {
-    return 'Check the spelling; a name of ~/.ssh/config has to be there.';
+    return 'Check the spelling, and that the name is in ~/.ssh/config if it is from there.';
   }
   if (/stdio forwarding failed|open failed/.test(log)) {
     return 'Check the name and port as the jump host knows them, and that it allows forwarding.';
   }
   if (target.system?.proxyCommand === true) {
-    return 'Check its ProxyCommand: what that prints is in this message.';
+    return 'Check its ProxyCommand, whose output is in this message.';
   }
   return /Connection refused/.test(log)
-    ? 'Check the port, and that the SSH server runs.'
+    ? 'Check the port, and that the SSH server is running.'
     : undefined;
 }
 
@@ -109,7 +109,7 @@ function explainDenial(
   if (!interactive && needed.length > 0) {
     return failure(
       'SSH_AUTH_NEEDED',
-      `${whom} needs ${needed.join(' or ')}, and nobody can be asked now`,
+      `${whom} needs ${needed.join(' or ')}, but no user can be asked now`,
       {
         place,
         next: 'Connect from the window or a terminal, or load the key into an agent.',
@@ -140,7 +140,7 @@ function shownKey(log: string): RefusedHostKey {
   const known = /Offending (?:\S+ )?key in (\S.*:\d+)/.exec(log)?.[1];
   return {
     keyType: shown?.[1] ?? 'host',
-    fingerprint: shown?.[2] ?? '(fingerprint not told)',
+    fingerprint: shown?.[2] ?? '(fingerprint unknown)',
     known: known ?? /revoked by file (\S+)/i.exec(log)?.[1] ?? 'a known_hosts file',
   };
 }
@@ -150,7 +150,7 @@ function wordsOf({ log, stderr }: SystemWords): string {
   const logged = lines(log);
   const printed = lines(stderr).slice(-3);
   const all = [...(logged.length > 3 ? logged.slice(-3) : logged), ...printed];
-  return all.length === 0 ? 'ssh ended without a word' : printable(all.join('; '));
+  return all.length === 0 ? 'ssh ended without a message' : printable(all.join('; '));
 }
 
 const NOISE = /^(Warning: Permanently added|Killed by signal|Pseudo-terminal)/;

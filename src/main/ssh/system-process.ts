@@ -1,6 +1,6 @@
 /**
  * The `ssh` that holds a connection, as a process of ours. It has no terminal, so that it
- * asks nobody but us and takes no Ctrl-C that was meant for another, and it never outlives
+ * asks only us, is not reached by a Ctrl-C meant for others, and never outlives
  * us: beside it a shell reads a pipe whose other end is ours. When that ends without a word,
  * because we were killed, the shell ends `ssh` and all that it has started, such as a
  * ProxyCommand, and removes its directory.

@@ -1,6 +1,6 @@
 /**
  * Answers what `ssh` asks: from what is remembered, by the policy for host keys, or by
- * asking the user as the built-in client does. Where nobody can be asked, a question that
+ * asking the user as the built-in client does. If no user can be asked, a question that
  * matters ends the attempt: `ssh` would send an empty password instead.
  */
 import { failure, type GradwireError } from '../../shared/errors.ts';
@@ -17,7 +17,7 @@ import { parsePrompt, type SystemPrompt } from './system-prompt.ts';
 import { hopsTo, placeOf, type SshTarget } from './target.ts';
 
 export interface SystemQuestionsContext {
-  /** Undefined: nobody can be asked. */
+  /** Undefined if no user can be asked. */
   readonly questions: SshQuestions | undefined;
   readonly confirmedHostKeys: readonly string[];
   readonly secrets: RememberedSecrets;
@@ -56,7 +56,7 @@ export class SystemQuestions {
     return this.#context.questions !== undefined;
   }
 
-  /** Keys that were passed over because nobody could be asked for their passphrases. */
+  /** Keys that were skipped because no user could be asked for their passphrases. */
   get locked(): readonly string[] {
     return [...this.#locked];
   }
@@ -275,7 +275,7 @@ export class SystemQuestions {
       const what = question.prompts[0]?.text ?? question.instruction ?? '';
       throw failure(
         'SSH_AUTH_NEEDED',
-        `asks “${printable(what)}”, and nobody can be asked now`,
+        `asks “${printable(what)}”, but no user can be asked now`,
         {
           place,
           next: 'Connect from the window or a terminal, or load the key into an agent.',

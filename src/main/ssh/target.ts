@@ -102,20 +102,20 @@ const HOST_NAME = /^[A-Za-z0-9_.:%][A-Za-z0-9_.:%-]*$/;
  * @throws GradwireError `SSH_TARGET_INVALID`
  */
 export function checkHostName(name: string): void {
-  if (!HOST_NAME.test(name)) invalid(`${JSON.stringify(name)} is no host name`);
+  if (!HOST_NAME.test(name)) invalid(`${JSON.stringify(name)} is not a host name`);
 }
 
 /** @throws GradwireError `SSH_TARGET_INVALID` */
 export function checkUserName(user: string): void {
   if (!/^[^\p{C}\s-][^\p{C}\s]*$/u.test(user)) {
-    invalid(`${JSON.stringify(user)} is no user name`);
+    invalid(`${JSON.stringify(user)} is not a user name`);
   }
 }
 
 /** @throws GradwireError `SSH_TARGET_INVALID` */
 export function checkPort(port: number, given = String(port)): void {
   if (!Number.isInteger(port) || port < 1 || port > 65_535)
-    invalid(`${given} is no port`);
+    invalid(`${given} is not a port`);
 }
 
 /** @throws GradwireError `SSH_TARGET_INVALID` */

@@ -15,18 +15,18 @@ export function databaseError(thrown: unknown, file: string): unknown {
     case 'SQLITE_CORRUPT':
     case 'SQLITE_NOTADB':
       return failure('DATABASE_CORRUPT', `the run history is damaged: ${detail}`, {
-        next: 'Move that file away to begin with an empty history; nothing else uses it.',
+        next: 'Move that file away to start with an empty history; nothing else uses it.',
       });
     case 'SQLITE_FULL':
     case 'SQLITE_IOERR':
     case 'SQLITE_READONLY':
       return failure('DATABASE_WRITE_FAILED', `cannot write ${detail}`, {
-        next: 'Make room on that disk; running experiments go on and are stored later.',
+        next: 'Free space on that disk. Runs in progress continue and are stored later.',
       });
     case 'SQLITE_CANTOPEN':
     case 'SQLITE_PERM':
       return failure('DATABASE_UNREADABLE', `cannot open ${detail}`, {
-        next: 'Check that the file and its directory are yours to read and write.',
+        next: 'Check that you may read and write the file and its directory.',
       });
     case 'SQLITE_BUSY':
     case 'SQLITE_LOCKED':

@@ -74,7 +74,7 @@ function migrate(database: Database.Database, file: string): void {
     if (version > DATABASE_VERSION) {
       throw failure(
         'DATABASE_TOO_NEW',
-        `${file} has version ${version}, this Gradwire knows up to ${DATABASE_VERSION}`,
+        `${file} has version ${version}; this Gradwire reads up to ${DATABASE_VERSION}`,
         { next: 'Update Gradwire, or set GRADWIRE_HOME to another directory.' },
       );
     }

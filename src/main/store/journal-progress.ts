@@ -26,7 +26,7 @@ export class JournalProgress {
     return this.#row;
   }
 
-  /** Whether its last record was among what was stored. */
+  /** Whether its last record has been stored. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
@@ -68,6 +68,6 @@ export class JournalProgress {
 /** What the journal lost between two records can never be stored. */
 export function recordsMissing(last: number, next: number): GradwireError {
   return failure('RECORDS_MISSING', `record ${next} follows ${last}`, {
-    next: 'What was stored is kept. Launch the run again; if it happens again, report it.',
+    next: 'Stored records are kept. Launch the run again; if this happens again, report it.',
   });
 }

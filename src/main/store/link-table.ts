@@ -1,4 +1,4 @@
-/** What was measured of the links between machines, as long as they are the same machines. */
+/** Measured links between machines, as long as the machines are the same. */
 import type Database from 'better-sqlite3';
 import {
   linkFailureSchema,
@@ -7,7 +7,7 @@ import {
 } from '../../shared/link-status.ts';
 import { databaseError } from './database-error.ts';
 
-/** A machine by its name, and what tells it from another one of that name. */
+/** A machine's name, and what distinguishes it from another machine of that name. */
 export interface KnownNode {
   readonly name: string;
   readonly identity: string;
@@ -43,7 +43,7 @@ export class LinkTable {
       .map(statusOf);
   }
 
-  /** Takes the place of what was known; a failure leaves what was measured before. */
+  /** Replaces what was known; a failure keeps the last measurement. */
   put(link: LinkStatus, from: string, to: string): void {
     const { measure, failure } = link;
     this.#guard(() => {

@@ -130,7 +130,7 @@ export function endingOf(
 function takeRecord({ record: raw }: JournalEntry, { ranks }: RunRow): RunRecord {
   const record = parseRecord(raw);
   if (record.type === 'iteration' && record.rank >= ranks) {
-    const message = `iteration record: rank is ${record.rank}, of ${ranks} ranks`;
+    const message = `iteration record: rank is ${record.rank}, but the run has ${ranks} ranks`;
     throw failure('RECORD_INVALID', message, { rank: record.rank });
   }
   return record;
@@ -145,7 +145,7 @@ function closeRefused<R extends RunRecord>(
   return { type: 'failed', at: record.at, error: JSON.parse(refusal) as ErrorData };
 }
 
-/** @throws what is no fault of the record: a full disk, a lock, a defect of ours */
+/** @throws what is not a fault of the record: a full disk, a lock, a defect of ours */
 function refusalOf(error: unknown, sequence: number): ErrorData {
   const twice =
     error instanceof Database.SqliteError && error.code.startsWith('SQLITE_CONSTRAINT');

@@ -73,7 +73,7 @@ export interface OpenJournals {
   readonly someEnded: boolean;
   /** Nodes whose journals have not ended. */
   readonly open: readonly string[];
-  /** The failure that those which have ended tell, if they tell one. */
+  /** The failure that the ended journals report, if any. */
   readonly failure: ErrorData | undefined;
 }
 
@@ -89,7 +89,7 @@ export interface UnendedRun {
 export class RunStore {
   /** The inventory of machines. */
   readonly nodes: NodeTable;
-  /** What was measured of the links between them. */
+  /** The measured links between them. */
   readonly links: LinkTable;
   readonly #file: string;
   readonly #database: Database.Database;
@@ -144,7 +144,7 @@ export class RunStore {
 
   /**
    * Stores what is new among the entries of a node's journal, which must be in order and
-   * without a gap to what is stored of it, but for what the journal says that it left out.
+   * without a gap to what is stored of it, except for what the journal says that it left out.
    * All or nothing.
    * @throws GradwireError `RECORDS_MISSING`: a gap
    */
@@ -209,7 +209,7 @@ export class RunStore {
     return this.#guard(() => this.#statements.missingJournals.all());
   }
 
-  /** The node has no more of a run's journal than is stored: nobody asks for it again. */
+  /** The node has no more of a run's journal than is stored: it is not read again. */
   closeJournal(id: string, node: string): void {
     const ending: RunRecord = { type: 'finished', at: Date.now(), node };
     this.#guard(() => {
@@ -309,8 +309,8 @@ export class RunStore {
     );
     if (ids.length === 0 || prefix === '') throw unknownRun(prefix);
     if (ids.length > 1 && !ids.includes(prefix)) {
-      throw inputError('RUN_AMBIGUOUS', `several runs begin with "${prefix}"`, {
-        next: `Give more of one of: ${ids.slice(0, 5).join(', ')}.`,
+      throw inputError('RUN_AMBIGUOUS', `several run ids start with "${prefix}"`, {
+        next: `Give more characters of one of: ${ids.slice(0, 5).join(', ')}.`,
       });
     }
     return ids.includes(prefix) ? prefix : ids[0]!;
@@ -391,7 +391,7 @@ export class RunStore {
     return this.#guard(() => {
       const row = this.#row(id);
       if (deleted && !hasEnded(row.state)) {
-        throw inputError('RUN_NOT_ENDED', `run ${id} is still going`, {
+        throw inputError('RUN_NOT_ENDED', `run ${id} is still in progress`, {
           next: 'Stop it first.',
         });
       }
@@ -419,7 +419,7 @@ export class RunStore {
     const journal = this.#statements.journal.get(row.number, node);
     if (journal !== undefined) return journal;
     throw failure('RECORD_INVALID', `run ${row.id} has no ranks on "${node}"`, {
-      next: 'Use one version of Gradwire everywhere; if you do, report this: it is a bug.',
+      next: 'Use the same version of Gradwire everywhere. If you already do, report this as a bug.',
     });
   }
 
@@ -452,6 +452,6 @@ export class RunStore {
 
 function unknownRun(id: string): Error {
   return inputError('RUN_UNKNOWN', `there is no run "${id}"`, {
-    next: 'See: gradwire runs list.',
+    next: 'List runs with: gradwire runs list.',
   });
 }

@@ -32,7 +32,7 @@ export async function openLocalShell(size: TerminalSize): Promise<Shell> {
       }) as ClosablePty,
     );
   } catch (error) {
-    throw failure('SHELL_NOT_STARTED', `${file} does not start: ${String(error)}`, {
+    throw failure('SHELL_NOT_STARTED', `cannot start ${file}: ${String(error)}`, {
       place: LOCAL_NODE,
       next: 'Set SHELL to a shell that is installed, and start Gradwire again.',
     });
@@ -55,8 +55,8 @@ function unavailable(cause: unknown): GradwireError {
     {
       place: LOCAL_NODE,
       next:
-        'Install it with npm install --include=optional. Machines that are reached by ' +
-        'SSH have terminals without it.',
+        'Install it with npm install --include=optional. Terminals on machines reached by ' +
+        'SSH work without it.',
     },
   );
 }

@@ -57,7 +57,7 @@ export function passOutput(
       gathered += decoder.write(chunk);
       pass();
     });
-    // Why it broke off, the shell's end tells.
+    // The shell's end gives the reason.
     output.on('end', end).on('error', end).on('close', end);
   });
 }

@@ -60,14 +60,14 @@ export class PageTerminals {
   async #open(id: number, node: string, size: TerminalSize): Promise<void> {
     if (this.#closed) throw gone(id);
     if (this.#terminals.has(id)) {
-      throw inputError('TERMINAL_TAKEN', `terminal ${id} is open already`, {
-        next: 'Give each terminal of a page a number of its own.',
+      throw inputError('TERMINAL_TAKEN', `terminal ${id} is already open`, {
+        next: 'Give each terminal of a page its own number.',
       });
     }
     if (this.#terminals.size >= MOST_TERMINALS) {
       throw inputError(
         'TERMINAL_LIMIT',
-        `this page has ${MOST_TERMINALS} terminals, the most there can be`,
+        `this page already has ${MOST_TERMINALS} terminals, the maximum`,
         { place: node, next: 'Close one that you do not need.' },
       );
     }
@@ -99,7 +99,7 @@ export class PageTerminals {
     });
     const end = await shell.ended;
     this.#forget(id, terminal);
-    // A page that goes away at this very moment need not be told.
+    // A page that closes at this moment need not be informed.
     if (!signal.aborted) await this.#events.terminalEnded(id, end);
   }
 
@@ -125,6 +125,6 @@ export class PageTerminals {
 
 function gone(id: number): GradwireError {
   return failure('TERMINAL_GONE', `terminal ${id} has no shell`, {
-    next: 'It has ended, or is not open yet: open it again.',
+    next: 'The shell has ended or is not open yet. Open it again.',
   });
 }

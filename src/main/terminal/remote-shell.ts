@@ -4,7 +4,7 @@ import type { RemoteShell } from '../ssh/remote-stream.ts';
 import type { Shell } from './shell.ts';
 
 export function remoteShell(stream: RemoteShell): Shell {
-  // Its loss is told by `exit`; a stream's error has to be listened to.
+  // `exit` reports its loss; a stream's error needs a listener.
   stream.on('error', () => undefined);
   return {
     output: stream,
@@ -14,7 +14,7 @@ export function remoteShell(stream: RemoteShell): Shell {
     ),
     write: (text) =>
       new Promise((resolve) => {
-        // One that fails has ended, or will have in a moment: that is told.
+        // A channel that fails has ended or will end soon, which is reported.
         stream.write(text, () => {
           resolve();
         });

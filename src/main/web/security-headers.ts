@@ -1,5 +1,5 @@
 /**
- * What every answer of a host tells the browser to refuse. The page runs its own scripts
+ * Headers with which every response tells the browser what to refuse. The page runs its own scripts
  * and styles only, speaks to its own host only, cannot be framed, and leaks no address.
  */
 

@@ -30,7 +30,7 @@ export function rangeFromZero(values: Iterable<number>): AxisRange {
 /**
  * Like rangeFromZero, but a few outliers do not flatten everything else: where the largest
  * value is more than twice the ninth decile, the range ends at 1.6 times that decile, and
- * whoever draws says which values reach beyond.
+ * the chart says which values exceed it.
  */
 export function robustRange(values: readonly number[]): AxisRange {
   const decile = quantile(values, 0.9) ?? 0;

@@ -45,7 +45,7 @@ export class Overlay {
     ctx.textBaseline = 'middle';
     let free = -Infinity;
     for (const marker of markers) {
-      // A fence lies before its iteration's bar.
+      // A fence is before its iteration's bar.
       const x = Math.round(scale.getPixelForValue(marker.iteration - 0.5)) + 0.5;
       if (x < chartArea.left - 0.5 || x > chartArea.right) continue;
       ctx.strokeStyle = palette.ink;

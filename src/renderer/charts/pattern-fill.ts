@@ -15,7 +15,7 @@ export function patternFill(
   return pattern === 'plain' ? colour : tile(colour, pattern, ink, 0.55);
 }
 
-/** Diagonal lines on nothing: what lies under another bar shines through. */
+/** Diagonal lines on a transparent ground: bars underneath shine through. */
 export function hatchFill(ink: string): string | CanvasPattern {
   return tile(undefined, 'rising', ink, 0.8);
 }

@@ -1,6 +1,6 @@
 /**
  * Phases per iteration in words and tables: what a bar says, what the table twin lists,
- * what the summary tells. Shared by the chart and its tests.
+ * what the summary says. Shared by the chart and its tests.
  */
 import { PHASES, type Phase } from '../../shared/phases.ts';
 import { formatDuration, formatWholePercent } from '../../shared/units.ts';

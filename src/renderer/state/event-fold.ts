@@ -7,7 +7,7 @@ import type { RunEvent } from '../../shared/records.ts';
 
 export interface FoldedEvent {
   readonly event: RunEvent;
-  /** Its place among all events: stable while the run goes on. */
+  /** Its place among all events: stable while the run continues. */
   readonly index: number;
   /** Events of the same type before it that it stands for. */
   readonly folded: number;

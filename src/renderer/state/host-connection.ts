@@ -18,7 +18,7 @@ import {
 } from '../../shared/rpc-wire.ts';
 import type { Channel, OpenChannel } from './channel.ts';
 
-/** `refused`: the host was started anew and needs its new URL; nothing is retried. */
+/** `refused`: the host was started again and needs its new URL; nothing is retried. */
 export type ConnectionStatus = 'connected' | 'reconnecting' | 'refused';
 
 export interface ConnectionEvents extends SessionEvents {
@@ -218,7 +218,7 @@ function connectionLost(): ErrorData {
     code: CONNECTION_LOST,
     kind: 'failure',
     message: 'the connection to Gradwire was lost',
-    next: 'It comes back by itself when Gradwire runs; then try again.',
+    next: 'The page reconnects by itself while Gradwire is running; then try again.',
   };
 }
 

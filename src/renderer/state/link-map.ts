@@ -8,7 +8,7 @@ import {
 } from '../../shared/link-status.ts';
 import { formatBitRate, formatDuration } from '../../shared/units.ts';
 
-/** Bandwidths that are nearer to one another than this look alike, almost. */
+/** Bandwidths that are nearer to each other than this look alike, almost. */
 const SPREAD = 10;
 
 export type LinkCell =
@@ -60,7 +60,7 @@ export function linkRows(
       strength: strengthOf(rate),
       title:
         `${measure.addresses.from} → ${measure.addresses.to}, ` +
-        `${measure.encrypted ? 'encrypted' : 'in the clear'}, over ${measure.transport}`,
+        `${measure.encrypted ? 'encrypted' : 'not encrypted'}, over ${measure.transport}`,
     };
   };
   return names.map((from) => ({
@@ -86,16 +86,16 @@ export function progressText({ done, pairs, nodes }: LinkCheckProgress): string 
   return `Measuring ${nodes.join(' – ')}, ${done + 1} of ${pairs}`;
 }
 
-/** Why pairs were passed over: the runs that go on there. */
+/** Why pairs were skipped: the runs in progress there. */
 export function passedOverText({ nodes, runs }: PairOutcome): string {
   const where = [...new Set(runs.map(({ node }) => node))].join(' and ');
   return (
-    `${nodes.join(' – ')} was passed over: a run goes on on ${where}, and measuring would ` +
+    `${nodes.join(' – ')} was skipped: a run is in progress on ${where}, and measuring would ` +
     'disturb it. Measure again when it has ended.'
   );
 }
 
-/** Failures, each once, with the pairs that it is about. */
+/** Each failure once, with the pairs that it affects. */
 export function linkFailures(
   links: readonly LinkStatus[],
 ): readonly { readonly error: ErrorData; readonly pairs: string }[] {

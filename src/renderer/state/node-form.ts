@@ -70,7 +70,7 @@ export function formProblems(
   if (form.host.trim() === '') problems.set('host', 'it is missing');
   for (const { path, message } of entryProblems(entryOf(form, base))) {
     const key = fieldOf(path);
-    // Without a host there is no name that could be suggested.
+    // Without a host no name can be suggested.
     const follows = key === 'name' && form.name.trim() === '' && problems.has('host');
     if (key !== undefined && !follows && !problems.has(key)) problems.set(key, message);
   }

@@ -1,4 +1,4 @@
-/** A machine's facts and what is done there, in words. */
+/** Texts for a machine's facts and activity. */
 import {
   DEPLOY_STEP_NAMES,
   type NodeActivity,
@@ -23,7 +23,7 @@ export function activityText({ kind, progress }: NodeActivity): string {
   return `${ACTIVITIES[kind]}: ${DEPLOY_STEP_NAMES[progress.step]}${about}`;
 }
 
-/** Part of an upload that is done, from 0 to 1; undefined where it is not known. */
+/** The fraction of an upload that is done, from 0 to 1; undefined when unknown. */
 export function activityPart({ progress }: NodeActivity): number | undefined {
   const { doneBytes = 0, totalBytes } = progress ?? {};
   return totalBytes === undefined || totalBytes === 0
@@ -31,7 +31,7 @@ export function activityPart({ progress }: NodeActivity): number | undefined {
     : Math.min(1, doneBytes / totalBytes);
 }
 
-/** `12.5 of 51 MB`; undefined where nothing is uploaded. */
+/** `12.5 of 51 MB`; undefined when nothing is being uploaded. */
 export function activityBytes({ progress }: NodeActivity): string | undefined {
   return progress?.totalBytes === undefined
     ? undefined
@@ -43,7 +43,7 @@ export interface Fact {
   readonly value: string;
 }
 
-/** What is asked of Slurm, as far as it was given. */
+/** The Slurm settings that were given. */
 export function slurmFacts(settings: SlurmSettings): readonly Fact[] {
   const { partition, account, time, nodes, setup, options } = settings;
   const { ranksPerNode, cpusPerNode, gpusPerNode } = settings;
@@ -63,7 +63,7 @@ export function slurmFacts(settings: SlurmSettings): readonly Fact[] {
   ]);
 }
 
-/** What a preflight found, the hardware first; what the machine did not say is left out. */
+/** What a preflight found, hardware first; unknown facts are omitted. */
 export function machineFacts(seen: Preflight): readonly Fact[] {
   return factsOf([
     ['system', `${seen.system} ${seen.kernel}, ${seen.machine}, ${seen.libc}`],
@@ -74,7 +74,7 @@ export function machineFacts(seen: Preflight): readonly Fact[] {
     ['home', [seen.home, seen.fileSystem].filter(Boolean).join(', ')],
     ['free', sizeOf(seen.freeMiB)],
     ['addresses', seen.addresses.join(', ') || undefined],
-    ['reached by', seen.transport && transportText(seen.transport)],
+    ['reached through', seen.transport && transportText(seen.transport)],
   ]);
 }
 
@@ -84,8 +84,8 @@ const factsOf = (
   facts.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]));
 
 function nodeText({ node, bringsNode }: Preflight): string {
-  if (node === undefined) return 'none: one is brought along';
-  return bringsNode ? `${node}, too old: a newer one is brought along` : node;
+  if (node === undefined) return 'none: Gradwire brings its own';
+  return bringsNode ? `${node}, too old: Gradwire brings a newer one` : node;
 }
 
 export function gpuText({
@@ -97,13 +97,13 @@ export function gpuText({
   const others =
     othersProcesses === 0
       ? undefined
-      : `${othersProcesses} ${othersProcesses === 1 ? 'process' : 'processes'} of others`;
+      : `${othersProcesses} ${othersProcesses === 1 ? 'process' : 'processes'} of other users`;
   return [name, sizeOf(memoryMiB), bus, others]
     .filter((part) => part !== undefined)
     .join(', ');
 }
 
-/** The state that a card shows: a word, and whether it is good. */
+/** The connection state that a card shows. */
 export function connectionText({ entry, connection, runs }: NodeStatus): {
   readonly word: string;
   readonly tone: 'good' | 'warn' | 'quiet';
@@ -111,7 +111,7 @@ export function connectionText({ entry, connection, runs }: NodeStatus): {
   if (entry === undefined) return { word: 'here', tone: 'good' };
   if (connection === 'connected') return { word: 'connected', tone: 'good' };
   if (connection === 'reconnecting') {
-    const going = runs.length > 0 ? ', runs go on' : '';
+    const going = runs.length > 0 ? ', runs continue' : '';
     return { word: `reconnecting${going}`, tone: 'warn' };
   }
   return { word: 'not connected', tone: 'quiet' };

@@ -1,4 +1,4 @@
-/** What the switch panel asks for: a plan in the making, as keys of `exchange`. */
+/** The plan that the user edits in the switch panel, as keys of `exchange`. */
 import type { Catalogue, MethodEntry } from '../../shared/catalogue.ts';
 import {
   planAsChange,
@@ -11,7 +11,7 @@ import { isDraft, valueAt, withValue, type Draft } from './spec-draft.ts';
 
 export type PlanChange = Readonly<Record<string, JsonValue>>;
 
-/** Another method with its defaults; what the plan in force already says is kept. */
+/** Another method with its defaults; parameters that the current plan sets are kept. */
 export function changeToMethod(
   method: MethodEntry,
   plan: ExchangePlan | undefined,
@@ -25,7 +25,7 @@ export function changeToMethod(
   return { ...change, collective: same ? plan.collective : 'auto' };
 }
 
-/** Another collective; how many servers there are is asked of one that has some alone. */
+/** Another collective; `servers` is kept only if the collective has servers. */
 export function changeToCollective(
   catalogue: Pick<Catalogue, 'collectives'> | undefined,
   change: PlanChange,
@@ -38,8 +38,8 @@ export function changeToCollective(
 }
 
 /**
- * What becomes of the residual at the fence; undefined: there is none. Which tensors a layer
- * fits, or are small, is the agent's to know: where it could matter, the user is asked.
+ * What happens to the residual at the fence; undefined when there is none. Only the agent knows
+ * which tensors match a layer or are small: where that could matter, the user is asked.
  */
 export function residualQuestion(
   { methods }: Pick<Catalogue, 'methods'>,
@@ -61,12 +61,12 @@ export function residualQuestion(
   return stays ? 'kept' : 'asked';
 }
 
-/** Tensors of one method: those that a layer fits, or all others. */
+/** Tensors of one method: those that match a layer, or all others. */
 interface Share {
   readonly match: JsonValue | undefined;
   readonly keeps: boolean;
   readonly units: string | undefined;
-  /** Tensors of fewer elements travel dense. */
+  /** Tensors with fewer elements are sent dense. */
   readonly least: number;
 }
 

@@ -129,11 +129,11 @@ export function collectiveChoices(
     (entry) => method === undefined || method.collectives.includes(entry.id),
   );
   return [
-    { value: 'auto', label: 'auto', hint: 'The cheapest by the cost model' },
+    { value: 'auto', label: 'auto', hint: 'The cheapest predicted by the cost model' },
     {
       value: 'adaptive',
       label: 'adaptive',
-      hint: 'The cheapest by the times that exchanges take, which no two runs share',
+      hint: 'The cheapest by measured times, so two runs may choose differently',
     },
     ...taken.map((entry) => ({
       value: entry.id,
@@ -163,7 +163,7 @@ export function layersField(path: string): FormField {
     path,
     kind: 'json',
     title: 'Layers',
-    description: `${description}, as ${example}`,
+    description: `${description}, such as ${example}`,
   };
 }
 
@@ -182,7 +182,7 @@ function modelChoices(catalogue: Catalogue, draft: Draft): readonly FormChoice[]
 function pairsField(): FormField {
   const { description = '', ...pairs } = field('network.pairs', 'json', 'Pairs');
   const example = '[{"between": ["a", "b"], "bandwidth": "100 Mbit/s"}]';
-  return { ...pairs, description: `${description}, as ${example}` };
+  return { ...pairs, description: `${description}, such as ${example}` };
 }
 
 /**
@@ -224,8 +224,8 @@ export function formSections(
         valueAt(draft, 'workload.columns') !== undefined
           ? [
               field('workload.columns.label', 'text', 'Label column'),
-              field('workload.columns.numeric', 'json', 'Columns of numbers'),
-              field('workload.columns.categorical', 'json', 'Columns of categories'),
+              field('workload.columns.numeric', 'json', 'Numeric columns'),
+              field('workload.columns.categorical', 'json', 'Category columns'),
             ]
           : []),
         ...(valueAt(draft, 'workload.model') === 'synthetic-gradient' ||
@@ -233,7 +233,7 @@ export function formSections(
           ? [
               field('workload.synthetic.profile', 'text', 'Profile'),
               field('workload.synthetic.computeMs', 'number', 'Compute time, ms'),
-              field('workload.synthetic.overlap', 'number', 'Alike on all ranks'),
+              field('workload.synthetic.overlap', 'number', 'Shared by all ranks'),
             ]
           : []),
         field('workload.batchPerRank', 'integer', 'Batch per rank'),
@@ -351,7 +351,7 @@ export function activationFields(
   };
   const chosen = valueAt(plan, 'activations.method') ?? 'none';
   if (chosen === 'none') return [method];
-  const sparsity = field(`${at}.sparsity`, 'number', 'Left out of them');
+  const sparsity = field(`${at}.sparsity`, 'number', 'Share left out');
   return [method, { ...sparsity, path: `${path}activations.sparsity` }];
 }
 
@@ -396,10 +396,9 @@ function parallelismSection(draft: Draft): FormSection {
 
 const KIND_HINTS: Readonly<Record<(typeof PARALLELISM_KINDS)[number], string>> = {
   synchronous: 'Ranks exchange in every iteration',
-  'local-steps':
-    'Ranks take steps of their own and exchange how far they moved, as DiLoCo does',
+  'local-steps': 'Ranks take local steps and exchange how far they moved, as in DiLoCo',
   asynchronous:
-    'Ranks push gradients to parameter servers, and wait only for one that is far behind',
+    'Ranks push gradients to parameter servers and wait only for a rank that is far behind',
 };
 
 /** Whether a folded field has to be seen: its value is not the usual one. */

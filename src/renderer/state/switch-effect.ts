@@ -1,26 +1,26 @@
 /**
  * What a switch changed: medians over up to 50 iterations on each side of its fence; with local
- * steps of the mean iteration from one exchange to the next. What comes right behind the fence
- * is left out, it pays for the change (a flush, a new arena).
+ * steps, medians of the mean iteration from one exchange to the next. The exchange right after
+ * the fence is left out, since it pays for the change (a flush, a new arena).
  */
 import { median } from '../../shared/statistics/quantile.ts';
 import { formatBytes, formatDuration } from '../../shared/units.ts';
 import type { RecentIterations } from './recent-iterations.ts';
 
-/** Iterations looked at on each side, unless they have too few exchanges. */
+/** Iterations considered on each side, unless they have too few exchanges. */
 const EFFECT_REACH = 50;
-/** Fewer on either side are no evidence. */
+/** Exchanges needed on each side. */
 export const EFFECT_MINIMUM = 5;
 
-/** Exchanges that are looked at on each side. */
+/** Exchanges considered on each side. */
 export const effectReach = (every: number): number =>
   Math.max(EFFECT_MINIMUM, Math.floor(EFFECT_REACH / every));
 
 export interface EffectSide {
   readonly exchanges: number;
-  /** Milliseconds of an iteration. */
+  /** Milliseconds per iteration. */
   readonly wall: number;
-  /** Bytes of an iteration at the sockets of one rank, framing included. */
+  /** Bytes per iteration at one rank's sockets, framing included. */
   readonly wireSent: number;
 }
 
@@ -33,9 +33,9 @@ export interface SwitchEffect {
 
 export interface FenceBounds {
   readonly fence: number;
-  /** The previous switch's fence; default: the run's begin. */
+  /** The previous switch's fence; default: the start of the run. */
   readonly previous?: number | undefined;
-  /** The next switch's fence; default: the run goes on. */
+  /** The next switch's fence; default: none yet. */
   readonly next?: number | undefined;
   /** Iterations from one exchange to the next; default: 1. */
   readonly every?: number | undefined;
@@ -48,7 +48,7 @@ export function switchEffect(
 ): SwitchEffect | undefined {
   const { every = 1, fence } = bounds;
   const reach = every * effectReach(every);
-  // What is behind a previous fence pays for that switch: it is left out as well.
+  // The exchange after the previous fence pays for that switch: leave it out too.
   const start = bounds.previous === undefined ? 0 : bounds.previous + every;
   const before = side(recent, Math.max(start, fence - reach), { to: fence, every });
   const to = Math.min(bounds.next ?? Infinity, fence + every + reach);
@@ -68,7 +68,7 @@ function side(
 ): EffectSide | undefined {
   const walls: number[] = [];
   const wires: number[] = [];
-  // Fences lie between exchanges, a whole number of them apart.
+  // Fences are between exchanges, a whole number of exchanges apart.
   for (let i = from; i + every <= to; i += every) {
     const iterations = Array.from({ length: every }, (_, step) => i + step);
     if (!iterations.every((iteration) => isComplete(recent, iteration))) continue;

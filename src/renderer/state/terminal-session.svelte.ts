@@ -111,7 +111,7 @@ export class TerminalSession {
     this.#fail({
       code: 'CONNECTION_LOST',
       kind: 'failure',
-      message: 'the connection to Gradwire was lost, and the shell has ended with it',
+      message: 'the connection to Gradwire was lost, which ended the shell',
     });
   }
 

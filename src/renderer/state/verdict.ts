@@ -1,6 +1,6 @@
 /**
- * The verdict: what the last iterations say, in sentences. Each statement follows from
- * the numbers of one window summary alone and points at the chart that shows it.
+ * The verdict: what the last iterations show, in sentences. Each statement follows from
+ * one window summary and points at the chart that shows it.
  */
 import { COMMUNICATION_PHASES, type Phase } from '../../shared/phases.ts';
 import {
@@ -20,12 +20,12 @@ export interface Statement {
   readonly evidence: Evidence;
 }
 
-/** Fewer iterations than this say nothing yet. */
+/** With fewer iterations there is no verdict. */
 const VERDICT_MINIMUM = 5;
 
 /**
- * @param cores of the machine that all ranks share, where it is known
- * @param nodes where each rank is, if not all are on one machine
+ * @param cores of the machine that all ranks share, when known
+ * @param nodes the machine of each rank, if they are on several
  */
 export function verdict(
   summary: WindowSummary,
@@ -37,7 +37,7 @@ export function verdict(
   if (ranks < 2) {
     return [
       {
-        text: `One rank: nothing to communicate, the step takes ${formatDuration(summary.wall)}`,
+        text: `One rank has nothing to communicate; the step takes ${formatDuration(summary.wall)}`,
         evidence: 'phases',
       },
     ];
@@ -60,7 +60,7 @@ export function verdict(
   }
   if (summary.overlapped > 0.02 * summary.wall) {
     statements.push({
-      text: `${formatDuration(summary.overlapped)} more of it hides under computing`,
+      text: `${formatDuration(summary.overlapped)} more of it is hidden under compute`,
       evidence: 'phases',
     });
   }
@@ -71,17 +71,17 @@ export function verdict(
       evidence: 'bytes',
     });
   }
-  // Ranks without a core of their own wait while the others compute: no method helps.
+  // With fewer cores than ranks, some ranks wait while others compute: no method helps.
   if (cores !== undefined && ranks > cores && largest === 'wait' && share >= 0.05) {
     statements.push({
-      text: `${ranks} ranks share ${cores} cores, so part of the waiting is for a core`,
+      text: `${ranks} ranks share ${cores} cores, so they also wait for cores`,
       evidence: 'ranks',
     });
   }
   // Without any communication a step would take (1 − share) of its time: the bound holds
   // for every method, whatever it compresses.
   statements.push({
-    text: `compression can gain ${formatFactor(1 / Math.max(1e-9, 1 - share))} at most`,
+    text: `compression can speed up the step by at most ${formatFactor(1 / Math.max(1e-9, 1 - share))}`,
     evidence: 'phases',
   });
   return statements;
@@ -92,7 +92,7 @@ const PHASE_GERUNDS: Record<Phase, string> = {
   compute: 'computing',
   forward: 'computing forward',
   backward: 'computing backward',
-  activations: 'passing activations on',
+  activations: 'sending activations',
   bubble: 'waiting for other stages',
   compress: 'compressing',
   send: 'sending',

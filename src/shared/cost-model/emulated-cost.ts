@@ -1,17 +1,17 @@
 /**
- * What an emulated network costs: its own latency and bandwidth where they are worse than
- * those of the network beneath it, which carries the bytes all the same. Messages that
- * leave at once have a latency between them, and reductions do not change. What collectives
- * were seen to take was on another network, and does not apply to this one.
+ * The constants of an emulated network: its own latency and bandwidth where they are worse
+ * than those of the real network, which still carries the bytes. Messages that leave at once
+ * share one latency, and reductions do not change. Measured times of collectives come from
+ * another network and do not apply.
  */
 import { secondsPerByte, type EmulatedLink } from '../emulated-network.ts';
 import type { SlowestLinks } from '../emulated-links.ts';
 import { LOOPBACK, type NetworkCost, type NodeLink } from './network-cost.ts';
 
 /**
- * Of ranks on one node or several. Every rank has emulated links of its own, to other nodes
+ * For ranks on one node or several. Every rank has its own emulated links, to other nodes
  * too.
- * @param beneath of the same ranks on the real network; default: loopback, not measured
+ * @param beneath the constants of the same ranks on the real network; default: loopback
  */
 export function emulatedCosts(
   { within, between }: SlowestLinks,
@@ -19,7 +19,7 @@ export function emulatedCosts(
 ): NetworkCost {
   const cost = within === undefined ? beneath : emulatedCost(within, beneath);
   if (between === undefined) return cost;
-  // Where the real link was not measured it is taken to carry what is asked of it.
+  // A real link that was not measured is assumed to be fast enough.
   const { alpha, beta }: NodeLink = beneath.between ?? beneath;
   return {
     ...cost,
@@ -32,7 +32,7 @@ export function emulatedCosts(
   };
 }
 
-/** @param beneath of the same ranks on the real network; default: loopback, not measured */
+/** @param beneath the constants of the same ranks on the real network; default: loopback */
 export function emulatedCost(
   network: EmulatedLink,
   beneath: NetworkCost = LOOPBACK,

@@ -3,15 +3,15 @@
  *
  * Robust: the median of the repetitions of each size, so that a scheduler's slice or a
  * burst of other traffic does not count; then least squares over the sizes, each weighted
- * by 1/T², so that what is small is fitted as well, in proportion, as what takes long.
- * Neither may be negative: where the fit wants that, the other alone is fitted.
+ * by 1/T², so that small and large messages are fitted with the same relative error.
+ * Neither may be negative: if the fit makes one negative, only the other is fitted.
  */
 import { median } from '../statistics/quantile.ts';
 
 /** Messages of one size. */
 export interface TimedMessages {
   readonly bytes: number;
-  /** One way, of each repetition. */
+  /** One-way time of each repetition. */
   readonly seconds: readonly number[];
 }
 
@@ -23,8 +23,8 @@ export interface LinkCost {
 }
 
 /**
- * At least two sizes with at least one repetition each.
- * Throws an internal error where there is less.
+ * Needs at least two sizes with at least one repetition each.
+ * Throws an internal error otherwise.
  */
 export function fitLink(messages: readonly TimedMessages[]): LinkCost {
   const points = messages.flatMap(({ bytes, seconds }) => {

@@ -1,10 +1,10 @@
-/** What timed messages say of one link: the data plane between two machines. */
+/** What timed messages show about one link: the data plane between two machines. */
 
 export interface LinkTiming {
   /** s per message, one way: half a round trip of 8 bytes. */
   readonly alpha: number;
   /** s per byte of a stream, from the first end to the second. */
   readonly there: number;
-  /** And from the second to the first. */
+  /** s per byte of a stream, from the second end to the first. */
   readonly back: number;
 }

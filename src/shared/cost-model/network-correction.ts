@@ -1,8 +1,8 @@
 /**
- * What observed times say of a network's constants. One time cannot tell α from β from γ:
- * the constant whose term dominates the prediction is taken to be what is wrong, for an
- * error there explains most; another shape of exchange, where another term dominates,
- * corrects the next. Pure, so that ranks that agree on what they saw agree on this.
+ * Corrects a network's constants from observed times. One time cannot tell α from β from γ,
+ * so the constant whose term dominates the prediction is corrected, since an error there
+ * explains most; exchanges of another shape, where another term dominates, correct the
+ * others. Pure, so that ranks with the same observations get the same result.
  */
 import { totalSeconds, type CostTerms } from './cost-terms.ts';
 import {
@@ -24,7 +24,7 @@ export type Correction = CostTerms;
 
 export const UNCORRECTED: Correction = { latency: 1, bandwidth: 1, reduction: 1 };
 
-/** No step is larger: a pause of the machine must not become a network's property. */
+/** The largest step, so that a pause of the machine does not pass for a slow network. */
 const LARGEST_STEP = 10;
 
 export function corrected(network: NetworkCost, correction: Correction): NetworkCost {
@@ -57,7 +57,7 @@ export const correctedTerms = (
 });
 
 /**
- * The correction after an exchange of this duration, in seconds; unchanged where its
+ * The correction after an exchange of this duration, in seconds; unchanged if the
  * prediction was within `TOLERANCE`.
  * @param terms predicted without a correction
  */

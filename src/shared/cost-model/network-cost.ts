@@ -1,12 +1,12 @@
 /**
- * The α–β–γ model's constants for one world: what the costs of collectives are computed
- * from. Every cost is linear in them, so that it can be taken apart into what each
- * contributes (`cost-terms.ts`).
+ * The α–β–γ model's constants for one world, from which the costs of collectives are
+ * computed. Every cost is linear in them, so it splits into the contributions of each
+ * constant (`cost-terms.ts`).
  *
- * Where they were measured two of them are finer. A byte of a message that no cache holds
- * takes longer than one of a small message, so β is known by the message's size, as in
- * PLogP (Kielmann, Bal and Verstoep, 2000). And of messages that leave at once, to several
- * ranks, only the first takes a whole latency, the others what a sender is busy with: o of
+ * Measured networks refine two of them. A byte of a message too large for the caches takes
+ * longer than a byte of a small message, so β depends on the message's size, as in PLogP
+ * (Kielmann, Bal and Verstoep, 2000). When several messages leave at once, to several ranks,
+ * only the first takes a full latency; each further one takes the sender's overhead, o in
  * LogP (Culler et al., 1993).
  *
  * Source: SparCML (Renggli et al., SC 2019), section 4; the constants per entry are ours:
@@ -20,13 +20,13 @@ export interface NetworkCost {
   readonly alpha: number;
   readonly beta: number;
   readonly gamma: number;
-  /** o: s per further message of those that leave at once; default: α. */
+  /** o: s per further message sent at once; default: α. */
   readonly overhead?: number | undefined;
   /** β by the bytes of a message, ascending; default: the same at any size. */
   readonly rates?: readonly MessageRate[] | undefined;
   /** The same between nodes; default: `BETWEEN_NODES`. */
   readonly between?: NodeLink | undefined;
-  /** Collectives that were timed in such a world; default: none was. */
+  /** Collectives that were timed in such a world; default: none. */
   readonly timed?: TimedCollectives | undefined;
   /** s per entry that goes into a merge of two sparse streams; default: MERGE_COST·γ. */
   readonly merge?: number | undefined;
@@ -34,21 +34,21 @@ export interface NetworkCost {
   readonly scatter?: number | undefined;
 }
 
-/** What messages to other nodes take, over one link that the ranks of a node share. */
+/** The cost of messages to other nodes, over one link that the ranks of a node share. */
 export interface NodeLink {
   readonly alpha: number;
   readonly beta: number;
-  /** Each rank has a link of its own instead, as emulated ones are; default: they share. */
+  /** Whether each rank has its own link, as emulated ranks do; default: they share one. */
   readonly perRank?: boolean | undefined;
 }
 
 export interface TimedCollectives {
-  /** The constants that were measured with them, whatever was corrected since. */
+  /** The constants measured along with them, before any correction. */
   readonly network: NetworkCost;
   readonly collectives: readonly TimedCollective[];
 }
 
-/** What a byte takes in messages of this many bytes. */
+/** The time of a byte in messages of this size. */
 export interface MessageRate {
   readonly bytes: number;
   /** s per byte. */
@@ -60,7 +60,7 @@ export function byteSeconds({ beta, rates = [] }: NetworkCost, bytes: number): n
   const above = rates.findIndex((rate) => rate.bytes >= bytes);
   const upper = rates.at(above);
   if (upper === undefined) return beta;
-  // Below all that are known, or above: `at(-1)` is the last.
+  // Outside the known sizes: below the first, or above the last.
   const lower = above > 0 ? rates[above - 1]! : upper;
   if (lower === upper) return upper.beta;
   const share = Math.log(bytes / lower.bytes) / Math.log(upper.bytes / lower.bytes);
@@ -71,7 +71,7 @@ export function byteSeconds({ beta, rates = [] }: NetworkCost, bytes: number): n
 export const messageSeconds = (network: NetworkCost, bytes: number): number =>
   network.alpha + bytes * byteSeconds(network, bytes);
 
-/** n messages of this many bytes each that one rank sends at once: α + (n−1)·o + n·bytes·β. */
+/** n messages of `bytes` bytes each, sent at once by one rank: α + (n−1)·o + n·bytes·β. */
 export function burstSeconds(
   network: NetworkCost,
   messages: number,
@@ -85,11 +85,11 @@ export function burstSeconds(
 }
 
 /**
- * What one entry costs to merge, in units of γ, where it was not measured: two streams of
+ * The cost of merging one entry, in units of γ, if it was not measured: two streams of
  * random indices advance by branches that cannot be predicted.
  */
 const MERGE_COST = 14;
-/** The same of an entry scattered into a dense vector: an addition at a random place. */
+/** The same for an entry scattered into a dense vector: an addition at a random place. */
 const SCATTER_COST = 5;
 
 /** s per entry merged, measured or in proportion to γ. */
@@ -117,9 +117,9 @@ export const LOOPBACK: NetworkCost = {
 };
 
 /**
- * A link between nodes that nobody has measured: Gigabit Ethernet, 941 Mbit/s of messages,
- * and a latency somewhat above that within a node. The slowest that clusters have: where it
- * is faster in truth, what spares it is still no slower.
+ * An unmeasured link between nodes: Gigabit Ethernet, 941 Mbit/s of messages, and a latency
+ * somewhat above that within a node. This is the slowest link that clusters have: on a
+ * faster one, a plan that spares it is still no slower.
  */
 export const BETWEEN_NODES: NodeLink = { alpha: 100e-6, beta: 8.5e-9 };
 
@@ -128,6 +128,6 @@ export const betweenNodes = ({
   between: { alpha, beta } = BETWEEN_NODES,
 }: NetworkCost): NetworkCost => ({ alpha, beta, gamma: 0 });
 
-/** How many of the ranks of a node that send at once share one link to other nodes. */
+/** How many ranks of a node, sending at once, share one link to other nodes. */
 export const sharingLink = ({ between }: NetworkCost, ranks: number): number =>
   between?.perRank === true ? 1 : ranks;

@@ -1,8 +1,7 @@
 /**
- * A network profile: what was measured of a set of ranks, as data that can be stored,
- * shown and handed to every rank of a run. α and β of each pair alone, α and β while
- * all ranks talk at once, which is what a collective meets, and γ of the kernels while all
- * ranks compute.
+ * A network profile: measurements of a set of ranks, as data that can be stored, shown and
+ * given to every rank of a run. It has α and β of each pair alone, α and β while all ranks
+ * send at once, as in a collective, and γ of the kernels while all ranks compute.
  */
 import { z } from 'zod';
 import { inputError } from '../errors.ts';
@@ -19,7 +18,7 @@ const count = z.int().min(0);
 
 const timedMessage = z.strictObject({
   bytes: z.number().positive(),
-  /** Median over repetitions, of the rank that took longest. */
+  /** Median over repetitions of the slowest rank's time. */
   seconds: z.number().positive().lt(1e6),
 });
 export type TimedMessage = z.infer<typeof timedMessage>;
@@ -45,7 +44,7 @@ export const networkProfileSchema = z.strictObject({
   loaded: z.array(
     z.strictObject({
       ranks: z.int().min(2),
-      /** Fitted to all sizes: to be shown, and used where nothing below is known. */
+      /** Fitted to all sizes: for display, and used where the fields below are missing. */
       alpha: seconds,
       beta: seconds,
       /** One message each, by size, ascending: at least the smallest and one more. */
@@ -66,9 +65,9 @@ export const networkProfileSchema = z.strictObject({
     merge: seconds,
     /** An entry added into a dense vector. */
     scatter: seconds,
-    /** An element that a top-k selection of 1 % looks at. */
+    /** An element read by a top-k selection of 1 %. */
     select: seconds,
-    /** An element quantised to 4 bits, and decoded again. */
+    /** An element quantised to 4 bits and decoded again. */
     quantize: seconds,
     dequantize: seconds,
   }),
@@ -85,7 +84,7 @@ export function parseNetworkProfile(raw: unknown, place: string): NetworkProfile
     });
   }
   if (parsed.data.pairs.length === 0 && parsed.data.loaded.length === 0) {
-    throw inputError('NETWORK_PROFILE_INVALID', 'it has no pair of ranks', {
+    throw inputError('NETWORK_PROFILE_INVALID', 'the profile has no pair of ranks', {
       place,
       next: 'Measure with at least two ranks: gradwire bench network --ranks 2.',
     });
@@ -94,9 +93,9 @@ export function parseNetworkProfile(raw: unknown, place: string): NetworkProfile
 }
 
 /**
- * The constants for a world of this size: those of the nearest load, and where none was
- * measured those of the slowest pair, for a collective ends when the last rank does.
- * Kernels were timed while all measured ranks shared the cores; fewer share less.
+ * The constants for a world of this size: those of the nearest load, or, if no load was
+ * measured, those of the slowest pair, since a collective ends when its last rank does.
+ * Kernels were timed while all measured ranks shared the cores; fewer ranks share less.
  */
 export function networkCostOf(profile: NetworkProfile, ranks: number): NetworkCost {
   const { add, merge, scatter } = profile.kernels;
@@ -115,7 +114,7 @@ export function networkCostOf(profile: NetworkProfile, ranks: number): NetworkCo
     : { ...network, timed: { network, collectives } };
 }
 
-/** Ranks per core while the first `ranks` of those that were measured compute. */
+/** Ranks per core while the first `ranks` measured ranks compute. */
 function sharing({ nodes, cores = Infinity }: NetworkProfile, ranks: number): number {
   const crowds = [...Map.groupBy(nodes.slice(0, ranks), (node) => node).values()];
   return Math.max(1, ...crowds.map(({ length }) => length / cores));
@@ -142,7 +141,7 @@ export function medianPair({ pairs }: NetworkProfile): LinkCost {
   };
 }
 
-/** α, β by size and o of a load, as far as they were measured. */
+/** α, β by size and o of a load, if measured. */
 function messageCosts({
   ranks,
   alpha,
@@ -167,7 +166,7 @@ function messageCosts({
 
 const slowness = ({ alpha, beta }: LinkCost): number => alpha + 65_536 * beta;
 
-/** By ratio: of 2 and 8, 4 is as near to either, and the larger is the safer. */
+/** Nearest by ratio; in a tie, such as 4 between 2 and 8, the larger is safer. */
 function loadNearest({ loaded }: NetworkProfile, ranks: number): Load | undefined {
   const distance = (load: { readonly ranks: number }): number =>
     Math.abs(Math.log(load.ranks / Math.max(2, ranks)));

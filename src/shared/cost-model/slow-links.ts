@@ -1,23 +1,23 @@
 /**
- * Links that are much slower than one would expect of their machines, in words. A machine
- * whose best link is much slower than the other machines' best is named as a whole; of the
- * others a link is named that is much slower than either of its ends is elsewhere. With two
- * machines there is nothing to compare with.
+ * Describes links that are much slower than expected. A machine whose best link is much
+ * slower than the other machines' best is named as a whole; among the others, a link is named
+ * if it is much slower than both of its ends are elsewhere. With two machines there is nothing
+ * to compare.
  */
 import { median } from '../statistics/quantile.ts';
 import { bitsPerSecond, type LinkMeasure, type LinkStatus } from '../link-status.ts';
 import { formatBitRate, formatDuration, formatFactor } from '../units.ts';
 
-/** From this factor on it is much. */
+/** Links slower by at least this factor are reported. */
 const MUCH = 3;
-/** Latencies below are nobody's trouble, s. */
+/** Latencies below this do not matter; s. */
 const SMALL_LATENCY = 200e-6;
 
 interface Quantity {
-  /** s: the more, the slower. */
+  /** Cost in s: higher is slower. */
   readonly of: (measure: LinkMeasure) => number;
   readonly text: (measure: LinkMeasure) => string;
-  /** What the machines' best is called. */
+  /** Formats the machines' best value. */
   readonly lag: string;
 }
 
@@ -34,7 +34,7 @@ const QUANTITIES: readonly Quantity[] = [
   },
 ];
 
-/** A sentence for each machine or link, the slowest first. */
+/** One sentence per machine or link, the slowest first. */
 export function slowLinks(links: readonly LinkStatus[]): readonly string[] {
   return QUANTITIES.flatMap((quantity) => slowBy(quantity, links));
 }

@@ -1,4 +1,4 @@
-/** A collective that was timed on a network, as a profile keeps it. */
+/** A collective that was timed on a network, as stored in a profile. */
 import { z } from 'zod';
 
 export const timedCollective = z.strictObject({
@@ -8,9 +8,9 @@ export const timedCollective = z.strictObject({
   length: z.int().min(0),
   /** k, entries a rank, of sparse vectors. */
   nnz: z.int().min(0).optional(),
-  /** Lower quartile of the repetitions, each the time of the rank that took longest. */
+  /** Lower quartile over repetitions of the slowest rank's time. */
   seconds: z.number().positive().lt(1e6),
-  /** What the model says by this profile's constants alone. */
+  /** The model's prediction from this profile's constants alone. */
   predicted: z.number().positive().lt(1e6),
 });
 export type TimedCollective = z.infer<typeof timedCollective>;

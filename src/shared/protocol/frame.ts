@@ -16,7 +16,7 @@ export function encodeFrame(message: unknown): Uint8Array {
   return frameOf(packr.pack(message));
 }
 
-/** A frame whose body is packed already. */
+/** A frame whose body is already packed. */
 export function frameOf(body: Uint8Array): Uint8Array {
   const frame = new Uint8Array(4 + body.length);
   new DataView(frame.buffer).setUint32(0, body.length, true);
@@ -25,16 +25,16 @@ export function frameOf(body: Uint8Array): Uint8Array {
 }
 
 export class FrameDecoder<T = unknown> {
-  /** What has come of a frame that is not complete, piece by piece. */
+  /** The pieces received of an incomplete frame. */
   #pieces: Uint8Array[] = [];
   #pendingBytes = 0;
-  /** How long the pieces must be before anything can be decoded. */
+  /** Bytes needed before anything can be decoded. */
   #wantedBytes = 0;
   #decodedBytes = 0;
   readonly #limit: number;
   readonly #decode: (body: Uint8Array) => T;
 
-  /** @param decode makes a message of a body, which may be overwritten afterwards */
+  /** @param decode turns a body, which may be overwritten afterwards, into a message */
   constructor(
     limit = MAX_CONTROL_FRAME_BYTES,
     decode: (body: Uint8Array) => T = decodeBody as (body: Uint8Array) => T,
@@ -43,18 +43,18 @@ export class FrameDecoder<T = unknown> {
     this.#decode = decode;
   }
 
-  /** Bytes of a frame that has begun but not ended. */
+  /** Bytes received of an incomplete frame. */
   get pendingBytes(): number {
     return this.#pendingBytes;
   }
 
-  /** Bytes of all frames up to and including the one that was yielded last. */
+  /** Bytes of all frames up to and including the last one yielded. */
   get decodedBytes(): number {
     return this.#decodedBytes;
   }
 
   /**
-   * Feed a chunk; yields every message that it completes. The chunk may be reused
+   * Feeds a chunk and yields every message that it completes. The chunk may be reused
    * afterwards. Every byte of a frame is copied at most twice, however small the chunks.
    * @throws GradwireError `FRAME_TOO_LARGE`, `FRAME_INVALID`
    */
@@ -74,7 +74,7 @@ export class FrameDecoder<T = unknown> {
       );
       if (length > this.#limit) {
         throw failure('FRAME_TOO_LARGE', `control frame of ${length} bytes`, {
-          next: `The limit is ${this.#limit} bytes: is the peer a Gradwire agent?`,
+          next: `The limit is ${this.#limit} bytes. Check that the peer is a Gradwire agent.`,
         });
       }
       wanted = 4 + length;
@@ -90,7 +90,7 @@ export class FrameDecoder<T = unknown> {
   }
 
   #keep(piece: Uint8Array, wanted: number): void {
-    // A slice of a Buffer would be a view of it.
+    // Copy: a slice of a Buffer would be a view.
     this.#pieces.push(new Uint8Array(piece));
     this.#pendingBytes += piece.length;
     this.#wantedBytes = wanted;

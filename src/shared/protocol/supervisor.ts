@@ -1,6 +1,6 @@
 /**
  * The control protocol between main (app or CLI) and a supervisor: length-prefixed
- * MessagePack (`frame.ts`) over a Unix socket, later over SSH's stdio. Versioned in the
+ * MessagePack (`frame.ts`) over a Unix socket or SSH's stdio. Versioned in the
  * hello. Requests carry an id and are answered once, in any order; records and run
  * states are pushed. Delivery of records is at-least-once by sequence; the store is
  * idempotent, so the result is exactly-once.
@@ -19,9 +19,9 @@ import type { SlurmSettings } from '../slurm-settings.ts';
 export const PROTOCOL_VERSION = 1;
 
 /**
- * Version of the part by which runs are watched and stopped: hello, records, run states and
- * the requests of `READING_METHODS`. It stays when others change, so that an app can watch what
- * a supervisor of another version keeps.
+ * Version of the part that watches and stops runs: hello, records, run states and the requests
+ * of `READING_METHODS`. It stays when others change, so that an app can watch the runs of a
+ * supervisor of another version.
  */
 export const READING_VERSION = 1;
 
@@ -37,7 +37,7 @@ export interface SupervisorHello {
   readonly catalogue: Catalogue;
 }
 
-/** A switch asked for at launch (`--switch 50:method=topk`) or in mid-run (`at` absent). */
+/** A switch requested at launch (`--switch 50:method=topk`) or during the run (without `at`). */
 export interface SwitchRequest {
   /** Keys of `exchange` to change; keys not named keep their value. */
   readonly change: JsonObject;
@@ -46,11 +46,11 @@ export interface SwitchRequest {
   readonly residual?: ResidualPolicy | undefined;
 }
 
-/** Ports of this machine that lead to a rank on another one. */
+/** Ports of this machine that are forwarded to a rank on another one. */
 export interface TunnelEntrance {
   readonly host: string;
   readonly port: number;
-  /** As of `RankAddress`. */
+  /** As in `RankAddress`. */
   readonly pulse?: number | undefined;
 }
 
@@ -58,24 +58,24 @@ export interface RankAddress {
   readonly host: string;
   readonly port: number;
   /**
-   * Where else it may be found, at the same ports, the likeliest first: `host` is not one
-   * of the machine's own addresses. Who answers there has to prove who it is, as anywhere.
+   * Other addresses to try, at the same ports, the likeliest first: `host` is not one of the
+   * machine's own addresses. A peer found there must still prove its identity.
    */
   readonly hosts?: readonly string[] | undefined;
   /**
-   * Where else it is reached from the machine that this list is for: a tunnel, tried when
-   * its own addresses do not work.
+   * A tunnel to it from the machine that this list is for, tried when its own addresses do not
+   * work.
    */
   readonly tunnel?: TunnelEntrance | undefined;
-  /** The machine's name, where ranks are on several. */
+  /** The machine's name, if ranks are on several. */
   readonly node?: string | undefined;
-  /** Name of a Unix socket that takes the same connections from the same machine. */
+  /** Name of a Unix socket that accepts the same connections on the same machine. */
   readonly local?: string | undefined;
-  /** Port of the same host that takes signs of life; default: none are exchanged. */
+  /** Port of the same host for heartbeats; default: none are exchanged. */
   readonly pulse?: number | undefined;
 }
 
-/** `interrupted`: something was lost; it goes on from a checkpoint when it can. */
+/** `interrupted`: something was lost; the run resumes from a checkpoint when it can. */
 export type RunPhase = 'preparing' | 'running' | 'interrupted' | 'ended';
 
 export interface SupervisedRun {
@@ -84,18 +84,18 @@ export interface SupervisedRun {
   readonly spec: ExperimentSpec;
   readonly lastSequence: number;
   readonly createdAt: number;
-  /** Switches asked for since it began; missing from versions that knew one node. */
+  /** Switches requested since the start; missing in versions that knew only one node. */
   readonly switches?: readonly PlanSwitch[] | undefined;
-  /** Of an interrupted run: iterations from which the ranks here can go on, ascending. */
+  /** Of an interrupted run: iterations from which the ranks here can resume, ascending. */
   readonly resumable?: readonly number[] | undefined;
   /**
-   * Of an interrupted run: all of its switches, those that have taken effect not before
-   * their fence, which the node of rank 0 knows.
+   * Of an interrupted run: all its switches. One that has taken effect has its fence as `at`,
+   * which the node of rank 0 knows.
    */
   readonly schedule?: readonly PlanSwitch[] | undefined;
 }
 
-/** Requests and what answers them. */
+/** Requests and their replies. */
 export interface SupervisorRequests {
   /** The spec with every name and parameter checked against the registries. */
   validate: {
@@ -109,54 +109,54 @@ export interface SupervisorRequests {
       spec: ExperimentSpec;
       switches: readonly SwitchRequest[];
       ranks: readonly number[];
-      /** 32 random bytes: peers prove that they know it before a payload is read. */
+      /** 32 random bytes: peers prove that they know them before any payload is read. */
       secret: Uint8Array;
-      /** What was measured of the network, for all ranks of the run. */
+      /** Measurements of the network, for all ranks of the run. */
       network?: NetworkCost | undefined;
       /** The node of each rank of the run, by rank; default: all are on one. */
       places?: readonly number[] | undefined;
       /** The node's name in records; default: its host name. */
       node?: string | undefined;
       /**
-       * Address where its ranks listen and peers find them; default: 127.0.0.1. Where it
-       * is none of the machine's own they listen at those instead.
+       * Address where its ranks listen and peers find them; default: 127.0.0.1. If it is not
+       * one of the machine's own addresses, the ranks listen on those instead.
        */
       listen?: string | undefined;
       /** Ports that its ranks may listen on; default: the system chooses. */
       ports?: PortRange | undefined;
       /**
-       * Where an interrupted run goes on, which every node must be able to; default: the run
-       * begins. `switches` counts for nothing then.
+       * The iteration from which an interrupted run resumes, which every node must have;
+       * default: the run starts. `switches` is then ignored.
        */
       resume?: { iteration: number; schedule: readonly PlanSwitch[] } | undefined;
       /**
-       * The ranks, all of the run's, are to run on nodes that Slurm allots. Answered when
-       * the job is asked for; the run begins by itself when Slurm has started it.
+       * Runs all ranks of the run on nodes that Slurm allocates. Answered when the job is
+       * submitted; the run starts by itself when Slurm has started the job.
        */
       slurm?: SlurmSettings | undefined;
     };
     reply: {
       addresses: readonly { rank: number; address: RankAddress }[];
-      /** It waits for an allocation and begins by itself; there are no addresses. */
+      /** The run waits for an allocation and starts by itself; there are no addresses yet. */
       queued?: boolean | undefined;
     };
   };
-  /** Connect all ranks and begin the first iteration. */
+  /** Connect all ranks and start the first iteration. */
   begin: {
     request: { run: string; addresses: readonly RankAddress[] };
     reply: Record<string, never>;
   };
-  /** Validated and given its epoch before any rank hears of it. */
+  /** Validated and numbered with its epoch before any rank receives it. */
   switch: {
     request: { run: string } & SwitchRequest;
     reply: { switch: PlanSwitch };
   };
-  /** Switches that another node's supervisor has planned; those known are passed over. */
+  /** Switches planned by another node's supervisor; known ones are skipped. */
   adopt: {
     request: { run: string; switches: readonly PlanSwitch[] };
     reply: Record<string, never>;
   };
-  /** End after the current iteration; answered when the run has ended. */
+  /** Stop after the current iteration; answered when the run has ended. */
   stop: { request: { run: string }; reply: Record<string, never> };
   /** End at once: the run has failed on another node, with this error. */
   abort: { request: { run: string; error: ErrorData }; reply: Record<string, never> };
@@ -166,22 +166,22 @@ export interface SupervisorRequests {
     reply: { lastSequence: number };
   };
   unsubscribe: { request: { run: string }; reply: Record<string, never> };
-  /** Everything up to here is stored: once a run has ended its journal may go. */
+  /** Everything up to here is stored: the journal of an ended run may be deleted. */
   acknowledge: {
     request: { run: string; sequence: number };
     reply: Record<string, never>;
   };
   /**
-   * One end of a link that is to be measured: a process that listens. It lives until it is
-   * closed, the client leaves or a minute has passed; a machine has one link at a time.
+   * Opens one end of a link to measure: a listening process. It lives until it is closed, the
+   * client disconnects or a minute has passed; a machine has one link at a time.
    */
   openLinkEnd: {
     request: {
       /** The same at both ends. */
       link: string;
-      /** 0: it leads, and gets the result. */
+      /** 0 leads and gets the result. */
       end: 0 | 1;
-      /** Both as of `prepare`. */
+      /** Both as in `prepare`. */
       listen: string;
       ports?: PortRange | undefined;
     };
@@ -199,7 +199,7 @@ export interface SupervisorRequests {
     };
     reply: { timing?: LinkTiming | undefined; transport: string };
   };
-  /** Ends both ends that are here; nothing to do where there is none. */
+  /** Closes the ends that are here, if any. */
   closeLink: { request: { link: string }; reply: Record<string, never> };
   runs: {
     request: Record<string, never>;

@@ -12,12 +12,12 @@ import type { PortRange } from '../port-range.ts';
 import type { RunRecord } from '../records.ts';
 import type { RankAddress } from './supervisor.ts';
 
-/** What a rank has written, so that the run can go on from there. */
+/** A checkpoint that a rank has written, from which the run can resume. */
 export interface WrittenCheckpoint {
-  /** The iteration that comes next. */
+  /** The next iteration. */
   readonly iteration: number;
   readonly bytes: number;
-  /** Milliseconds that the rank did nothing else. */
+  /** Milliseconds during which the rank did nothing else. */
   readonly wall: number;
 }
 
@@ -36,21 +36,21 @@ export type ToWorker =
       readonly ports?: PortRange | undefined;
       /** Threads that autodiff may use: cores ÷ ranks on the node, at least 1. */
       readonly threads: number;
-      /** Whether the engine gets a thread of its own. */
+      /** Whether the engine gets its own thread. */
       readonly engine: 'thread' | 'inline';
-      /** What was measured of the network, the same for all ranks; default: nothing was. */
+      /** Measurements of the network, the same for all ranks; default: none. */
       readonly network?: NetworkCost | undefined;
       /** The node of each rank of the run, by rank; default: all are on one. */
       readonly places?: readonly number[] | undefined;
-      /** The directory of the run's checkpoints on this node; default: it makes none. */
+      /** Directory of the run's checkpoints on this node; default: no checkpoints. */
       readonly checkpoints?: string | undefined;
-      /** The iteration of the checkpoint to go on from; default: the run begins. */
+      /** Iteration of the checkpoint to resume from; default: the run starts. */
       readonly resume?: number | undefined;
     }
   | { readonly type: 'begin'; readonly addresses: readonly RankAddress[] }
   | { readonly type: 'switch'; readonly switch: PlanSwitch }
   | { readonly type: 'stop' }
-  /** To end after the iteration under way as if interrupted: with a checkpoint, no result. */
+  /** Stop after the current iteration as if interrupted: a checkpoint but no result. */
   | { readonly type: 'pause' };
 
 export type FromWorker =
@@ -59,12 +59,12 @@ export type FromWorker =
   | {
       readonly type: 'ready';
       readonly backend: string;
-      /** What computes. */
+      /** The device that computes. */
       readonly device?: string | undefined;
-      /** Why `auto` did not take a GPU, where that is so. */
+      /** Why `auto` did not choose a GPU, if it did not. */
       readonly why?: string | undefined;
       readonly parameters: number;
-      /** What the model is measured by beside its loss; accuracy where it is missing. */
+      /** The model's metric; default: accuracy. */
       readonly metricKind?: MetricKind | undefined;
     }
   | { readonly type: 'records'; readonly records: readonly RunRecord[] }

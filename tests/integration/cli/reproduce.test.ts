@@ -190,10 +190,14 @@ test('full scale is refused where it cannot be, before anything is run', async (
   const full = 'sparcml-figure-3';
   expect(await refused(full, '--full')).toMatch(/USAGE: --full needs machines/);
   expect(await refused(full, '--full', '--nodes', ' ,')).toContain('--full needs');
-  expect(await refused(full, '--nodes', 'box')).toMatch(/USAGE: --nodes is for --full/);
-  expect(await refused(full, '--data', 'x')).toMatch(/USAGE: --data is for --full/);
+  expect(await refused(full, '--nodes', 'box')).toMatch(
+    /USAGE: --nodes only works with --full/,
+  );
+  expect(await refused(full, '--data', 'x')).toMatch(
+    /USAGE: --data only works with --full/,
+  );
   expect(await refused(FIGURE, '--full', '--nodes', 'box')).toMatch(
-    /FULL_SCALE_MISSING: .*take one of: sparcml-figure-1, /,
+    /FULL_SCALE_MISSING: .*choose one of: sparcml-figure-1, /,
   );
   expect(await refused('a2sgd-figure-3', '--full', '--nodes', 'box')).toContain(
     'DATA_DIRECTORY_MISSING',
@@ -209,7 +213,7 @@ test.runIf(availableParallelism() < 8)(
     ]);
     expect(code).toBe(2);
     expect(stderr).toMatch(
-      /WORLD_TOO_SMALL: .*has 8 ranks, the machines \d processors?/,
+      /WORLD_TOO_SMALL: .*has 8 ranks, but the machines have \d processors?/,
     );
   },
 );

@@ -178,13 +178,13 @@ describe('interrupting', () => {
     // As an impatient user would: the first asks the run to stop, which it cannot.
     const pressing = setInterval(() => {
       // One that comes while the process ends anyway would end it by the signal.
-      if (!command.stderr.includes('goes on')) command.child.kill('SIGINT');
+      if (!command.stderr.includes('continues')) command.child.kill('SIGINT');
     }, 50);
     const { code, stderr } = await command.finished;
     clearInterval(pressing);
     process.kill(pid, 'SIGCONT');
     expect(code).toBe(130);
-    expect(stderr).toMatch(/goes on; follow it with: gradwire runs attach \w{8}\n$/);
+    expect(stderr).toMatch(/continues; follow it with: gradwire runs attach \w{8}\n$/);
     const attached = await home.run(['runs', 'attach', 'last', '--json']);
     expect(lines<RunRecord>(attached.stdout).at(-1)).toMatchObject({ type: 'done' });
   });

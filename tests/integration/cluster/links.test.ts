@@ -152,7 +152,7 @@ describe.skipIf(missing !== undefined)(`links between machines${because}`, () =>
     ]);
     expect((await network('fast', 'slow')).stdout).toMatch(/busy with run/);
     const anyway = await network('fast', 'slow', '--while-running');
-    expect(anyway.stdout).toMatch(/measured beside run \w+ on fast, .*; not kept/);
+    expect(anyway.stdout).toMatch(/measured beside run \w+ on fast, .*; not stored/);
     await home.run(['runs', 'stop', 'last']);
     succeeded(await run.finished);
   });

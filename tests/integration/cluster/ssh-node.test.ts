@@ -77,7 +77,7 @@ describe('a machine reached by SSH', () => {
     const [agent] = readdirSync(path.join(base, 'agents'));
     expect(readdirSync(path.join(base, 'incoming'))).toEqual([]);
     const second = await nodes('deploy', 'box');
-    expect(second.stdout).toMatch(`agent ${agent} was there already`);
+    expect(second.stdout).toMatch(`agent ${agent} was already there`);
   });
 
   test('trains two ranks beside two here, through a switch and a cut connection', async () => {
@@ -94,14 +94,14 @@ describe('a machine reached by SSH', () => {
     await server.stop();
     await until(
       () => command.stderr,
-      (said) => said.includes('box is out of reach'),
+      (said) => said.includes('box cannot be reached'),
       'the command to miss box',
     );
     await server.start();
     const { code, stderr } = await command.finished;
     expect({ code, stderr }).toMatchObject({
       code: 0,
-      stderr: expect.stringMatching(/^gradwire: box is out of reach: SSH_\w+: .*\n$/),
+      stderr: expect.stringMatching(/^gradwire: box cannot be reached: SSH_\w+: .*\n$/),
     });
     const { records } = command;
     const iterations = records.filter((record) => record.type === 'iteration');
@@ -160,10 +160,10 @@ describe('a machine reached by SSH', () => {
 
   test.each([
     [['--host=-oProxyCommand=x'], 'SSH_TARGET_INVALID: "-oProxyCommand=x"'],
-    [['--host', 'a b'], '"a b" is no host name (--host)'],
-    [['--host', 'h', '--port', '22abc'], '22abc is no port (--host, --port)'],
+    [['--host', 'a b'], '"a b" is not a host name (--host)'],
+    [['--host', 'h', '--port', '22abc'], '22abc is not a port (--host, --port)'],
     [['--host', 'h', '--port', '70000'], 'SSH_TARGET_INVALID'],
-    [['--host', 'h', '--jump', 'j;x'], '"j;x" is no host name (--jump)'],
+    [['--host', 'h', '--jump', 'j;x'], '"j;x" is not a host name (--jump)'],
     [['--host', ''], 'NODE_INVALID: "" is not valid: '],
     [
       ['--host', 'h', '--slurm', '--time', 'soon'],

@@ -57,7 +57,7 @@ test('trains there, through a cut connection, and leaves nothing', async () => {
   expect(imported).toMatchObject({ code: 0, stderr: '' });
   const checked = await home.run(['nodes', 'check', 'box']);
   expect(checked).toMatchObject({ code: 0, stderr: '' });
-  expect(checked.stdout).toContain('reached by the system’s ssh (ProxyCommand ');
+  expect(checked.stdout).toContain('reached through the system’s ssh (ProxyCommand ');
 
   const run = home.startQuickstart([
     ...['world.nodes=[box]', 'world.ranks=2', 'iterations=60', 'evaluateEvery=0'],

@@ -80,7 +80,7 @@ describe.skipIf(missing !== undefined)(`machines with a firewall${because}`, () 
     succeeded(await run.finished);
     expect(run.records.at(-1)).toMatchObject({ type: 'done', consistent: true });
     expect(notices(run.records, 'PEER_TUNNELLED')).toEqual([
-      expect.stringMatching(/^rank 0 on m0 is reached through a tunnel over SSH/),
+      expect.stringMatching(/^rank 0 on m0 is reached through an SSH tunnel/),
     ]);
     await closed(1);
   });

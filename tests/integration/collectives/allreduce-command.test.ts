@@ -351,7 +351,7 @@ describe('wrong input is one line, exit code 2, and nothing is written', () => {
       /Did you mean "ring"\?/,
     ],
     [allreduce(2, '--in', at(inputs, 9)), 'FILE_UNREADABLE', /no such file.*in9\.f32/],
-    [allreduce(2, '--in', folder), 'FILE_UNREADABLE', /it is no file/],
+    [allreduce(2, '--in', folder), 'FILE_UNREADABLE', /it is not a file/],
     [
       allreduce(3),
       'VECTOR_LENGTHS_DIFFER',
@@ -360,9 +360,9 @@ describe('wrong input is one line, exit code 2, and nothing is written', () => {
     [
       allreduce(2, '--places', '0,1,1'),
       'PLACES_INVALID',
-      /3 places for 2 ranks.*as 0,0,1,1/,
+      /3 node numbers for 2 ranks.*such as 0,0,1,1/,
     ],
-    [allreduce(2, '--places', '0,x'), 'PLACES_INVALID', /NaN is no place/],
+    [allreduce(2, '--places', '0,x'), 'PLACES_INVALID', /NaN is not a node number/],
     [allreduce(4), 'VECTOR_SIZE_INVALID', /7 bytes .*in3\.f32/],
     [allreduce(2, '--out', path.join(folder, 'x')), 'PATTERN_INVALID', /\{rank\}/],
     [

@@ -212,7 +212,7 @@ describe.each(CARRIERS)('%s:', (_, carrier) => {
       await expect(sent).rejects.toMatchObject({
         code: 'PEER_TIMEOUT',
         rank: 1,
-        message: expect.stringContaining('rank 1 has not taken a message') as string,
+        message: expect.stringContaining('rank 1 has not accepted a message') as string,
       });
     });
   });

@@ -189,7 +189,7 @@ test('without koffi, auto is tcp and says why, and native is refused by name', a
   expect(JSON.parse(stdout)).toEqual({
     kind: 'tcp',
     fallback:
-      'there is no native transport here: koffi cannot be loaded: no koffi here',
+      'the native transport is not available: koffi cannot be loaded: no koffi here',
     code: 'NATIVE_UNAVAILABLE',
   });
 });

@@ -49,7 +49,7 @@ describe('of three ranks', () => {
       for (const error of await Promise.all([first!, third!])) {
         expect(error).toMatchObject({ code: 'PEER_SILENT', rank: 1 });
         expect(error.message).toMatch(
-          /^rank 1 gave rank [02] no sign of life within 3 s$/,
+          /^rank 1 sent rank [02] no sign of life within 3 s$/,
         );
       }
       world.ranks[1]!.kill('SIGCONT');

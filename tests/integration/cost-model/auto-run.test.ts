@@ -81,7 +81,7 @@ test('with a profile the first choice is by what it says', async () => {
   const lines = await run();
   const [chosen] = told(lines, 'COLLECTIVE_CHOSEN');
   expect(chosen?.message).toMatch(
-    /^auto takes dsar-split-allgather: .*by the measured network profile$/,
+    /^auto chose dsar-split-allgather: .*by the measured network profile$/,
   );
   const first = lines.find(({ type }) => type === 'iteration');
   expect(first?.collective).toBe('dsar-split-allgather');

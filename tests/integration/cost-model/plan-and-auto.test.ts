@@ -128,7 +128,7 @@ describe('a run that is switched from one to the next', () => {
       const chosen = ran.filter(({ code }) => code === 'COLLECTIVE_CHOSEN');
       expect(chosen).toHaveLength(EXCHANGES.length);
       const { message } = chosen[index]!;
-      expect(message).toContain(`auto takes ${foreseen!.collective!}: `);
+      expect(message).toContain(`auto chose ${foreseen!.collective!}: `);
       expect(message).toContain(shape);
       expect(foreseen!.payloadBytes).toBe(payload);
       const exchanged = ran.filter(

@@ -202,7 +202,7 @@ describe('gradwire plan', () => {
   test('measures what the model computes where nobody says, and leaves no run', async () => {
     const lines = await plan('digits-topk', '--network', fast, '--ranks', '2');
     const [basis] = lines;
-    expect(basis!.computeOrigin).toBe('measured, one rank on this computer');
+    expect(basis!.computeOrigin).toBe('measured with one rank on this computer');
     expect(basis!.compute as number).toBeGreaterThan(0.01);
     expect(basis!.compute as number).toBeLessThan(10_000);
     const { stdout } = await home.run(['runs', 'list', '--json']);

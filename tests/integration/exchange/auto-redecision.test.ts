@@ -79,7 +79,7 @@ test('indices that are the same on all ranks: moves once, all ranks together', a
   const told = results[FIRST_MOVE - 1]![0]!.notices.find(
     ({ code }) => code === 'COLLECTIVE_CHANGED',
   );
-  expect(told?.message).toMatch(/^auto moves bucket 0 from dsar-split-allgather to /);
+  expect(told?.message).toMatch(/^auto moved bucket 0 from dsar-split-allgather to /);
   // K of a dense result is estimated from a sample.
   expect(told?.message).toMatch(/k = 4,500, K = 4,[45]\d\d, P = 8 \(K = 26,4\d\d was/);
 });
@@ -109,7 +109,7 @@ test('values that are more than their method will send: moves once, says by what
   expect(moves(results)).toEqual([FIRST_MOVE]);
   const [, changed] = results.flatMap(([first]) => first!.notices);
   expect(changed?.message).toMatch(
-    /^auto moves bucket 0 from recursive-doubling to .* as observed N = 50,000, 99,9\d\d bytes to sum, P = 8 \(20 bytes were assumed\)/,
+    /^auto moved bucket 0 from recursive-doubling to .* as observed N = 50,000, 99,9\d\d bytes to sum, P = 8 \(20 bytes were assumed\)/,
   );
 });
 

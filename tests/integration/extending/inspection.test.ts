@@ -84,7 +84,7 @@ describe('what cannot be trained is refused, with its reason', () => {
     ['MODEL_FILE_INVALID', /it throws nothing good/, 'throw "nothing good";'],
     [
       'MODEL_FILE_INVALID',
-      /it imports ".\/other.ts"; a model is one file/,
+      /it imports ".\/other.ts"; a model is a single file/,
       `import { x } from './other.ts';\n${twoLayer}`,
     ],
     ['MODEL_FILE_INVALID', /enum is not supported/, `enum A { B }\n${twoLayer}`],
@@ -100,12 +100,12 @@ describe('what cannot be trained is refused, with its reason', () => {
     ],
     [
       'MODEL_FILE_INVALID',
-      /own.ts: its outputs of layer "layer2" are of shape \[2, 32\], expected \[2, 33\]$/,
+      /own.ts: its outputs of layer "layer2" have the shape \[2, 32\], expected \[2, 33\]$/,
       changed('output: [width]', 'output: [number === 2 ? 33 : width]', threeLayer),
     ],
     [
       'MODEL_FILE_INVALID',
-      /its logits are of shape \[2, 10\], expected \[2, 12\]/,
+      /its logits have the shape \[2, 10\], expected \[2, 12\]/,
       changed('classes: 10', 'classes: 12'),
     ],
     [
@@ -121,7 +121,7 @@ describe('what cannot be trained is refused, with its reason', () => {
     ['MODEL_FILE_INVALID', /"classes": /, changed('classes: 10', 'classes: -1')],
     [
       'MODEL_FILE_INVALID',
-      /it has "clases", which means nothing; did you mean "classes"\?/,
+      /it has an unknown key "clases"; did you mean "classes"\?/,
       changed('classes: 10', 'clases: 10'),
     ],
     ['MODEL_FILE_INVALID', /initialize": not 'zeros'/, changed("'zeros'", "'zeroes'")],
@@ -146,20 +146,20 @@ describe('what cannot be trained is refused, with its reason', () => {
     ],
     [
       'MODEL_FILE_INVALID',
-      /its losses are of shape \[\], expected \[2\]/,
+      /its losses have the shape \[\], expected \[2\]/,
       changed('.mean(1)', '.mean()', autoencoder),
     ],
     ['MODEL_FILE_INVALID', /"metric": /, changed("'mse'", "'rmse'", autoencoder)],
     [
       'MODEL_FILE_INVALID',
-      /own.ts: its tallies are of shape \[2, 5\], expected \[2, 6\]/,
+      /own.ts: its tallies have the shape \[2, 5\], expected \[2, 6\]/,
       withTally('(jax, [errors]) => jax.nn.oneHot(errors.astype(jax.numpy.int32), 5)'),
     ],
     ['MODEL_FILE_INVALID', /own.ts: .*no tally/, withTally(NO_TALLY)],
     ['MODEL_FILE_INVALID', /"metric": /, withTally(NO_TALLY, 0)],
     [
       'MODEL_FILE_INVALID',
-      /it takes nothing of a batch/,
+      /it uses no field of a batch/,
       changed("{ inputs: { type: 'f32', shape: [pixels] } }", '{}', autoencoder),
     ],
     [
@@ -169,7 +169,7 @@ describe('what cannot be trained is refused, with its reason', () => {
     ],
     [
       'MODEL_FILE_INVALID',
-      /its statistics "mean" are of shape \[\], expected \[64\]/,
+      /its statistics "mean" have the shape \[\], expected \[64\]/,
       changed('units.ref.mean(0) :', 'units.ref.mean() :', normalized),
     ],
     [

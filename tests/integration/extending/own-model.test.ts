@@ -107,7 +107,7 @@ describe('a model with an objective of its own', () => {
       .finished;
     expect(code).toBe(2);
     expect(stderr).toContain(
-      'MODEL_DATASET_MISMATCH: autoencoder takes "inputs", and a sample of sentences has only: tokens',
+      'MODEL_DATASET_MISMATCH: autoencoder needs "inputs", but a sample of sentences has only: tokens',
     );
   });
 });
@@ -141,7 +141,7 @@ describe('a model of layers', () => {
     ]).finished;
     expect(code).toBe(2);
     expect(stderr).toMatch(
-      /^gradwire: SPLIT_UNKNOWN: next-token\.ts has no layer "mix" .*There are: embedding, mixed, scores\.\n$/,
+      /^gradwire: SPLIT_UNKNOWN: next-token\.ts has no layer "mix" .*Its layers: embedding, mixed, scores\.\n$/,
     );
     const { stderr: whole } = await train(twoLayer, [
       'parallelism.pipeline.splitAfter=[hidden]',

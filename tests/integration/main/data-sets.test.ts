@@ -355,11 +355,15 @@ describe('a public data set', () => {
 
   it.each<[string, Handler, RegExp]>([
     ['has too much', (_q, r, body) => chunked(r, body, body), /more than/],
-    ['names another length', (_q, r, body) => r.end(body.subarray(1)), /another file/],
+    [
+      'names another length',
+      (_q, r, body) => r.end(body.subarray(1)),
+      /a different file/,
+    ],
     [
       'packs it',
       (_q, r, body) => r.writeHead(200, { 'content-encoding': 'gzip' }).end(body),
-      /packs what it sends/,
+      /compresses the response/,
     ],
     [
       'has too little',
@@ -371,12 +375,12 @@ describe('a public data set', () => {
       'answers another range',
       (_q, r, body) =>
         r.writeHead(206, { 'content-range': 'bytes 7-9/300000' }).end(body),
-      /another range/,
+      /a different range/,
     ],
-    ['says nothing', () => undefined, /fell silent/],
-    ['falls silent', (_q, r, body) => r.write(body.subarray(0, 10)), /silent/],
+    ['says nothing', () => undefined, /stopped sending/],
+    ['falls silent', (_q, r, body) => r.write(body.subarray(0, 10)), /stopped sending/],
   ])('names what a server did that %s', async (_what, handler, reason) => {
-    const silenceMs = reason.source.includes('silent') ? 300 : 60_000;
+    const silenceMs = reason.source.includes('stopped sending') ? 300 : 60_000;
     await using server = await FileServer.start(
       contents,
       ...Array.from({ length: 9 }, () => handler),

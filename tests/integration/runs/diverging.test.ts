@@ -29,7 +29,7 @@ describe('the command of a run that diverges', () => {
     expect(find(command.records, 'failed')!.error).toMatchObject({
       code: 'LOSS_NOT_FINITE',
       message: expect.stringMatching(
-        /loss of training is (NaN|Infinity) in iteration 1$/,
+        /training loss is (NaN|Infinity) in iteration 1$/,
       ) as string,
       place: expect.stringMatching(/^rank [01]$/) as string,
     });

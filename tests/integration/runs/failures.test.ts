@@ -145,7 +145,7 @@ describe('a run that goes wrong', () => {
     expectOneLine(stderr, 'PEER_SILENT');
     expect(failureOf(command)).toMatchObject({ rank: victim.rank });
     expect(stderr).toMatch(
-      new RegExp(`rank ${victim.rank} gave rank \\d no sign of life within 1 s`),
+      new RegExp(`rank ${victim.rank} sent rank \\d no sign of life within 1 s`),
     );
     expect(workers()).toEqual([]);
     await everyProcessEnds();

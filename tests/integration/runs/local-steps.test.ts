@@ -193,7 +193,7 @@ test('a run that is asked to stop ends with the next exchange', async () => {
   await command.record('iteration', ({ iteration }) => iteration >= 60);
   command.child.kill('SIGINT');
   await command.record('done');
-  expect((await command.finished).stderr).toContain('after up to 50 iterations');
+  expect((await command.finished).stderr).toContain('at most 50 iterations from now');
   const [done] = ofType(command.records, 'done');
   expect(done).toMatchObject({ reason: 'stopped', consistent: true });
   expect(done!.iterations % 50).toBe(0);

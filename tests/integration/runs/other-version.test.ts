@@ -109,7 +109,7 @@ test('its run is watched and stopped; then it gives way', async () => {
   expect(refused).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(
-      /SUPERVISOR_OTHER_VERSION: .* run theirs goes on there/,
+      /SUPERVISOR_OTHER_VERSION: .* run theirs is in progress there/,
     ) as string,
   });
   // The app follows the run, and says on the machine's card what it found.

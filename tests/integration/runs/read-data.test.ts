@@ -54,7 +54,7 @@ it('may be stopped: the run never begins', async () => {
   });
   await connection.request('stop', { run: 'hasty' });
   await expect(prepared).rejects.toMatchObject({
-    ...{ code: 'RUN_STOPPED', message: 'the run was stopped before it began' },
+    ...{ code: 'RUN_STOPPED', message: 'the run was stopped before it started' },
   });
   const { runs } = await connection.request('runs', {});
   expect(runs.map(({ run }) => run)).not.toContain('hasty');

@@ -25,7 +25,7 @@ const iterationsOf = (entries: readonly JournalEntry[], rank: number) =>
 
 test.each([
   ['loss-nan', 'iteration record, rank 1, iteration 3: loss is NaN'],
-  ['no-record', /^a record of no type: it is not valid: /],
+  ['no-record', /^a record without a type: it is not valid: /],
   ['failure-that-is-none', /^failed record: error.code is not valid: /],
 ])(
   'a run with %s ends as failed, with all of its ranks; another goes on',

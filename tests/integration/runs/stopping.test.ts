@@ -45,7 +45,7 @@ test('ranks that say nothing for longer are given up', async () => {
     type: 'failed',
     error: {
       code: 'STOP_TIMEOUT',
-      message: 'asked to stop, the ranks reported nothing for 0.5 s',
+      message: 'after the request to stop, the ranks reported nothing for 0.5 s',
       next: expect.stringContaining('patienceSeconds') as string,
     },
   });

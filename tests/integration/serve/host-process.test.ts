@@ -138,7 +138,7 @@ describe('serve', () => {
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toBe(
       `gradwire: PORT_IN_USE: port ${port} is in use (127.0.0.1:${port}). ` +
-        'Choose another with --port, or leave it out to get a free one.\n',
+        'Choose another with --port, or omit --port to get a free one.\n',
     );
   });
 
@@ -192,7 +192,9 @@ describe('start', () => {
     return { ...finished, url };
   }
   const LINE = (reason: string) =>
-    new RegExp(`^gradwire: no window \\(${reason}\\): serving to your browser\\.\\n$`);
+    new RegExp(
+      `^gradwire: cannot open a window \\(${reason}\\); serving to your browser\\.\\n$`,
+    );
 
   it('without a display says so in one line and serves', async () => {
     const result = await startAndStop({});
@@ -211,7 +213,7 @@ describe('start', () => {
       ELECTRON_MIRROR: `http://127.0.0.1:${port}/`,
     });
     expect(result.stderr).toMatch(
-      LINE('Electron’s binary cannot be downloaded here, [^)]*: no answer within 3 s'),
+      LINE('cannot download Electron: [^)]*: no answer within 3 s'),
     );
     expect(result.code).toBe(0);
   });

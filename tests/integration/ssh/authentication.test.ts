@@ -159,7 +159,7 @@ describe.each(['RFC4716', 'PEM'] as const)(
     it('needs somebody to ask, or a passphrase that is remembered', async () => {
       await expect(open()).rejects.toMatchObject({
         code: 'SSH_AUTH_NEEDED',
-        message: 'needs a passphrase, and nobody can be asked now',
+        message: 'needs a passphrase, but no user can be asked now',
       });
       const secrets = new RememberedSecrets();
       await (await open(answering([passphrase]), secrets)).close();
@@ -307,7 +307,7 @@ describe.skipIf(passwordsMissing() !== undefined)('a password', () => {
     others.keepPassword(`${testUser}@127.0.0.1:${asking.port}`, 'old');
     await expect(open(undefined, { secrets: others })).rejects.toMatchObject({
       code: 'SSH_AUTH_NEEDED',
-      message: 'needs a password, and nobody can be asked now',
+      message: 'needs a password, but no user can be asked now',
     });
     expect(others.password(`${testUser}@127.0.0.1:${asking.port}`)).toBeUndefined();
   });
@@ -342,7 +342,7 @@ describe.skipIf(passwordsMissing() !== undefined)('keyboard-interactive', () => 
     }
     await expect(SshConnection.open(asking.target())).rejects.toMatchObject({
       code: 'SSH_AUTH_NEEDED',
-      message: 'needs answers to questions of its own, and nobody can be asked now',
+      message: 'needs answers to its own questions, but no user can be asked now',
     });
     await expect(
       SshConnection.open(asking.target(), answering()),

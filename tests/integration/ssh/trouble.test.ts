@@ -51,7 +51,7 @@ describe('a machine that cannot be reached', () => {
     const target = sshTarget({ ...isolated, host: '127.0.0.1', port: closed.port });
     await expect(SshConnection.open(target)).rejects.toMatchObject({
       code: 'SSH_UNREACHABLE',
-      message: `nothing listens at port ${closed.port} of 127.0.0.1: connection refused`,
+      message: `nothing listens on port ${closed.port} of 127.0.0.1: connection refused`,
     });
   });
 
@@ -63,7 +63,7 @@ describe('a machine that cannot be reached', () => {
     });
     await expect(SshConnection.open(target)).rejects.toMatchObject({
       code: 'SSH_UNREACHABLE',
-      message: 'it takes connections, but did not speak SSH within 200 ms',
+      message: 'it accepts connections, but did not speak SSH within 200 ms',
     });
   });
 

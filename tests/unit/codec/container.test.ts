@@ -65,10 +65,10 @@ describe('a file that is refused', () => {
   it.each<[string, Uint8Array, string, RegExp]>([
     ['of text', Buffer.from('gradwire'), 'CONTAINER_UNKNOWN', /begins with "grad"/],
     ['of floats', new Uint8Array(400), 'CONTAINER_UNKNOWN', /begins with/],
-    ['of nothing', new Uint8Array(0), 'CONTAINER_TRUNCATED', /0 bytes of 24/],
-    ['cut in its prefix', file.slice(0, 20), 'CONTAINER_TRUNCATED', /20 bytes of 24/],
-    ['cut in its header', file.slice(0, 60), 'CONTAINER_TRUNCATED', /60 bytes of/],
-    ['cut in its payload', file.slice(0, -1), 'CONTAINER_TRUNCATED', /cut off/],
+    ['of nothing', new Uint8Array(0), 'CONTAINER_TRUNCATED', /0 of 24 bytes/],
+    ['cut in its prefix', file.slice(0, 20), 'CONTAINER_TRUNCATED', /20 of 24 bytes/],
+    ['cut in its header', file.slice(0, 60), 'CONTAINER_TRUNCATED', /60 of/],
+    ['cut in its payload', file.slice(0, -1), 'CONTAINER_TRUNCATED', /truncated/],
     [
       'with more behind',
       Buffer.concat([file, payload]),
@@ -100,7 +100,7 @@ describe('a file that is refused', () => {
       'whose header is no JSON',
       resealed((bytes) => (bytes[24] = 0x5b)),
       'CONTAINER_CORRUPT',
-      /no JSON/,
+      /not JSON/,
     ],
     [
       'whose header would be huge',
@@ -112,7 +112,7 @@ describe('a file that is refused', () => {
       'whose payload would be huge',
       resealed((_, view) => view.setBigUint64(16, 2n ** 63n, true)),
       'CONTAINER_TRUNCATED',
-      /cut off/,
+      /truncated/,
     ],
     [
       'without a method',

@@ -36,28 +36,28 @@ describe('refused is a split', () => {
     [
       'behind the last',
       [split('layer3')],
-      /PIPELINE_MISFIT: there is nothing behind "layer3"/,
+      /PIPELINE_MISFIT: there is no layer after "layer3"/,
     ],
     [
       'more stages than layers',
       ['world.ranks=4', split('layer1', 'layer2', 'layer3')],
       /fnn3 has 3 layers, too few for 4 stages/,
     ],
-    ['twice', ['world.ranks=3', split('layer1', 'layer1')], /"layer1" is named twice/],
+    ['twice', ['world.ranks=3', split('layer1', 'layer1')], /"layer1" is listed twice/],
     [
       'the wrong way round',
       ['world.ranks=3', split('layer2', 'layer1')],
-      /not in the order/,
+      /not in the model’s order/,
     ],
     [
       'into a world that it does not fit',
       ['world.ranks=3', split('layer1')],
-      /3 ranks do not make pipelines of 2/,
+      /3 ranks cannot be divided into pipelines of 2/,
     ],
     [
       'into parts that are not equal',
       [split('layer1'), `${MICRO}=3`],
-      /batch of 16 cannot be cut into 3/,
+      /batch of 16 cannot be split into 3/,
     ],
     [
       'a model whose layers have no names',
@@ -159,13 +159,13 @@ describe('a model of the user', () => {
       'after a layer that it does not have',
       tied,
       ['mixt'],
-      /^SPLIT_UNKNOWN: own\.ts has no layer "mixt" .*Did you mean "mixed"\? There are: embedding, mixed, scores, biases\.$/,
+      /^SPLIT_UNKNOWN: own\.ts has no layer "mixt" .*Did you mean "mixed"\? Its layers: embedding, mixed, scores, biases\.$/,
     ],
     [
       'after the last',
       tied,
       ['biases'],
-      /nothing behind "biases".*: embedding, mixed, scores\.$/,
+      /no layer after "biases".*: embedding, mixed, scores\.$/,
     ],
     [
       'into more stages than layers',
@@ -177,19 +177,19 @@ describe('a model of the user', () => {
       'with a stage that owns nothing',
       tied,
       ['mixed', 'scores'],
-      /^PIPELINE_MISFIT: nothing is left to train for the stage that begins with "scores": .*\. Do not split after "mixed"\.$/,
+      /^PIPELINE_MISFIT: the stage that starts with "scores" has nothing to train: .*\. Do not split after "mixed"\.$/,
     ],
     [
       'with one layer',
       factsOf({ one: ['a'] }),
       ['one'],
-      /^PIPELINE_MISFIT: own\.ts has one layer, and nothing behind it/,
+      /^PIPELINE_MISFIT: own\.ts has only one layer and cannot be split/,
     ],
     [
       'as one function',
       { ...tied, layers: undefined },
       ['one'],
-      /^PIPELINE_MISFIT: own\.ts cannot be split: its layers have no names .*Write it as layers: docs\/models\.md says how\.$/,
+      /^PIPELINE_MISFIT: own\.ts cannot be split: its layers have no names .*Write it as layers; see docs\/models\.md\.$/,
     ],
   ])('is not split %s', (_, facts, layers, message) => {
     expect(refusal(facts, ...layers)).toMatch(message);

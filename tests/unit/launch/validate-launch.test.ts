@@ -10,7 +10,7 @@ test('a method with momentum within it needs an optimiser that leaves it its own
   expect(validateLaunch(spec({ kind: 'lars' }, 'dgc')).plan.method).toBe('dgc');
   const misfit = expect.objectContaining({
     ...{ code: 'METHOD_OPTIMIZER_MISFIT', place: 'exchange.method' },
-    message: 'dgc has momentum within it, and adam keeps its own',
+    message: 'dgc already contains momentum, and adam keeps its own',
   });
   const adam = spec({ kind: 'adam' }, 'topk');
   expect(validateLaunch(adam).plan.method).toBe('topk');

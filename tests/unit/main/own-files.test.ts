@@ -49,7 +49,7 @@ describe('a model’s file', () => {
     ['./nope.ts', /nope\.ts does not exist$/],
     ['./', /is a directory$/],
     ['~/no-such-folder/nope.mjs', /no-such-folder\/nope\.mjs does not exist$/],
-    ['./long.js', /has 256001 characters, more than the 256000/],
+    ['./long.js', /has 256001 characters; a model may have at most 256000/],
   ])('%s cannot be read', async (model, message) => {
     await expect(read({ model })).rejects.toMatchObject({
       ...{ code: 'MODEL_FILE_UNREADABLE', kind: 'input', place: 'workload.model' },

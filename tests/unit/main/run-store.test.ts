@@ -128,14 +128,14 @@ describe('a record that cannot be stored', () => {
     [
       'a rank that the run does not have',
       { ...good, rank: 7 },
-      'rank is 7, of 2 ranks',
+      'rank is 7, but the run has 2 ranks',
     ],
     [
       'an iteration for the second time',
       iterationRecord(0, 0),
       'has already been stored',
     ],
-    ['nothing', null, 'a record of no type'],
+    ['nothing', null, 'a record without a type'],
     ['a number that no double holds', { ...good, at: 2n ** 70n }, 'at is not valid'],
   ];
 

@@ -77,7 +77,7 @@ describe('--switch', () => {
   });
 
   test.each([
-    ['method=topk', /there is none/],
+    ['method=topk', /it is missing/],
     ['x:method=topk', /not "x"/],
     ['1.5:method=topk', /not "1.5"/],
     ['-1:method=topk', /not "-1"/],

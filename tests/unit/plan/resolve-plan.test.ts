@@ -191,7 +191,7 @@ describe('resolving an exchange plan', () => {
     const refused = expect.objectContaining({
       ...{ code: 'SERVERS_INVALID', kind: 'input', place: 'exchange.servers' },
       message: 'servers: 4, among 3 ranks that exchange',
-      next: 'Servers are ranks: give a number of them from 1 to 3.',
+      next: 'Servers are ranks. Give a number from 1 to 3.',
     }) as Error;
     expect(() => resolvePlan(exchange, undefined, { ranks: 3 })).toThrow(refused);
     const before = resolvePlan({});
@@ -232,7 +232,7 @@ describe('resolving an exchange plan', () => {
       'gathered',
       'method=none with quantizeSums',
     ],
-    [{ method: 'none', servers: 2 }, 'SERVERS_MISFIT', 'servers: 2', 'Leave servers'],
+    [{ method: 'none', servers: 2 }, 'SERVERS_MISFIT', 'servers: 2', 'Remove servers'],
     [
       { method: 'none', servers: 2, collective: 'ring' },
       'SERVERS_MISFIT',

@@ -86,14 +86,14 @@ describe('a run at a cluster', () => {
   const at = new Date(2026, 2, 1, 12, 5).getTime();
 
   it.each([
-    [{}, 'job 17 waits at hpc'],
+    [{}, 'job 17 is queued at hpc'],
     [
       { reason: 'Priority' },
-      'job 17 waits at hpc: Priority (jobs of higher priority come first)',
+      'job 17 is queued at hpc: Priority (jobs of higher priority come first)',
     ],
     [
       { reason: 'Licenses', expected: at },
-      'job 17 waits at hpc: Licenses, expected to start 2026-03-01 12:05',
+      'job 17 is queued at hpc: Licenses, expected to start 2026-03-01 12:05',
     ],
   ])('queued %o', (more, text) => {
     const record = { type: 'queued', at: 0, node: 'hpc', job: '17', ...more } as const;
@@ -103,7 +103,7 @@ describe('a run at a cluster', () => {
   it('has nodes until their time is up', () => {
     const record = { type: 'allocated', at: 0, node: 'hpc', job: '17' } as const;
     expect(eventText({ ...record, computeNodes: ['n0', 'n1'], until: at })).toEqual({
-      ...{ tone: 'good', title: 'Nodes allotted' },
+      ...{ tone: 'good', title: 'Nodes allocated' },
       text: 'job 17 has n0, n1 until 2026-03-01 12:05',
     });
   });
@@ -112,7 +112,7 @@ describe('a run at a cluster', () => {
     const notice = { type: 'notice', at: 0, level: 'info', rank: 1 } as const;
     const name = (rank: number): string => `rank ${rank} on n1`;
     expect(eventText({ ...notice, code: 'X', message: 'x' }, name).title).toBe(
-      'Notice of rank 1 on n1',
+      'Notice from rank 1 on n1',
     );
   });
 });

@@ -65,6 +65,6 @@ test('when, how far, and why not', () => {
     { node: 'b', run: 'x' },
   ];
   expect(passedOverText({ nodes: ['a', 'b'], links: [] as never, runs })).toMatch(
-    /^a – b was passed over: a run goes on on a and b/,
+    /^a – b was skipped: a run is in progress on a and b/,
   );
 });

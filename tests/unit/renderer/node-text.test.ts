@@ -59,9 +59,11 @@ describe('a machine in words', () => {
   test('a GPU, and who else computes on it', () => {
     const gpu = { name: 'NVIDIA H100', memoryMiB: 81_559, bus: '0000:3b:00.0' };
     expect(gpuText(gpu)).toBe('NVIDIA H100, 85.5 GB, 0000:3b:00.0');
-    expect(gpuText({ ...gpu, othersProcesses: 1 })).toMatch(/, 1 process of others$/);
+    expect(gpuText({ ...gpu, othersProcesses: 1 })).toMatch(
+      /, 1 process of other users$/,
+    );
     expect(gpuText({ name: 'GPU', othersProcesses: 2 })).toBe(
-      'GPU, 2 processes of others',
+      'GPU, 2 processes of other users',
     );
   });
 
@@ -70,7 +72,7 @@ describe('a machine in words', () => {
     expect(connectionText(status()).word).toBe('not connected');
     expect(connectionText(status({ connection: 'connected' })).tone).toBe('good');
     expect(connectionText(status({ connection: 'reconnecting', runs })).word).toBe(
-      'reconnecting, runs go on',
+      'reconnecting, runs continue',
     );
     expect(connectionText(status({ entry: undefined })).word).toBe('here');
   });

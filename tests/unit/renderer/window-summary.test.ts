@@ -77,10 +77,10 @@ describe('verdict', () => {
     expect(statements.map(({ text }) => text)).toEqual([
       '47 % of the step is communication, most of it waiting',
       'the longest wait is for rank 2 (3.50 ms a step)',
-      '500 µs more of it hides under computing',
+      '500 µs more of it is hidden under compute',
       'each rank sends 25.0 % of its dense bytes',
       // 1 ÷ (1 − 7⁄15) = 1.875: which way it rounds is the last bit's affair.
-      expect.stringMatching(/^compression can gain 1\.8[78]× at most$/),
+      expect.stringMatching(/^compression can speed up the step by at most 1\.8[78]×$/),
     ]);
     expect(statements.map(({ evidence }) => evidence)).toEqual([
       'phases',

@@ -234,7 +234,8 @@ test('a world that is too small is refused, one of unknown size is not', () => {
   expect(() => full(figure, { processors: 7 })).toThrow(
     expect.objectContaining({
       code: 'WORLD_TOO_SMALL',
-      message: 'sparcml-figure-3 at full scale has 8 ranks, the machines 7 processors',
+      message:
+        'sparcml-figure-3 at full scale has 8 ranks, but the machines have 7 processors',
       place: '--nodes a,b',
     }),
   );
@@ -255,7 +256,7 @@ test('a figure without a full scale is refused, and those that have one are name
   expect(() => full(findFigure('a2sgd-table-2'))).toThrow(
     expect.objectContaining({
       code: 'FULL_SCALE_MISSING',
-      next: `Leave out --full, or take one of: ${withFull.map(({ id }) => id).join(', ')}.`,
+      next: `Remove --full, or choose one of: ${withFull.map(({ id }) => id).join(', ')}.`,
     }),
   );
 });

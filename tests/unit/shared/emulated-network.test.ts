@@ -144,11 +144,11 @@ describe('a network in a spec', () => {
       ],
       [
         [pair('lab-1', 'lab-2'), pair('lab-2', 'lab-1')],
-        ...['NETWORK_PAIR_REPEATED', 'lab-2', 'network.pairs[1].between', 'Leave'],
+        ...['NETWORK_PAIR_REPEATED', 'lab-2', 'network.pairs[1].between', 'Remove'],
       ],
       [
         [pair('lab-1', 'lab-1'), pair('lab-1', 'lab-1')],
-        ...['NETWORK_PAIR_REPEATED', 'lab-1', 'network.pairs[1].between', 'Leave'],
+        ...['NETWORK_PAIR_REPEATED', 'lab-1', 'network.pairs[1].between', 'Remove'],
       ],
     ])('%j are refused: %s', (pairs, code, name, place, next) => {
       const error = errorOf(() => launch(...pairs));

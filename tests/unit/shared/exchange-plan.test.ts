@@ -14,7 +14,7 @@ describe('a plan in words', () => {
     [{ method: 'qsgd', parameters: { bits: 4 } }, 'qsgd 4 bit'],
     [
       { method: 'topk', parameters: { ratio: 0.01, quantize: { bits: 4 } } },
-      'topk 1 % in 4 bit',
+      'topk 1 % in 4 bits',
     ],
     [{ method: 'topk', parameters: { k: 3, quantize: { bits: 0 } } }, 'topk k=3'],
   ])('%j is called %s', (of, label) => {
@@ -27,7 +27,9 @@ describe('a plan in words', () => {
     expect(describePlan({ ...plan, collective: 'ring' })).toBe('none over ring');
     const quantizeSums = { bits: 4, bucket: 1024, scale: 'max' } as const;
     const quantized = { ...plan, collective: 'scatter-reduce-allgather', quantizeSums };
-    expect(describePlan(quantized)).toBe('none over scatter-reduce-allgather in 4 bit');
+    expect(describePlan(quantized)).toBe(
+      'none over scatter-reduce-allgather in 4 bits',
+    );
   });
 
   it('says how many servers a collective has', () => {
@@ -81,7 +83,7 @@ describe('a plan in words', () => {
     };
     const to = { ...from, parameters: { ratio: 0.01, quantize: { bits: 4 } } };
     expect(describeSwitch(from, to)).toBe(
-      'topk 1 % → topk 1 % in 4 bit (quantize {"bits":0} → {"bits":4})',
+      'topk 1 % → topk 1 % in 4 bits (quantize {"bits":0} → {"bits":4})',
     );
     expect(describeSwitch(from, { ...from, method: 'a2sgd', parameters: {} })).toBe(
       'topk 1 % → a2sgd',

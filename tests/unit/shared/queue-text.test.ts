@@ -29,7 +29,7 @@ test('many nodes are counted', () => {
 });
 
 test.each([
-  ['Resources', 'Resources (too few nodes are free now)'],
+  ['Resources', 'Resources (too few nodes are free)'],
   [
     'QOSMaxJobsPerUserLimit',
     'QOSMaxJobsPerUserLimit (a limit of its quality of service)',

@@ -217,14 +217,17 @@ it('lists none where there is no file', () => {
 });
 
 it.each([
-  ['Host a\n  Port many', 'many is no number'],
-  ['Host a\n  User "ada', 'a " is not closed'],
-  ['Host a\n  ConnectTimeout soon', 'soon is no time'],
-  ['Host a\n  StrictHostKeyChecking perhaps', 'StrictHostKeyChecking perhaps is none'],
+  ['Host a\n  Port many', 'many is not a number'],
+  ['Host a\n  User "ada', 'a " quote is not closed'],
+  ['Host a\n  ConnectTimeout soon', 'soon is not a time'],
+  [
+    'Host a\n  StrictHostKeyChecking perhaps',
+    'StrictHostKeyChecking perhaps is not valid',
+  ],
   ['Host a\n  IdentityFile ~/%Z', '%Z is not known here'],
   ['Host a\n  IdentityFile ${NOWHERE}/key', '${NOWHERE} is not set'],
   ['Include config', 'includes too many files, or itself'],
-  ['Host a\n  ???', '"???" is no line of a configuration'],
+  ['Host a\n  ???', '"???" is not a valid configuration line'],
 ])('refuses %j', async (text, message) => {
   await expect(resolve('a', text)).rejects.toMatchObject({
     code: 'SSH_CONFIG_INVALID',

@@ -116,7 +116,7 @@ it.each([
   [`node.lab ssh-ed25519 AAAA`, 'the key is not of type ssh-ed25519'],
   [`node.lab ssh-ed25519 !!!!`, 'the key is not base64'],
   [`@trusted node.lab ${A}`, 'unknown marker @trusted'],
-  [`|2|abc|def ${A}`, 'a hashed name of another form than |1|SALT|HASH'],
+  [`|2|abc|def ${A}`, 'a hashed name not of the form |1|SALT|HASH'],
 ])('skips %j and says why, and reads on', (line, reason) => {
   const { entries, skipped } = parseKnownHosts(`${line}\nnode.lab ${A}`, 'kh');
   expect(skipped).toEqual([{ place: 'kh:1', reason }]);

@@ -64,7 +64,7 @@ describe('a failure', () => {
       'HOST_KEY_UNKNOWN',
       /verification failed/,
     ],
-    ['', 'SSH_UNREACHABLE', /without a word/],
+    ['', 'SSH_UNREACHABLE', /without a message/],
   ])('%s', (log, code, message) => {
     expect(explain(log)).toMatchObject({
       ...{ code, message: expect.stringMatching(message), place: expect.any(String) },

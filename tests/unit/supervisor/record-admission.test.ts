@@ -60,7 +60,7 @@ describe('the records of a rank', () => {
       (good) => ({ ...good, type: 'speed' }),
       /^speed record, rank 1, iteration 3: type is not valid: /,
     ],
-    ['no record', () => 'nothing', /^a record of no type: it is not valid: /],
+    ['no record', () => 'nothing', /^a record without a type: it is not valid: /],
   ])('are refused with %s, by the rank that sends them', (_, spoil, message) => {
     const admission = new RecordAdmission();
     for (const iteration of [0, 1, 2])

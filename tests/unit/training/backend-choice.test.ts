@@ -42,7 +42,7 @@ describe('two ranks of one machine with a GPU', () => {
   test('compute on the CPU where auto decides, and say why', () => {
     const { backend, why } = choose('auto', GPU, 2);
     expect(backend).toBe('wasm');
-    expect(why).toMatch(/^2 ranks .* \(NVIDIA H200\); world\.shareGpu lets them$/);
+    expect(why).toMatch(/^2 ranks .* \(NVIDIA H200\); world\.shareGpu allows that$/);
   });
 });
 

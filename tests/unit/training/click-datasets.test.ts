@@ -161,7 +161,7 @@ describe("Criteo's click logs", () => {
     [line('1', ['9'.repeat(400)], []), 'expected a whole number or nothing'],
     [
       line('1', [], ['xyz']),
-      'column 15: "xyz", expected 16 hexadecimal digits at most',
+      'column 15: "xyz", expected at most 16 hexadecimal digits',
     ],
     [line('1', [], ['0'.repeat(17)]), 'column 15: "00000000000000000"'],
   ])('say where %j is wrong', async (bad, message) => {
@@ -174,8 +174,8 @@ describe("Criteo's click logs", () => {
 
   it.each([
     ['', 'has no samples'],
-    [line('1', [], []), 'has the label 1 alone'],
-    [line('0', [], []), 'has the label 0 alone'],
+    [line('1', [], []), 'has only the label 1'],
+    [line('0', [], []), 'has only the label 0'],
   ])('of one class are refused: %j', (text, message) => {
     const directory = fileOf(text);
     expect(() => criteo.inspect({ directory, inputs: {} })).toThrow(
@@ -211,7 +211,7 @@ describe('a CSV file', () => {
       ...{ train: 3, test: 0 },
       notice:
         'class 0 is "no", class 1 is "yes"; numbers: age; categories: city, ' +
-        'note, "quoted"; every tenth sample is for testing.',
+        'note, "quoted"; every tenth sample is used for testing.',
     });
     const { train } = await partsOf(csv, { directory });
     expect(train.map(({ label }) => label)).toEqual([0, 1, 0]);
@@ -312,15 +312,15 @@ describe('a CSV file', () => {
     [
       'label,x\n0,1\n1,2\nmaybe,3\n',
       ':4',
-      '"maybe", where there was "0" and "1" before',
+      '"maybe", after "0" and "1" in earlier lines',
     ],
-    ['label,x\n0,1\n\n1,"2\n', ':4', 'a quote is opened and not closed'],
+    ['label,x\n0,1\n\n1,"2\n', ':4', 'a quote is opened but not closed'],
     ['label,x\n0,1\n1,a"b\n', ':3', 'column 2: a quote within a value'],
     ['label,,x\n0,1,2\n', ':1', 'column 2 has no name'],
-    ['label,x,x\n0,1,2\n', ':1', 'column 3 has the name "x" of another'],
-    ['label,x\n1,1\n1,2\n', '', 'has "1" alone in the column "label"'],
+    ['label,x,x\n0,1,2\n', ':1', 'column 3 repeats the name "x"'],
+    ['label,x\n1,1\n1,2\n', '', 'has only "1" in the column "label"'],
     ['label,x\n', '', 'has no samples'],
-    ['label\n0\n1\n', '', 'has no column beside the label'],
+    ['label\n0\n1\n', '', 'has no column besides the label'],
   ])('says where %j is wrong', (text, where, message) => {
     const directory = fileOf(text);
     expect(() => csv.inspect({ directory, inputs: {} })).toThrow(

@@ -217,7 +217,7 @@ describe('options that would do nothing are refused', () => {
     ['sgd', { beta1: 0.5 }, 'sgd has no beta1; it has: nesterov, weightDecay'],
     ['adam', { nesterov: true }, 'adam has no nesterov'],
     ['sgd', { trust: 0.1 }, 'sgd has no trust'],
-    ['sgd', { nesterov: true, momentum: 0 }, 'nesterov without momentum'],
+    ['sgd', { nesterov: true, momentum: 0 }, 'nesterov has no effect without momentum'],
     [
       'sgd',
       { decayAt: [3], schedule: 'cosine' as const },

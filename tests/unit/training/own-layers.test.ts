@@ -121,17 +121,17 @@ describe('refused is, with its reason,', () => {
     [
       'a layer without tensors',
       classifierOf(first + layer('relu', '', '[20]') + last),
-      /its layer "relu" has no tensors: make .* the layer before or behind it/,
+      /its layer "relu" has no tensors: move .* the layer before or after it/,
     ],
     [
       'a tensor that no layer before has',
       changed("tensors: ['embedding',", "tensors: ['embeding',"),
-      /layer "scores" names the tensor "embeding", which no layer before it has; did you mean "embedding"\?/,
+      /layer "scores" names the tensor "embeding", which no earlier layer has; did you mean "embedding"\?/,
     ],
     [
       'a tensor that two layers have',
       classifierOf(first + layer('last', weight('one', 20, 10), '[10]')),
-      /layer "last" has a tensor "one", as a layer before it; .*give its name alone/,
+      /layer "last" has a tensor "one", as an earlier layer does; .*give only its name/,
     ],
     [
       'a tensor that a layer has twice',
@@ -141,7 +141,7 @@ describe('refused is, with its reason,', () => {
     [
       'a tensor with a slip of the pen',
       changed('initialize: { normal: 0.1 }', 'initialise: { normal: 0.1 }'),
-      /"layers\.0\.tensors\.0\.initialise", which means nothing/,
+      /unknown key "layers\.0\.tensors\.0\.initialise"/,
     ],
     [
       'a tensor that is none',
@@ -155,7 +155,7 @@ describe('refused is, with its reason,', () => {
         "{ name: 'again', tensors: ['rows'], output: [4], apply: (jax, p, v) => v }, { name: 'top',",
         clickLayers,
       ),
-      /layer "again" names the tensor "rows", which has rowsOf: a table is of one layer/,
+      /layer "again" names the tensor "rows", which has rowsOf: a table belongs to one layer/,
     ],
     [
       'a table of a classifier',
@@ -171,7 +171,7 @@ describe('refused is, with its reason,', () => {
     [
       'rows that no field names',
       changed("rowsOf: 'categories'", "rowsOf: 'category'", clickLayers),
-      /its tensor "rows" has rowsOf "category", which is no input/,
+      /its tensor "rows" has rowsOf "category", which is not an input/,
     ],
     [
       'an output without an axis',
@@ -186,12 +186,12 @@ describe('refused is, with its reason,', () => {
     [
       'more than can pass',
       classifierOf(layer('first', weight('one', 784, 20), '[65536, 65536]') + last),
-      /layer "first" gives 4294967296 numbers for a sample, too many to pass on/,
+      /layer "first" outputs 4294967296 numbers per sample, too many to pass on/,
     ],
     [
       'outputs of another shape',
       classifierOf(layer('first', weight('one', 784, 30), '[20]') + last),
-      /own\.ts: its outputs of layer "first" are of shape \[2, 30\], expected \[2, 20\]$/,
+      /own\.ts: its outputs of layer "first" have the shape \[2, 30\], expected \[2, 20\]$/,
     ],
     [
       'an axis of outputs too few',
@@ -199,7 +199,7 @@ describe('refused is, with its reason,', () => {
         'return values!.add(nn.relu(sums))',
         'return values!.add(nn.relu(sums)).sum(1)',
       ),
-      /its outputs of layer "mixed" are of shape \[2, 32\], expected \[2, 16, 32\]$/,
+      /its outputs of layer "mixed" have the shape \[2, 32\], expected \[2, 16, 32\]$/,
     ],
     [
       'outputs that are no array',
@@ -223,12 +223,12 @@ describe('refused is, with its reason,', () => {
     [
       'scores of other classes',
       classifierOf(first + layer('last', weight('two', 20, 12), '[12]')),
-      /its last layer "last" has the output \[12\], and the model 10 classes: it has to be \[10\]/,
+      /its last layer "last" has the output \[12\], but the model has 10 classes: the output must be \[10\]/,
     ],
     [
       'a field that is no input',
       changed("fields: ['tokens'],\n      output", "fields: ['token'],\n      output"),
-      /its layer "embedding" takes "token", which is no input/,
+      /its layer "embedding" takes "token", which is not an input/,
     ],
     [
       'a field that is asked for twice',
@@ -241,7 +241,7 @@ describe('refused is, with its reason,', () => {
     [
       'fields of a layer of a classifier',
       classifierOf(first + last.replace('output:', "fields: ['labels'], output:")),
-      /it has "layers\.1\.fields", which means nothing/,
+      /it has an unknown key "layers\.1\.fields"/,
     ],
     [
       'a beginning without fields',
@@ -251,7 +251,7 @@ describe('refused is, with its reason,', () => {
     [
       'an input that nothing takes',
       changed('inputs: {', "inputs: { labels: { type: 'i32', shape: [] },"),
-      /its input "labels" is in the fields of no layer, nor in those of its head/,
+      /its input "labels" is not in the fields of any layer or of its head/,
     ],
     [
       'a head with too many sums',
@@ -272,7 +272,7 @@ describe('refused is, with its reason,', () => {
     [
       'a head without an objective',
       changed('objective({ nn }, scores', 'objectiv({ nn }, scores'),
-      /it has "head\.objectiv", which means nothing/,
+      /it has an unknown key "head\.objectiv"/,
     ],
     ['no layers', classifierOf(''), /"layers": /],
     [
@@ -283,17 +283,17 @@ describe('refused is, with its reason,', () => {
     [
       'layers beside one function',
       classifierOf(first + last, 'logits: () => 5,'),
-      /it has both "layers" and "logits": a model follows from one alone/,
+      /it has both "layers" and "logits": use only one/,
     ],
     [
       'tensors beside those of layers',
       classifierOf(first + last, 'tensors: [],'),
-      /it has layers, and "tensors" besides/,
+      /it has layers and "tensors": define/,
     ],
     [
       'statistics of micro-batches',
       changed('predictions: steps', "statistics: [{ name: 'mean', shape: [] }]"),
-      /a model of layers cannot have them/,
+      /a model of layers cannot have statistics/,
     ],
     [
       'neither layers nor a function',
@@ -308,7 +308,7 @@ describe('refused is, with its reason,', () => {
     [
       'a slip of the pen',
       classifierOf(first + last).replace('layers:', 'layrs:'),
-      /it has "layrs", which means nothing; did you mean "layers"\?/,
+      /it has an unknown key "layrs"; did you mean "layers"\?/,
     ],
   ])('%s', async (_, source, message) => {
     const found = await refusal(source);

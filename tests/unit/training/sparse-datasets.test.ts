@@ -117,7 +117,7 @@ describe('a file in the format of SVMlight', () => {
     ['1 1.5:1', '"1.5:1"'],
     ['1 3:nan', '"3:nan"'],
     ['1 3:inf', '"3:inf"'],
-    ['1 4000000000:1', 'with a feature of 1073741823 at most'],
+    ['1 4000000000:1', 'with a feature of at most 1073741823'],
   ])('says where %j is wrong', (line, message) => {
     const file = fileOf(`1 1:1\n${line}\n`);
     expect(() => svmlight.inspect({ directory: file, inputs: {} })).toThrow(

@@ -62,8 +62,8 @@ describe('characters', () => {
       expect.objectContaining({
         ...{ code: 'VOCABULARY_OVERFLOW', kind: 'input', place: directory },
         message:
-          'the text has 5 different characters to train on, with one for unknown ones ' +
-          '6, and the model knows 5',
+          'the training text has 5 different characters, 6 with the unknown ' +
+          'one, but the model knows 5',
       }),
     );
   });

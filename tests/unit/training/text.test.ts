@@ -67,7 +67,7 @@ describe('a text file', () => {
     [
       'DATA_TOO_FEW_SAMPLES',
       () => fileOf('short'),
-      /5 tokens do not make a window of 17/,
+      /5 tokens are too few for a training and a test window of 17/,
     ],
     ['DATA_TOO_FEW_SAMPLES', () => fileOf(''), /0 tokens/],
   ])('%s', (code, place, message) => {

@@ -80,7 +80,7 @@ test.each([
     'DATASET_UNKNOWN',
     'workload.dataset',
     { dataset: 'imagenet' },
-    'There is: digits, mnist, shapes, cifar-10, sentences, text, text-characters, text-words, ' +
+    'Valid values: digits, mnist, shapes, cifar-10, sentences, text, text-characters, text-words, ' +
       'reversal, sparse, svmlight, trigrams, clicks, criteo, csv.',
   ],
   [
@@ -103,11 +103,11 @@ test.each([
 test.each([
   [
     { model: 'lstm-small' },
-    'lstm-small takes "tokens", and a sample of digits has only: inputs, labels',
+    'lstm-small needs "tokens", but a sample of digits has only: inputs, labels',
   ],
   [
     { dataset: 'sentences' },
-    'fnn3 takes "inputs", and a sample of sentences has only: tokens',
+    'fnn3 needs "inputs", but a sample of sentences has only: tokens',
   ],
   [{ dataset: 'shapes' }, '"inputs": fnn3 takes 784 numbers, shapes has 3072 numbers'],
   [{ model: 'vgg-16' }, '"inputs": vgg-16 takes 3072 numbers, digits has 784 numbers'],

@@ -15,9 +15,9 @@ function measures() {
 }
 
 test.each([
-  [{ loss: NaN, metric: 0.5 }, 'the loss of training is NaN in iteration 7'],
-  [{ loss: Infinity, metric: 0.5 }, 'the loss of training is Infinity in iteration 7'],
-  [{ loss: 1, metric: NaN }, 'the accuracy of training is NaN in iteration 7'],
+  [{ loss: NaN, metric: 0.5 }, 'the training loss is NaN in iteration 7'],
+  [{ loss: Infinity, metric: 0.5 }, 'the training loss is Infinity in iteration 7'],
+  [{ loss: 1, metric: NaN }, 'the training accuracy is NaN in iteration 7'],
 ])('a step of %o ends training', (step, message) => {
   expect(() => {
     requireFiniteStep(step, { rank: 2, iteration: 7, title: 'accuracy' });

@@ -14,7 +14,7 @@ import type {
   ShardRequest,
 } from './dataset.ts';
 
-/** As they lie in memory. */
+/** As they are in memory. */
 export interface ByteSamples {
   readonly count: number;
   /** count × sampleLength; sample j is values[j·sampleLength …]. */

@@ -106,8 +106,8 @@ export function requireRows(features: number): number {
   if (features > DENSE_COLUMNS) return features;
   throw inputError(
     'FEATURES_TOO_FEW',
-    `${features} features: the first ${DENSE_COLUMNS} are those of columns of numbers, ` +
+    `${features} features are too few: the first ${DENSE_COLUMNS} are for numeric columns, ` +
       'and categories need at least one more',
-    { place: 'workload.features', next: `Use ${DENSE_COLUMNS + 1} at least.` },
+    { place: 'workload.features', next: `Use at least ${DENSE_COLUMNS + 1}.` },
   );
 }

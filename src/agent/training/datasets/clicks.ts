@@ -19,7 +19,7 @@ import { splitSizes } from './sample-split.ts';
 
 const SAMPLES = 20_000;
 const FEATURES = 2 ** 14;
-/** Columns that say who looks; the rest say what is shown. */
+/** Columns that describe the viewer; the rest describe what is shown. */
 const VIEWERS = CATEGORY_COLUMNS / 2;
 /** Of a column. */
 const CATEGORIES = 8;
@@ -31,7 +31,7 @@ const OFFSET = -1;
 export const clicks: Dataset = {
   id: 'clicks',
   title: 'Click log (embedded)',
-  summary: `${SAMPLES.toLocaleString('en')} samples of ${DENSE_COLUMNS} numbers and ${CATEGORY_COLUMNS} categories, clicked or not, written on the spot`,
+  summary: `${SAMPLES.toLocaleString('en')} samples of ${DENSE_COLUMNS} numbers and ${CATEGORY_COLUMNS} categories, clicked or not, generated on the fly`,
   needsData: false,
   fields: clickFields,
   features: () => FEATURES,

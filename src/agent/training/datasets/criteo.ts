@@ -7,7 +7,7 @@
  * as 0. A category becomes a row by its digits and its column; an empty one is a category of its
  * own.
  *
- * Where a file NAME.t lies beside the file NAME, that is the test part. Else every tenth sample
+ * Where a file NAME.t is beside the file NAME, that is the test part. Else every tenth sample
  * is.
  */
 import { inputError } from '../../../shared/errors.ts';
@@ -49,7 +49,7 @@ const contents = new FileCache((file): Contents => {
     let columns = 1;
     for (let at = line.indexOf(TAB); at >= 0; at = line.indexOf(TAB, at + 1)) columns++;
     if (columns !== COLUMNS) {
-      const expected = `expected ${COLUMNS} with a tabulator between them`;
+      const expected = `expected ${COLUMNS} separated by tabs`;
       throw malformed(file, number, `${columns} columns, ${expected}`);
     }
     clicks += labelOf(line, file, number);
@@ -61,7 +61,7 @@ const contents = new FileCache((file): Contents => {
 export const criteo: Dataset = {
   id: 'criteo',
   title: 'Criteo click logs',
-  summary: 'Clicks with 13 numbers and 26 categories, from a file of Criteo’s',
+  summary: 'Clicks with 13 numbers and 26 categories, from a Criteo file',
   needsData: true,
   readsWhole: true,
   fields: clickFields,
@@ -100,7 +100,7 @@ const filesOf = (place: string | undefined): FilesOfParts =>
 function sizesOf({ train, test }: FilesOfParts): DatasetSize {
   const { samples, clicks } = contents.of(train);
   if (clicks === 0 || clicks === samples) {
-    const all = samples === 0 ? 'has no samples' : `has the label ${clicks && 1} alone`;
+    const all = samples === 0 ? 'has no samples' : `has only the label ${clicks && 1}`;
     throw inputError('DATA_MISMATCH', `${train} ${all}, expected 0 and 1`, {
       ...{ place: train, next: 'Use a file with samples of both classes.' },
     });
@@ -108,7 +108,7 @@ function sizesOf({ train, test }: FilesOfParts): DatasetSize {
   if (test !== undefined) return { train: samples, test: contents.of(test).samples };
   return {
     ...splitSizes(samples),
-    notice: `${train} has no test part (${train}.t): every tenth sample is for testing.`,
+    notice: `${train} has no test part (${train}.t): every tenth sample is used for testing.`,
   };
 }
 
@@ -150,7 +150,7 @@ function readerOf(rows: number): Read {
       if (!(isNumber ? isWhole(value) : isHexadecimal(value))) {
         const expected = isNumber
           ? 'a whole number or nothing'
-          : `${MOST_DIGITS} hexadecimal digits at most`;
+          : `at most ${MOST_DIGITS} hexadecimal digits`;
         const found = quoted(value.toString('utf8'));
         throw malformed(
           file,

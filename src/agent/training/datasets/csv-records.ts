@@ -106,9 +106,9 @@ function parseBlock(
 }
 
 const FAULTS: Readonly<Partial<Record<CsvError['code'], string>>> = {
-  CSV_QUOTE_NOT_CLOSED: 'a quote is opened and not closed',
+  CSV_QUOTE_NOT_CLOSED: 'a quote is opened but not closed',
   CSV_INVALID_CLOSING_QUOTE:
-    'text behind a closing quote, expected a quote within quotes as ""',
+    'text after a closing quote; a quote within quotes must be written as ""',
   INVALID_OPENING_QUOTE:
-    'a quote within a value, expected the whole value in quotes and this one as ""',
+    'a quote within a value; quote the whole value and write this quote as ""',
 };

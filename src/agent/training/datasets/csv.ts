@@ -7,7 +7,7 @@
  * A number x becomes sign(x)·log(1 + |x|), an empty one 0. A category becomes a row by its
  * text and the number of its column among the categories.
  *
- * Where a file NAME.t lies beside the file NAME, that is the test part. Else every tenth sample
+ * Where a file NAME.t is beside the file NAME, that is the test part. Else every tenth sample
  * is.
  */
 import { inputError } from '../../../shared/errors.ts';
@@ -90,7 +90,7 @@ function namesOf(
     const where = `column ${i + 1}`;
     if (name === '') throw malformed(file, line, `${where} has no name`);
     if (known.has(name)) {
-      throw malformed(file, line, `${where} has the name ${quoted(name)} of another`);
+      throw malformed(file, line, `${where} repeats the name ${quoted(name)}`);
     }
     known.add(name);
   }
@@ -166,7 +166,7 @@ function sizesOf(
   if (test === undefined) {
     return {
       ...splitSizes(samples),
-      notice: `${found}; every tenth sample is for testing.`,
+      notice: `${found}; every tenth sample is used for testing.`,
     };
   }
   return { train: samples, test: contents.of(test).samples, notice: `${found}.` };
@@ -199,15 +199,15 @@ function layoutOf(file: string, given: ColumnNames = {}): Layout {
   for (const [i, name] of used.entries()) {
     columnOf(columns, name, file, 'workload.columns');
     if (used.indexOf(name) === i) continue;
-    throw inputError('COLUMN_REPEATED', `the column ${quoted(name)} is named twice`, {
-      ...{ place: 'workload.columns', next: 'Name it once.' },
+    throw inputError('COLUMN_REPEATED', `the column ${quoted(name)} is listed twice`, {
+      ...{ place: 'workload.columns', next: 'List it once.' },
     });
   }
   requireCount(numeric, DENSE_COLUMNS, 'numbers');
   requireCount(categorical, CATEGORY_COLUMNS, 'categories');
   if (used.length === 1) {
-    throw inputError('DATA_MISMATCH', `${file} has no column beside the label`, {
-      ...{ place: file, next: 'Use a file with columns of numbers or categories.' },
+    throw inputError('DATA_MISMATCH', `${file} has no column besides the label`, {
+      ...{ place: file, next: 'Use a file with numeric or category columns.' },
     });
   }
   return { label, labels: labelsOf(labelColumn, file), numeric, categorical };
@@ -226,7 +226,9 @@ function columnOf(
   throw inputError('COLUMN_UNKNOWN', `${file} has no column ${quoted(name)}`, {
     place,
     next:
-      meant === undefined ? `It has: ${names.join(', ')}.` : `Did you mean "${meant}"?`,
+      meant === undefined
+        ? `Its columns: ${names.join(', ')}.`
+        : `Did you mean "${meant}"?`,
   });
 }
 
@@ -248,7 +250,7 @@ function labelsOf({ name, values }: Column, file: string): readonly [string, str
     isNumeric ? Number(a) - Number(b) : a < b ? -1 : 1,
   );
   if (first === undefined || second === undefined) {
-    const found = first === undefined ? 'no samples' : `${quoted(first)} alone`;
+    const found = first === undefined ? 'no samples' : `only ${quoted(first)}`;
     throw inputError(
       'DATA_MISMATCH',
       `${file} has ${found} in the column ${quoted(name)}, expected two labels`,
@@ -260,7 +262,7 @@ function labelsOf({ name, values }: Column, file: string): readonly [string, str
   throw malformed(
     file,
     [...values.values()][2]!,
-    `column ${quoted(name)}: ${other!}, where there was ${one!} and ${two!} before`,
+    `column ${quoted(name)}: ${other!}, after ${one!} and ${two!} in earlier lines`,
   );
 }
 

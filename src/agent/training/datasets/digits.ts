@@ -20,7 +20,7 @@ const testCount = 2_000;
 export const digits = byteDataset({
   id: 'digits',
   title: 'Digits (embedded)',
-  summary: `${trainCount} + ${testCount} handwriting-like digits, 28×28, drawn on the spot`,
+  summary: `${trainCount} + ${testCount} handwriting-like digits, 28×28, generated on the fly`,
   needsData: false,
   sampleShape: [digitWidth, digitWidth],
   classes: digitClasses,

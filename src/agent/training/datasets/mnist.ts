@@ -11,7 +11,7 @@ import type { DatasetSize } from './dataset.ts';
 import { readIdx, readIdxHeader } from './idx-file.ts';
 import { testShard, trainShard, type Shard } from './shard.ts';
 
-const FETCH = '`gradwire data fetch mnist` brings them';
+const FETCH = '`gradwire data fetch mnist` downloads them';
 
 const side = 28;
 const pixels = side * side;

@@ -1,5 +1,5 @@
 /**
- * The data sets, by id. Ours have a line each; others are registered by whoever brings them,
+ * The data sets, by id. Ours have a line each; others are registered from outside,
  * in each process that is to know them.
  */
 import { invalidDefinition, register } from '../../../shared/registry.ts';

@@ -21,7 +21,7 @@ const TOKENS = FIRST_LETTER + LETTERS;
 export const reversal: Dataset = {
   id: 'reversal',
   title: 'Reversal (embedded)',
-  summary: '10,000 words of 3 to 8 letters and their reversals, written on the spot',
+  summary: '10,000 words of 3 to 8 letters and their reversals, generated on the fly',
   needsData: false,
   fields: {
     source: { type: 'i32', shape: ['varies'], below: TOKENS },

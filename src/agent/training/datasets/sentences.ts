@@ -33,7 +33,7 @@ const TIMES = ['today', 'every night', 'before lunch', 'again', 'without a word'
 export const sentences: Dataset = {
   id: 'sentences',
   title: 'Sentences (embedded)',
-  summary: '200,000 bytes of English-like sentences, written on the spot',
+  summary: '200,000 bytes of English-like sentences, generated on the fly',
   needsData: false,
   fields: { tokens: { type: 'i32', shape: ['any'], below: 128 } },
   inspect: ({ inputs }) =>

@@ -42,7 +42,7 @@ const figures: readonly Figure[] = [
 export const shapes = byteDataset({
   id: 'shapes',
   title: 'Shapes (embedded)',
-  summary: `${TRAIN} + ${TEST} coloured shapes of ten kinds, 32×32, drawn on the spot`,
+  summary: `${TRAIN} + ${TEST} coloured shapes of ten kinds, 32×32, generated on the fly`,
   needsData: false,
   sampleShape: [SIDE, SIDE, COLOURS],
   // About the middle and the deviation of the colours that are drawn.

@@ -1,7 +1,7 @@
 /**
  * Embedded sparse samples: 10,000 samples of 40 features each, written when they are needed,
  * the same in every run and on every machine. As in text, a few features are in most samples
- * and most are rare. Each feature has a weight that nobody is told; its sign decides, with
+ * and most are rare. Each feature has a hidden weight; its sign decides, with
  * that of the others of the sample, the class of nine samples in ten.
  */
 import { purposes, RandomStream } from '../runtime/random-stream.ts';
@@ -17,7 +17,7 @@ const WRONG_LABELS = 0.1;
 export const sparse: Dataset = {
   id: 'sparse',
   title: 'Sparse samples (embedded)',
-  summary: `${SAMPLES.toLocaleString('en')} samples of ${PER_SAMPLE} features in two classes, written on the spot`,
+  summary: `${SAMPLES.toLocaleString('en')} samples of ${PER_SAMPLE} features in two classes, generated on the fly`,
   needsData: false,
   fields: sparseFields,
   features: () => FEATURES,

@@ -4,7 +4,7 @@
  * other, then `feature:value` pairs. `qid:` pairs and what follows a # are passed over.
  * Features are numbered from 0 or from 1: the number is the place of the weight.
  *
- * Where a file NAME.t lies beside the file NAME, as LIBSVM's sets have it, that is the test
+ * Where a file NAME.t is beside the file NAME, as LIBSVM's sets have it, that is the test
  * part. Else every tenth sample is.
  */
 import type { Dataset, DatasetSize } from './dataset.ts';
@@ -72,7 +72,7 @@ export const svmlight: Dataset = {
           throw malformed(
             file,
             number,
-            `feature ${feature}, where workload.features says that there are ${features}`,
+            `feature ${feature}, but workload.features is ${features}`,
           );
         }
         samples.add(sample);
@@ -95,7 +95,7 @@ function sizesOf({ train, test }: FilesOfParts): DatasetSize {
   if (test !== undefined) return { train: samples, test: contents.of(test).samples };
   return {
     ...splitSizes(samples),
-    notice: `${train} has no test part (${train}.t): every tenth sample is for testing.`,
+    notice: `${train} has no test part (${train}.t): every tenth sample is used for testing.`,
   };
 }
 
@@ -135,7 +135,7 @@ function parseLine(
     const value = pair.slice(colon + 1);
     const feature = /^\d+$/.test(name) ? Number(name) : NaN;
     if (!(feature <= MOST_FEATURE) || value === '' || !Number.isFinite(Number(value))) {
-      const most = `feature:value with a feature of ${MOST_FEATURE} at most`;
+      const most = `feature:value with a feature of at most ${MOST_FEATURE}`;
       throw malformed(file, number, `${quoted(pair)}, expected ${most}`);
     }
     features.push(feature);

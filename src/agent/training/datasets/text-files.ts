@@ -39,7 +39,7 @@ export function readingText<T>(
     const bytes = bytesOf([...files.train, ...(files.test ?? [])]);
     if (bytes > most) {
       throw inputError('DATA_TOO_LARGE', `${place} has ${bytes} bytes of text`, {
-        ...{ place: 'workload.data', next: `Use ${most} bytes at most.` },
+        ...{ place: 'workload.data', next: `Use at most ${most} bytes.` },
       });
     }
     return read(files, place);

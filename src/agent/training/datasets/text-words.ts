@@ -10,7 +10,8 @@ const END_OF_LINE = '<eos>';
 export const textWords = vocabularyText({
   id: 'text-words',
   title: 'Text by words',
-  summary: 'A text file, or the .txt files of a directory, by words; rare ones unknown',
+  summary:
+    'A text file, or the .txt files of a directory, by words; rare words are unknown',
   noun: 'words',
   tokens: words,
   unknown: '<unk>',

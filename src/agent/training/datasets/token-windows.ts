@@ -1,5 +1,5 @@
 /**
- * A text as samples: windows of tokens that follow one another, each overlapping the next
+ * A text as samples: windows of tokens that follow each other, each overlapping the next
  * by one token, which the one predicts and the other begins with. So every token but the
  * first is predicted once.
  */
@@ -54,7 +54,7 @@ export function windowCounts(
   if (counts.train > 0 && counts.test > 0) return counts;
   throw inputError(
     'DATA_TOO_FEW_SAMPLES',
-    `${train + test} tokens do not make a window of ${window} to train and one to test`,
+    `${train + test} tokens are too few for a training and a test window of ${window}`,
     { place, next: 'Use a longer text.' },
   );
 }

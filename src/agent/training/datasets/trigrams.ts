@@ -41,7 +41,7 @@ const contents = new FileCache((file): Contents => {
       'DATA_MISMATCH',
       `${file} has ${labels.length > 3 ? 'more than 3' : labels.length} labels ` +
         `(${shown.join(', ')}), expected two`,
-      { place: file, next: 'Write a label, a tabulator and a text in each line.' },
+      { place: file, next: 'Write a label, a tab and a text on each line.' },
     );
   }
   const samples = [...counts.values()].reduce((sum, count) => sum + count, 0);
@@ -60,7 +60,7 @@ export const trigrams: Dataset = {
     const { labels, samples } = contents.of(fileAt(directory));
     return {
       ...splitSizes(samples),
-      notice: `class 0 is "${labels[0]}", class 1 is "${labels[1]}"; every tenth text is for testing.`,
+      notice: `class 0 is "${labels[0]}", class 1 is "${labels[1]}"; every tenth text is used for testing.`,
     };
   },
 
@@ -95,7 +95,7 @@ function* textLines(file: string): Generator<readonly [line: Buffer, number: num
 function labelOf(line: Buffer, file: string, number: number): string {
   const tab = line.indexOf(TAB);
   if (tab > 0) return line.toString('utf8', 0, tab);
-  throw malformed(file, number, 'no label, expected a label, a tabulator and a text');
+  throw malformed(file, number, 'no label, expected a label, a tab and a text');
 }
 
 /** The features of a text, each once, ascending, and their values. */

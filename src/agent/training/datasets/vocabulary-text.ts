@@ -149,8 +149,8 @@ const overflow = (
 ): GradwireError =>
   inputError(
     'VOCABULARY_OVERFLOW',
-    `the text has ${different} different ${noun} to train on, with one for unknown ones ` +
-      `${different + 1}, and the model knows ${most}`,
+    `the training text has ${different} different ${noun}, ${different + 1} with the unknown ` +
+      `one, but the model knows ${most}`,
     {
       place,
       next: 'Use a model with a larger vocabulary, or the dataset "text", byte by byte.',

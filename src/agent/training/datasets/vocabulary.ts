@@ -31,7 +31,7 @@ export class Vocabulary {
 
   /**
    * @param tokens in the order of their numbers, from 1 on
-   * @param most tokens to know, the unknown one among them; those behind are left out
+   * @param most tokens to know, including the unknown one; rarer ones are left out
    */
   constructor(tokens: readonly string[], most: number) {
     const known = tokens.slice(0, Math.max(0, most - 1));

@@ -71,7 +71,7 @@ export async function askInspector<K extends keyof Inspections>(
       reject(died(why));
     });
     child.send({ kind, question }, (error) => {
-      // The close tells more.
+      // The close event gives the reason.
       if (error !== null) child.kill();
     });
   });

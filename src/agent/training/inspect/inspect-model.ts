@@ -1,5 +1,5 @@
 /**
- * What there is to know of a model from a file, found out in a process of its own and kept:
+ * What there is to know of a model from a file, found out in its own process and kept:
  * the same text is looked at once.
  */
 import { createHash } from 'node:crypto';

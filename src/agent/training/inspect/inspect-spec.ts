@@ -1,6 +1,6 @@
 /**
  * What a spec names that cannot be looked at in passing: programs and files of the user's.
- * It is looked at in a process of its own, so that whoever asks answers others meanwhile, and
+ * It is inspected in its own process, so that the caller can answer others meanwhile, and
  * kept as long as it stays as it is: a form asks again at every change.
  */
 import { failure } from '../../../shared/errors.ts';
@@ -10,7 +10,7 @@ import { readsWholeFiles, type DataFacts, type SpecFacts } from '../workload.ts'
 import { askInspector, type Inspections } from './ask-inspector.ts';
 import { inspectOwnModel } from './inspect-model.ts';
 
-/** As long as whoever launches a run waits. */
+/** As long as a launch waits. */
 const LIMIT_SECONDS = 900;
 const MOST_KEPT = 20;
 
@@ -48,7 +48,7 @@ async function inspectData(
     died: (why) =>
       failure('DATA_NOT_READ', `the process that reads ${data} ended: ${why}`, {
         place: 'workload.data',
-        next: 'Is there enough memory for it? Try a part of the data.',
+        next: 'It may have run out of memory. Try a part of the data.',
       }),
   });
   inspected.set(key, inspecting);

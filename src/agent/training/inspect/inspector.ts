@@ -46,7 +46,7 @@ process.once('message', (request) => {
     process.send!(reply, () => process.exit()),
   );
 });
-// Where whoever asked is gone, nobody needs an answer. This thread may be reading: another looks.
+// If the caller is gone, no answer is needed. This thread may be reading, so another one checks.
 new Worker(
   `const { ppid } = process;
   setInterval(() => process.ppid === ppid || process.kill(process.pid, 'SIGKILL'), 500);`,

@@ -53,12 +53,12 @@ export function tableFault(
 ): string | undefined {
   if (rowsOf === undefined) return undefined;
   const field = inputs[rowsOf];
-  if (field === undefined) return `has rowsOf "${rowsOf}", which is no input`;
+  if (field === undefined) return `has rowsOf "${rowsOf}", which is not an input`;
   const rows = shape[0] ?? 0;
   if (field.type !== 'i32' || field.below === undefined || field.below > rows) {
     return (
       `has ${rows} rows, so its input "${rowsOf}" must be of type 'i32' with a ` +
-      `"below" of ${rows} at most`
+      `"below" of at most ${rows}`
     );
   }
   return undefined;

@@ -104,7 +104,7 @@ export function modelFault(definition: unknown): string | undefined {
     return 'it is not an object';
   const computes = COMPUTES.filter((key) => key in definition);
   if (computes.length > 1) {
-    return `it has both "${computes[0]}" and "${computes[1]}": a model follows from one alone`;
+    return `it has both "${computes[0]}" and "${computes[1]}": use only one`;
   }
   const isClassifier = ['logits', 'inputLength', 'classes'].some(
     (key) => key in definition,
@@ -135,7 +135,7 @@ function wholeFault(definition: object, isClassifier: boolean): string | undefin
   const { inputs, statistics = [] } = given;
   const same = nameOfTwo(statistics);
   if (same !== undefined) return `two of its statistics have the name "${same}"`;
-  if (Object.keys(inputs).length === 0) return 'it takes nothing of a batch';
+  if (Object.keys(inputs).length === 0) return 'it uses no field of a batch';
   for (const tensor of given.tensors) {
     const fault = tableFault(tensor, inputs);
     if (fault !== undefined) return `its tensor "${tensor.name}" ${fault}`;
@@ -145,10 +145,10 @@ function wholeFault(definition: object, isClassifier: boolean): string | undefin
 
 function layeredFault(definition: object, isClassifier: boolean): string | undefined {
   if ('tensors' in definition) {
-    return 'it has layers, and "tensors" besides: those of a model of layers are in these';
+    return 'it has layers and "tensors": define the tensors in the layers';
   }
   if ('statistics' in definition) {
-    return 'it has layers, and "statistics": a model of layers cannot have them';
+    return 'it has layers and "statistics": a model of layers cannot have statistics';
   }
   const schema = isClassifier ? layeredClassifierSchema : layeredModelSchema;
   const parsed = schema.safeParse(definition);
@@ -168,7 +168,7 @@ function explain(error: z.ZodError, names: readonly string[]): string {
     const key = issue.keys[0]!;
     const meant = path.length === 0 ? nearest(key, names) : undefined;
     const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
-    return `it has "${[...path, key].join('.')}", which means nothing${hint}`;
+    return `it has an unknown key "${[...path, key].join('.')}"${hint}`;
   }
   return `"${path.join('.')}": ${plainIssue(issue)}`;
 }

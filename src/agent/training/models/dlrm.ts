@@ -3,7 +3,7 @@
  * Personalization and Recommendation Systems", 2019): a network below turns the numbers of a
  * sample into a vector as long as an embedding, each category is looked up as one, the dot
  * products of all pairs of these 27 vectors and the first of them go into a network on top,
- * which gives the log-odds of a click. Both have ReLU behind every layer but the last of all.
+ * which gives the log-odds of a click. Both have ReLU after every layer except the very last.
  *
  * All categories share one table, whose rows they are hashed to (Weinberger et al., "Feature
  * Hashing for Large Scale Multitask Learning", 2009): the paper has a table for each column.
@@ -123,7 +123,7 @@ function tensorsOf(network: string, sizes: readonly number[]): ModelTensor[] {
 }
 
 /**
- * Layers with ReLU behind each, but for the last one if it gives its sums.
+ * Layers with ReLU after each, except for the last one if it outputs its sums.
  * @param first fields of the batch that the first one takes in place of values
  */
 function fullyConnected(

@@ -1,6 +1,6 @@
 /**
  * A model as a chain of layers with names: each computes from what the one before it gives,
- * and the last one's values become losses. Such a model can be split behind a layer and
+ * and the last one's values become losses. Such a model can be split after a layer and
  * trained by several ranks (split-model.ts).
  */
 import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';

@@ -1,6 +1,6 @@
 /**
  * Models as people bring them, written as layers with names instead of one function: the
- * whole model follows from the layers, and it can be split behind each of them.
+ * whole model follows from the layers, and it can be split after each of them.
  */
 import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
 import type { ClassifierDefinition } from './classifier.ts';

@@ -1,4 +1,4 @@
-/** Why layers that somebody has written, who need not have type-checked them, make no model. */
+/** Why a user's layers, which may not have been type-checked, do not form a model. */
 import { z } from 'zod';
 import { nearest } from '../../../shared/nearest.ts';
 import {
@@ -40,7 +40,7 @@ type CheckedLayer = z.infer<typeof fieldLayerSchema>;
 
 interface CheckedLayers {
   readonly layers: readonly CheckedLayer[];
-  /** Of a model that is no classifier. */
+  /** For a model that is not a classifier. */
   readonly inputs?: z.infer<typeof inputsSchema>;
   readonly head?: z.infer<typeof headSchema>;
   /** Of a classifier. */
@@ -80,7 +80,7 @@ function tensorsFault(
   before: readonly CheckedTensor[],
 ): string | undefined {
   if (tensors.length === 0) {
-    return 'has no tensors: make what it computes a part of the layer before or behind it';
+    return 'has no tensors: move its computation into the layer before or after it';
   }
   const here = new Set<string>();
   for (const tensor of tensors) {
@@ -95,16 +95,16 @@ function tensorsFault(
         before.map((one) => one.name),
       );
       const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
-      return `names the tensor "${name}", which no layer before it has${hint}`;
+      return `names the tensor "${name}", which no earlier layer has${hint}`;
     }
     if (!isNamed && known !== undefined) {
       return (
-        `has a tensor "${name}", as a layer before it; to use that one again, give its ` +
-        'name alone'
+        `has a tensor "${name}", as an earlier layer does; to reuse that one, give only ` +
+        'its name'
       );
     }
     if (known?.rowsOf !== undefined) {
-      return `names the tensor "${name}", which has rowsOf: a table is of one layer`;
+      return `names the tensor "${name}", which has rowsOf: a table belongs to one layer`;
     }
   }
   return undefined;
@@ -115,7 +115,7 @@ function outputFault({ output }: CheckedLayer): string | undefined {
   const length = output.reduce((product, axis) => product * axis, 1);
   return size.safeParse(length).success
     ? undefined
-    : `gives ${length} numbers for a sample, too many to pass on`;
+    : `outputs ${length} numbers per sample, too many to pass on`;
 }
 
 function classesFault(
@@ -124,8 +124,8 @@ function classesFault(
 ): string | undefined {
   if (output.length === 1 && output[0] === classes) return undefined;
   return (
-    `its last layer "${name}" has the output [${output.join(', ')}], and the model ` +
-    `${classes} classes: it has to be [${classes}]`
+    `its last layer "${name}" has the output [${output.join(', ')}], but the model has ` +
+    `${classes} classes: the output must be [${classes}]`
   );
 }
 
@@ -148,7 +148,7 @@ function fieldsFault(
   for (const { name, fields } of takers) {
     const unknown = fields.find((field) => !Object.hasOwn(inputs, field));
     if (unknown !== undefined) {
-      return `its ${name} takes "${unknown}", which is no input`;
+      return `its ${name} takes "${unknown}", which is not an input`;
     }
     const twice = fields.find((field, i) => fields.indexOf(field) !== i);
     if (twice !== undefined) return `its ${name} takes "${twice}" twice`;
@@ -165,5 +165,5 @@ function fieldsFault(
   const idle = Object.keys(inputs).find((name) => !taken.has(name));
   return idle === undefined
     ? undefined
-    : `its input "${idle}" is in the fields of no layer, nor in those of its head`;
+    : `its input "${idle}" is not in the fields of any layer or of its head`;
 }

@@ -19,7 +19,7 @@ interface LinearDefinition extends Pick<Model, 'id' | 'title' | 'summary'> {
 export const logisticRegression = linear({
   id: 'logistic-regression',
   title: 'Logistic regression',
-  summary: 'One weight for each feature of sparse samples in two classes',
+  summary: 'One weight per feature of sparse samples in two classes',
   // log(1 + e⁻ᵐ). jax-js 0.1.25 has an infinite softplus from 89 on.
   loss: ({ numpy }, margin) => numpy.logaddexp(0, margin.neg()),
 });
@@ -27,7 +27,7 @@ export const logisticRegression = linear({
 export const linearSvm = linear({
   id: 'linear-svm',
   title: 'Linear SVM',
-  summary: 'Hinge loss of one weight for each feature of sparse samples in two classes',
+  summary: 'Hinge loss with one weight per feature of sparse samples in two classes',
   loss: ({ nn }, margin) => nn.relu(margin.neg().add(1)),
 });
 

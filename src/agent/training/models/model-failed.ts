@@ -5,7 +5,7 @@ import type { JaxArray } from '../runtime/jax-runtime.ts';
 export function modelFailed(reason: string): GradwireError {
   return inputError('MODEL_INVALID', reason, {
     place: 'workload.model',
-    next: 'Correct the model; docs/models.md says what it needs.',
+    next: 'Correct the model; see docs/models.md for what it needs.',
   });
 }
 
@@ -21,7 +21,7 @@ export function requireShape(
     shape.length === expected.length && shape.every((n, i) => n === expected[i]);
   if (same) return;
   throw modelFailed(
-    `its ${name} are of shape [${shape.join(', ')}], expected [${expected.join(', ')}]`,
+    `its ${name} have the shape [${shape.join(', ')}], expected [${expected.join(', ')}]`,
   );
 }
 

@@ -97,7 +97,7 @@ function reasonOf(error: unknown, name: string): string {
   const imported = /module specifier "([^"]+)"|Cannot find \w+ '([^']+)'/.exec(message);
   if (imported !== null) {
     const what = imported[1] ?? imported[2]!;
-    return `it imports "${what}"; a model is one file, which imports types alone`;
+    return `it imports "${what}"; a model is a single file that may import only types`;
   }
   const line = stack
     .split('\n')
@@ -109,6 +109,6 @@ function reasonOf(error: unknown, name: string): string {
 export function invalidModelFile(name: string, reason: string): GradwireError {
   return inputError('MODEL_FILE_INVALID', `${name}: ${reason}`, {
     place: 'workload.model',
-    next: 'Correct the file; docs/models.md says what a model needs.',
+    next: 'Correct the file; see docs/models.md for what a model needs.',
   });
 }

@@ -1,5 +1,5 @@
 /**
- * The models, by id. Ours have a line each; others are registered by whoever brings them, in
+ * The models, by id. Ours have a line each; others are registered from outside, in
  * each process that is to know them.
  */
 import { invalidDefinition, register } from '../../../shared/registry.ts';

@@ -1,4 +1,4 @@
-/** A layered model, split behind some of its layers into stages, each for a rank of its own. */
+/** A layered model, split after some of its layers into stages, one rank each. */
 import type { ModelFields } from '../batches/batch.ts';
 import type { LayerOutput, LayeredModel, ModelHead, ModelLayer } from './layered.ts';
 import type { Model, ModelTensor } from './model.ts';

@@ -1,7 +1,7 @@
 /**
  * A transformer that makes one sequence of another: an encoder, whose places see all of the
  * source, and a decoder, whose places see the source and what of the target stands before
- * them. It is told the target up to each token and predicts that (teacher forcing); the loss
+ * them. It sees the target up to each token and predicts that token (teacher forcing); the loss
  * of a sample is the mean of its tokens'. Both sequences are filled up with `PADDING`, which
  * nobody sees and which does not count.
  *
@@ -63,7 +63,7 @@ export function transformerTranslator(
       let values = pass.embed(source!, pass.take());
       for (let layer = 0; layer < layers; layer++) values = pass.layer(values, mask);
       const memory = { values: pass.finish(values), mask };
-      // Padding of the target stands behind all that counts, where nobody sees it.
+      // Padding of the target comes after everything that counts, where nothing attends to it.
       const causal = causalMask(jax, steps);
       const embedding = pass.take();
       values = pass.embed(target!.ref.slice([], [0, steps]), embedding.ref);

@@ -188,7 +188,7 @@ export class TransformerPass {
   }
 }
 
-/** What keeps a place from seeing those behind it, [length, length]. */
+/** The mask that keeps a place from seeing later ones, [length, length]. */
 export function causalMask({ numpy }: Jax, length: number): JaxArray {
   const mask = Float32Array.from({ length: length * length }, (_, i) =>
     i % length > Math.floor(i / length) ? MASKED : 0,

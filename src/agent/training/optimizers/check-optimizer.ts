@@ -14,13 +14,13 @@ export function checkOptimizer({ id, options }: Optimizer, given: Given): void {
     }
   }
   if (given.nesterov === true && given.momentum === 0) {
-    throw idle('nesterov', 'nesterov without momentum is plain descent');
+    throw idle('nesterov', 'nesterov has no effect without momentum');
   }
   const { schedule } = given;
   if (schedule === 'step' && (given.decayAt ?? []).length === 0) {
     throw inputError('SCHEDULE_INCOMPLETE', 'the schedule "step" needs decayAt', {
       place: 'optimizer.decayAt',
-      next: 'List the iterations at which the rate falls, as decayAt: [1000, 2000].',
+      next: 'List the iterations at which the rate falls, such as decayAt: [1000, 2000].',
     });
   }
   for (const option of ['decayAt', 'decayFactor'] as const) {
@@ -41,5 +41,5 @@ export function checkOptimizer({ id, options }: Optimizer, given: Given): void {
 
 const idle = (option: string, message: string) =>
   inputError('OPTIMIZER_OPTION_IDLE', message, {
-    ...{ place: `optimizer.${option}`, next: 'Leave it out.' },
+    ...{ place: `optimizer.${option}`, next: 'Remove it.' },
   });

@@ -1,6 +1,6 @@
 /**
  * LARS (You, Gitman and Ginsburg, "Large Batch Training of Convolutional Networks", 2017):
- * momentum SGD with a rate of its own for each tensor, η·κ·‖w‖ ⁄ (‖g‖ + λ·‖w‖), so that no
+ * momentum SGD with its own rate for each tensor, η·κ·‖w‖ ⁄ (‖g‖ + λ·‖w‖), so that no
  * layer moves by more than a share κ of its norm. v ← μ·v + rate·(g + λ·w), w ← w − v.
  * Vectors (biases, scales) take plain steps without decay, as is usual. Here the velocity is
  * kept without η, which a schedule changes.

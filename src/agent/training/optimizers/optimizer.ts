@@ -28,7 +28,7 @@ export interface TensorUpdate {
   readonly state: readonly JaxArray[];
 }
 
-/** A tensor's part of a step; whoever gets it owns the arrays. */
+/** A tensor's part of a step; the receiver owns the arrays. */
 export interface TensorStep {
   readonly weight: JaxArray;
   readonly gradient: JaxArray;

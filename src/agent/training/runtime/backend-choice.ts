@@ -34,7 +34,7 @@ export function chooseBackend(question: BackendQuestion): BackendChoice {
   if (found.software || sharers === 1) return { backend: 'webgpu' };
   const shared = `${sharers} ranks of one machine would share one GPU (${found.name})`;
   if (wanted === 'auto') {
-    return { backend: 'wasm', why: `${shared}; world.shareGpu lets them` };
+    return { backend: 'wasm', why: `${shared}; world.shareGpu allows that` };
   }
   throw inputError('GPU_SHARED', shared, {
     place: 'backend: webgpu',

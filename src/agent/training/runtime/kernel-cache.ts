@@ -35,7 +35,7 @@ const HEAD = 8;
 export class KernelCache {
   readonly #directory: string;
 
-  /** @param directory made if it is missing; nobody else may be able to write to it */
+  /** @param directory created if missing; no other user may be able to write to it */
   constructor(directory: string) {
     this.#directory = directory;
     attempt(() => {
@@ -110,7 +110,7 @@ function write(file: string, { bytes, ...properties }: KernelCode): void {
   if (!written) attempt(() => rmSync(draft, { force: true }));
 }
 
-/** Whether it succeeded: where it does not, kernels are made anew, as without a cache. */
+/** Whether it succeeded: where it does not, kernels are made again, as without a cache. */
 function attempt(action: () => void): boolean {
   try {
     action();

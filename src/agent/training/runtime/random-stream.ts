@@ -5,7 +5,7 @@
  */
 import { philox, type StreamName } from '../../kernels/random.ts';
 
-/** Keeps training's draws apart from one another and from the exchange's. */
+/** Keeps training's draws apart from each other and from the exchange's. */
 export const purposes = {
   digitLabel: 0x7401,
   digitImage: 0x7402,

@@ -73,8 +73,8 @@ export function syntheticWorkload(workload: Workload): SyntheticWorkload {
   }
   const idle = IDLE.find((key) => workload[key] !== undefined);
   if (idle !== undefined) {
-    throw inputError('SYNTHETIC_INVALID', `${SYNTHETIC} has no use for ${idle}`, {
-      ...{ place: `workload.${idle}`, next: 'Leave it out.' },
+    throw inputError('SYNTHETIC_INVALID', `${SYNTHETIC} does not use ${idle}`, {
+      ...{ place: `workload.${idle}`, next: 'Remove it.' },
     });
   }
   const layers = layersOf(synthetic);
@@ -92,8 +92,8 @@ export function syntheticWorkload(workload: Workload): SyntheticWorkload {
   if (start > MOST_ELEMENTS) {
     throw inputError(
       'SYNTHETIC_INVALID',
-      `a gradient of ${start} elements, more than the 4 GiB of memory that a rank has for it`,
-      { place: 'workload.synthetic', next: `Use ${MOST_ELEMENTS} elements at most.` },
+      `a gradient of ${start} elements exceeds the 4 GiB of memory that a rank has for it`,
+      { place: 'workload.synthetic', next: `Use at most ${MOST_ELEMENTS} elements.` },
     );
   }
   return { layers: placed, forwardMs: computeMs - backward, length: start };
@@ -107,7 +107,7 @@ function layersOf(synthetic: SyntheticSpec | undefined): readonly ProfileLayer[]
   if (layers !== undefined) {
     if (profile === undefined) return plainLayers(layers);
     throw inputError('SYNTHETIC_INVALID', 'both a profile and layers are given', {
-      ...{ place: 'workload.synthetic', next: 'Leave one of them out.' },
+      ...{ place: 'workload.synthetic', next: 'Remove one of them.' },
     });
   }
   if (profile === undefined) {
@@ -123,7 +123,7 @@ function layersOf(synthetic: SyntheticSpec | undefined): readonly ProfileLayer[]
     place: 'workload.synthetic.profile',
     next:
       suggestion === undefined
-        ? `There is: ${[...profiles.keys()].join(', ')}.`
+        ? `Profiles: ${[...profiles.keys()].join(', ')}.`
         : `Did you mean "${suggestion}"?`,
   });
 }

@@ -1,5 +1,5 @@
 /**
- * The engine of one rank behind the calls of `engine-protocol.ts`: owns the arena's
+ * The engine of one rank, called through `engine-protocol.ts`: owns the arena's
  * allocator, the sockets and the exchange. A host of it decides on which thread it runs.
  */
 import { toErrorData } from '../../../shared/errors.ts';
@@ -36,8 +36,7 @@ type Handlers = {
 const RESIDUAL_DROPPED: Notice = {
   level: 'info',
   code: 'ACTIVATION_RESIDUAL_DROPPED',
-  message:
-    'what topk-backward kept back of the gradients of activations is dropped by the switch',
+  message: 'the switch drops the residual of topk-backward (gradients of activations)',
 };
 
 /** For the others to build their models; the supervisor sees whether they live. */
@@ -161,7 +160,7 @@ export class EngineHost {
       const fences = await this.#engine.fence(request.resume?.iteration ?? 0);
       const notices = [...routes, ...this.#engine.takeNotices()];
       if (fallback !== undefined) {
-        const message = `messages go over tcp: ${fallback}`;
+        const message = `using the tcp transport: ${fallback}`;
         notices.push({ level: 'warning', code: 'TRANSPORT_FALLBACK', message });
       }
       return { gradient, fences, notices };
@@ -246,7 +245,7 @@ export class EngineHost {
     },
   };
 
-  /** Where the gradient lies; and where in the arena, if there. */
+  /** The gradient's site, and its place in the arena if it is there. */
   #openSite(
     kernels: Kernels,
     length: number,
@@ -300,14 +299,14 @@ function routeNotice(peer: number, { host, node }: RankAddress, taken: string): 
       level: 'warning',
       code: 'PEER_TUNNELLED',
       message:
-        `${who} is reached through a tunnel over SSH, because ${host} does not answer: ` +
-        'slow, and only as long as the app that launched the run is connected. Open ports ' +
-        'between the machines (nodes add --ports), or name another address (--address)',
+        `${who} is reached through an SSH tunnel because ${host} does not respond. The tunnel ` +
+        'is slow and lasts only while the app that launched the run is connected. Open ports ' +
+        'between the machines (nodes add --ports), or give another address (--address)',
     };
   }
   return {
     level: 'info',
     code: 'PEER_ADDRESS',
-    message: `${who} is reached at ${taken}: ${host} is not an address of its machine`,
+    message: `${who} is reached at ${taken} because ${host} is not an address of its machine`,
   };
 }

@@ -1,5 +1,5 @@
 /**
- * Where the engine runs. In a thread of its own, communication goes on while the trainer
+ * Where the engine runs. In its own thread, communication continues while the trainer
  * computes. Beside the trainer, on its thread, nothing has to be handed over: where a
  * node has fewer than two cores per rank a woken thread waits for a time slice of some
  * rank's compute, several milliseconds in an iteration of ten

@@ -1,8 +1,8 @@
 /**
- * Where a rank's engine runs. What the spec says holds. An exchange that goes on while the
- * trainer computes needs a thread of its own. Else an engine whose trainer
+ * Where a rank's engine runs. What the spec says holds. An exchange that continues while the
+ * trainer computes needs its own thread. Else an engine whose trainer
  * computes on a GPU is beside it, so that gradients stay on the device, and any other has
- * a thread of its own if the node has the cores; so has one that exchanges what local steps
+ * its own thread if the node has the cores; so has one that exchanges what local steps
  * moved, which is on the host. Where the backend is `auto` and there may be a GPU, only the
  * trainer knows.
  */

@@ -1,7 +1,7 @@
 /**
  * Between the trainer thread (the worker's main thread) and the engine thread: calls
  * with an id, answered once and in any order, and orders without an answer. Bulk data
- * never travels here: it lies in the shared arena.
+ * never travels here: it is in the shared arena.
  */
 import type { Notice } from '../../../shared/records.ts';
 import type { ErrorData } from '../../../shared/errors.ts';
@@ -66,7 +66,7 @@ export interface EngineCalls {
       places?: readonly number[] | undefined;
       /** Ranks with the same tensors; default: all. */
       replicas?: readonly number[] | undefined;
-      /** Where to go on; default: the run begins. */
+      /** Where to continue; default: the run begins. */
       resume?: { iteration: number; state: EngineState } | undefined;
     };
     reply: {
@@ -88,7 +88,7 @@ export interface EngineCalls {
       notices: readonly Notice[];
     };
   };
-  /** Asynchronous training begins, or goes on after all have met. */
+  /** Asynchronous training begins, or continues after all have met. */
   serve: {
     request: ServeRequest;
     /** `until`: before which iteration all meet for a switch, if one is agreed on. */

@@ -1,6 +1,6 @@
 /**
  * What a rank does from one meeting of all ranks to the next: each of its trainer threads
- * computes a gradient, has it pushed, asks for weights and goes on, without regard to the
+ * computes a gradient, has it pushed, asks for weights and continues, without regard to the
  * others; then the rank meets the others.
  */
 import { awaitedLater } from '../../exchange/awaited-later.ts';
@@ -108,7 +108,7 @@ export class AsynchronousRound {
     this.#tell();
   }
 
-  /** @returns what the thread goes on with; undefined where all meet */
+  /** @returns what the thread continues with; undefined where all meet */
   async #take(
     thread: TrainerThread,
     index: number,
@@ -125,7 +125,7 @@ export class AsynchronousRound {
       asks: next === undefined ? undefined : { iteration: next, into: thread.weights },
       inspects: inspects(iteration),
     });
-    // What others may ask for now is asked behind that push, on which it depends.
+    // Requests of other threads now follow that push, on which they depend.
     const asking = next === undefined ? this.#park(thread) : undefined;
     this.#wake();
     const { result: push } = await pushing;
@@ -164,7 +164,7 @@ export class AsynchronousRound {
     return { iteration, reply };
   }
 
-  /** Threads that are parked go on, as far as they may. */
+  /** Threads that are parked continue, as far as they may. */
   #wake(): void {
     while (this.#parked.length > 0) {
       const iteration = this.#order.next();

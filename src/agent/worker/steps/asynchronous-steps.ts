@@ -7,7 +7,7 @@
  * A gradient's staleness is t − v: it is of iteration t, and the weights that it was computed
  * with have every rank's pushes of the iterations before v. It is at most s.
  *
- * Where a rank has several trainer threads, each has an iteration of its own under way
+ * Where a rank has several trainer threads, each has its own iteration under way
  * (docs/decisions/053-trainer-threads.md); `take` hands them out in their order.
  *
  * Cost: 4·n bytes for the weights that were pulled, written to the trainer in each iteration; of
@@ -39,7 +39,7 @@ export class AsynchronousSteps implements Steps {
   readonly #options: AsynchronousStepsOptions;
   /** What a checkpoint needs beside weights and engine is the servers', and so the engine's. */
   readonly state = [];
-  /** What is pushed is no average of anything. */
+  /** Pushed gradients are not averages. */
   readonly exchanged = undefined;
   #threads: readonly TrainerThread[] | undefined;
   /** Undefined where all ranks have met: they have the same weights. */

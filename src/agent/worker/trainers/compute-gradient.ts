@@ -10,7 +10,7 @@ export interface ComputedGradient {
   readonly compute: number;
 }
 
-/** @param ready called with the first element that is there, as the backward pass goes on */
+/** @param ready called with the first element that is there, as the backward pass continues */
 export async function computeGradient(
   trainer: Trainer,
   iteration: number,

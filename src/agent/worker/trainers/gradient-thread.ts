@@ -1,4 +1,4 @@
-/** A trainer thread beside the worker's own: it has a trainer of its own, and shares the arena. */
+/** A trainer thread beside the worker's own: it has its own trainer, and shares the arena. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { Arena } from '../../memory/arena.ts';
 import { createTrainer } from '../../training/create-trainer.ts';

@@ -14,7 +14,7 @@ export interface AxisScale {
 const TICKS = 5;
 
 /**
- * @param values all that has to lie on the axis, at least one
+ * @param values all that has to be on the axis, at least one
  * @param zero whether a linear axis begins at 0, as bars need it
  */
 export function axisScale(

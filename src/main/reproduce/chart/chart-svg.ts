@@ -21,7 +21,7 @@ const CURVE = 20;
 /** The part of a group's width that its bars take. */
 const BARS = 0.72;
 
-/** Where things lie in the drawing. */
+/** Where things are in the drawing. */
 interface Plot {
   readonly x: (value: number) => number;
   readonly y: (value: number) => number;
@@ -100,7 +100,7 @@ function grid(chart: Chart, { x, y, scaleX, scaleY }: Plot): string {
       : `<line class="axis" x1="${LEFT}" x2="${right}" y1="${floor}" y2="${floor}"/>`) +
     vertical.join('') +
     `<text class="label" text-anchor="middle" x="${(LEFT + right) / 2}" y="${HEIGHT - 12}">${escapeMarkup(chart.x.label)}</text>` +
-    // Upright, above its axis: nobody has to turn their head.
+    // Horizontal text above its axis, for readability.
     `<text class="label" x="0" y="16">${escapeMarkup(chart.y.label)}</text>`
   );
 }

@@ -1,7 +1,7 @@
 /**
  * The page's style, in light and dark as the reader's system has it. Colours of text have a
  * contrast of at least 4.5 on what they stand on, those of marks at least 3. Dashes let a line
- * be seen through one that lies on it.
+ * be seen through one that is on it.
  */
 export const PAGE_STYLE = `
 :root {

@@ -91,7 +91,10 @@ export function splitWords(
   if (match === null) {
     const text = raw.trim();
     if (text === '' || text.startsWith('#')) return undefined;
-    throw configInvalid(`${JSON.stringify(text)} is no line of a configuration`, place);
+    throw configInvalid(
+      `${JSON.stringify(text)} is not a valid configuration line`,
+      place,
+    );
   }
   return { keyword: match[1]!.toLowerCase(), values: splitValues(match[2]!, place) };
 }
@@ -120,7 +123,7 @@ function splitValues(text: string, place: string): readonly string[] {
       word = (word ?? '') + letter;
     }
   }
-  if (quote !== undefined) throw configInvalid(`a ${quote} is not closed`, place);
+  if (quote !== undefined) throw configInvalid(`a ${quote} quote is not closed`, place);
   if (word !== undefined) values.push(word);
   return values;
 }

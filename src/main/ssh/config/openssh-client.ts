@@ -70,7 +70,7 @@ export function parseAnswer(text: string): ConfigValues {
   return values;
 }
 
-/** Paths are printed without quotes: a word that begins no path goes on with the last. */
+/** Paths are printed without quotes: a word that begins no path continues with the last. */
 function splitPaths(text: string): readonly string[] {
   const paths: string[] = [];
   for (const word of text.split(' ')) {

@@ -37,7 +37,7 @@ export interface ResolveOptions {
   readonly identities?: readonly string[] | undefined;
   /** Instead of the configured ProxyJump: its value, or `none`. */
   readonly jump?: string | undefined;
-  /** Who is to speak SSH; default: `auto`. */
+  /** The SSH client to use; default: `auto`. */
   readonly transport?: TransportChoice | undefined;
 }
 
@@ -50,11 +50,11 @@ export interface ResolvedTarget {
 
 const MOST_JUMPS = 8;
 
-/** Settings that change who is trusted and that the built-in client does not read. */
+/** Settings that change which hosts are trusted and that the built-in client does not read. */
 const NOT_READ = ['revokedhostkeys', 'knownhostscommand'];
 
 interface ResolvedHop {
-  /** With the route of the system's `ssh`, whoever speaks in the end. */
+  /** With the route of the system's `ssh`, whichever client is used. */
   readonly target: SshTarget;
   readonly needs: HopNeeds;
   readonly notRead: readonly string[];
@@ -254,7 +254,7 @@ function configLines(
   if (which === 'user' || options.configFile !== undefined) return lines;
   const system = { file: '/etc/ssh/ssh_config', directory: '/etc/ssh', home };
   return [
-    // A block of the one file must not go on in the other.
+    // A block of the one file must not continue in the other.
     ...lines,
     { keyword: 'host', values: ['*'], place: system.file },
     ...readConfigFile(system),
@@ -323,13 +323,13 @@ function checkingOf(value: string | undefined, place: string): HostKeyChecking {
     case 'accept-new':
       return 'accept-new';
     default:
-      throw configInvalid(`StrictHostKeyChecking ${value} is none`, place);
+      throw configInvalid(`StrictHostKeyChecking ${value} is not valid`, place);
   }
 }
 
 function numberOf(text: string | undefined, otherwise: number, place: string): number {
   if (text === undefined) return otherwise;
-  if (!/^\d+$/.test(text)) throw configInvalid(`${text} is no number`, place);
+  if (!/^\d+$/.test(text)) throw configInvalid(`${text} is not a number`, place);
   return Number(text);
 }
 
@@ -344,7 +344,8 @@ const UNITS: Readonly<Record<string, number>> = {
 
 /** Seconds of OpenSSH's time formats: 90, 1m30. */
 function seconds(text: string, place: string): number {
-  if (!/^(\d+[smhdw]?)+$/i.test(text)) throw configInvalid(`${text} is no time`, place);
+  if (!/^(\d+[smhdw]?)+$/i.test(text))
+    throw configInvalid(`${text} is not a time`, place);
   let sum = 0;
   for (const [, number, unit] of text.toLowerCase().matchAll(/(\d+)([smhdw]?)/g)) {
     sum += Number(number) * UNITS[unit!]!;

@@ -51,7 +51,7 @@ export function chooseTransport({
     };
   }
   if (asked === 'system') {
-    throw failure('SSH_CLIENT_MISSING', 'this computer has no usable ssh', {
+    throw failure('SSH_CLIENT_MISSING', 'this computer has no usable ssh client', {
       place: hops.at(-1)?.name,
       next: 'Install OpenSSH’s client, or add the machine with --transport builtin.',
     });
@@ -64,7 +64,7 @@ export function chooseTransport({
       {
         place: command.name,
         next: client
-          ? 'The built-in client cannot do that: add the machine with --transport system.'
+          ? 'The built-in client does not support that. Add the machine with --transport system.'
           : 'That needs OpenSSH’s client on this computer; if the command is "ssh -W", use ProxyJump instead.',
       },
     );
@@ -88,12 +88,12 @@ function needOf({
   if (proxyCommand !== undefined) return `ProxyCommand ${proxyCommand}`;
   if (pkcs11Provider !== undefined) return `PKCS11Provider ${pkcs11Provider}`;
   if (certificates.length > 0) return `the certificate ${certificates[0]}`;
-  if (onlyAuthority) return 'its host key is vouched for by a certificate authority';
+  if (onlyAuthority) return 'a certificate authority vouches for its host key';
   if (keys.length > 0 && keys.every(({ token }) => token) && !agent) {
     return `the security key of ${keys[0]!.file}`;
   }
   if (gssapi && keys.length === 0 && !agent) {
-    return 'GSSAPIAuthentication, and neither key nor agent';
+    return 'GSSAPIAuthentication, with neither key nor agent';
   }
   return undefined;
 }

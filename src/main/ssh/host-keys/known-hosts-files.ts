@@ -1,6 +1,6 @@
 /**
  * known_hosts files on disk. The user's and the system's are read, never written; keys that
- * are accepted here go to a file of our own in the same format, which `ssh` can be given
+ * are accepted here go to our own file in the same format, which `ssh` can be given
  * as one more UserKnownHostsFile.
  */
 import {
@@ -76,8 +76,11 @@ export function rememberHostKey(file: string, name: string, key: HostKey): void 
   } catch (cause) {
     throw failure(
       'HOST_KEY_NOT_SAVED',
-      `cannot keep the host key of ${name}: ${(cause as Error).message}`,
-      { place: file, next: 'Check that the home directory is yours and not full.' },
+      `cannot save the host key of ${name}: ${(cause as Error).message}`,
+      {
+        place: file,
+        next: 'Check that you own the home directory and that its disk is not full.',
+      },
     );
   }
 }

@@ -14,7 +14,7 @@ export interface KnownHost {
   matches(name: string): boolean;
 }
 
-/** A line that is no entry, and why. */
+/** A line that is not an entry, and why. */
 export interface SkippedLine {
   readonly place: string;
   readonly reason: string;
@@ -84,7 +84,7 @@ function parseLine(line: string): Omit<KnownHost, 'place'> | string {
   if (key?.type !== type) return `the key is not of type ${type}`;
   const matches = hosts.startsWith('|') ? hashedName(hosts) : namePatterns(hosts);
   return matches === undefined
-    ? 'a hashed name of another form than |1|SALT|HASH'
+    ? 'a hashed name not of the form |1|SALT|HASH'
     : { marker, key, matches };
 }
 
@@ -125,7 +125,7 @@ export function matchesPatterns(name: string, patterns: readonly string[]): bool
   return found;
 }
 
-/** Linear in name × pattern: a regular expression of many * could take for ever. */
+/** Linear in name × pattern: a regular expression of many * could take forever. */
 function matchesPattern(name: string, pattern: string): boolean {
   let at = 0;
   let from = 0;

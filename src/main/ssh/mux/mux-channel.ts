@@ -1,6 +1,6 @@
 /**
  * One channel of RFC 4254 through an OpenSSH master: a command, a shell or a way to a port.
- * Both directions are bounded by windows: what nobody reads is not asked for, and what the
+ * Both directions are bounded by windows: unread data is not requested, and what the
  * server has no room for waits here.
  */
 import { EventEmitter } from 'node:events';
@@ -113,7 +113,7 @@ export class MuxChannel extends EventEmitter<Events> {
     this.#tell('signal', [string(name)]);
   }
 
-  /** Tells a terminal its size. */
+  /** Sends a terminal its size. */
   setWindow(rows: number, columns: number, height: number, width: number): void {
     const size = [columns, rows, width, height].map(uint32);
     this.#tell('window-change', size);
@@ -193,7 +193,7 @@ export class MuxChannel extends EventEmitter<Events> {
 
   #count(bytes: Buffer): void {
     this.#granted -= bytes.length;
-    if (this.#granted < 0) throw new Error('more data than the window has room for');
+    if (this.#granted < 0) throw new Error('received more data than the window allows');
   }
 
   #receiveRequest(message: WireReader): void {

@@ -63,7 +63,7 @@ export class MuxProxy {
 
   /**
    * @param ended the socket is closed; channels stay until `abandon`
-   * @throws Error where nothing listens, or what listens is no master
+   * @throws Error where nothing listens, or what listens is not a master
    */
   static connect(
     path: string,
@@ -93,7 +93,7 @@ export class MuxProxy {
             if (!greeted) {
               const version = message.uint32();
               if (type !== MUX.hello || version !== MUX_VERSION) {
-                throw new Error(`a master of version ${version}`);
+                throw new Error(`the master has version ${version}`);
               }
               greeted = true;
             } else if (type === MUX.proxyGranted) {
@@ -101,7 +101,9 @@ export class MuxProxy {
               resolve(new MuxProxy(socket, ended, splitter));
               return;
             } else {
-              throw new Error('this version of ssh cannot share its connection so');
+              throw new Error(
+                'this version of ssh cannot share its connection this way',
+              );
             }
           }
         } catch (error) {

@@ -50,7 +50,7 @@ export class WireReader {
   /** @throws Error where fewer bytes are left */
   #take(count: number): Buffer {
     if (this.#at + count > this.#bytes.length)
-      throw new Error('a message is cut short');
+      throw new Error('a message is truncated');
     const taken = this.#bytes.subarray(this.#at, this.#at + count);
     this.#at += count;
     return taken;

@@ -1,5 +1,5 @@
 /**
- * Version 2: a run has a journal on each of its nodes, stored up to a sequence of its own;
+ * Version 2: a run has a journal on each of its nodes, stored up to its own sequence;
  * `runs.last_sequence` counts what was stored of all of them, in the order of arrival. How
  * a journal ended is kept until all have: the run ends with the last of them.
  */

@@ -1,6 +1,6 @@
 /**
  * Draws pen strokes into a small greyscale image: every line segment darkens the pixels
- * near it by their distance, with a soft edge. A pixel is touched only where it lies in
+ * near it by their distance, with a soft edge. A pixel is touched only where it is in
  * a segment's bounding box.
  */
 import { word } from './random-words';
