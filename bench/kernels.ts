@@ -113,22 +113,23 @@ timeKernel('dequantize 4 bit', ({ quantization }) => {
 
 function timeEncode(id: string, parameters: JsonObject): void {
   const method = findMethod(id);
-  const compressors = loaded.map(({ kernels }) =>
-    new BucketCompressor({
-      method,
-      context: {
-        length: n,
-        tensors: [{ name: 'x', start: 0, length: n, shape: [n] }],
-        parameters: validateParameters(method, parameters),
-        seed: 1,
-        rank: 0,
-        world: 4,
-        bucket: 0,
-        work: new ArenaWork(arena, kernels),
-        residual: y,
-      },
-      gradient: x,
-    }),
+  const compressors = loaded.map(
+    ({ kernels }) =>
+      new BucketCompressor({
+        method,
+        context: {
+          length: n,
+          tensors: [{ name: 'x', start: 0, length: n, shape: [n] }],
+          parameters: validateParameters(method, parameters),
+          seed: 1,
+          rank: 0,
+          world: 4,
+          bucket: 0,
+          work: new ArenaWork(arena, kernels),
+          residual: y,
+        },
+        gradient: x,
+      }),
   );
   time(
     `encode ${id} ${JSON.stringify(parameters)}`,

@@ -93,7 +93,10 @@ it('reads what was written with a parameter that did nothing', async () => {
 it('a vector that travels as it is keeps nothing back, and a state that does is refused', async () => {
   using compressing = open({ method: 'topk' });
   await compressing.compress(vector(0), 0);
-  const state = { provenance: compressing.provenance(1), state: await compressing.save() };
+  const state = {
+    provenance: compressing.provenance(1),
+    state: await compressing.save(),
+  };
   const parameters = { minElements: LENGTH + 1 };
   using whole = open({ method: 'topk', parameters });
   const { payload } = await whole.compress(vector(0), 0);
