@@ -14,12 +14,17 @@ export function idleUnder(
   const buckets = planBuckets(tensors, plan);
   const notices: Notice[] = [];
   if (spec.overlap === true && buckets.length === 1) {
+    const { method, parameters } = buckets[0]!.policy;
+    const whole = method.inOneBucket?.(parameters) === true;
     notices.push({
       level: 'warning',
       code: 'OVERLAP_IDLE',
       message:
         'nothing can overlap: all tensors are in one bucket, which is ready only when the ' +
-        `backward pass ends. Lower exchange.bucketBytes (${plan.bucketBytes})`,
+        'backward pass ends. ' +
+        (whole
+          ? `${method.id} needs the whole model with these parameters`
+          : `Lower exchange.bucketBytes (${plan.bucketBytes})`),
     });
   }
   const keepsNone = buckets.every(({ policy }) => policy.method.residual === 'none');

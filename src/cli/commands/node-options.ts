@@ -43,8 +43,8 @@ export function givenFields(
 export function refuseStraySlurm(fields: Partial<Record<NodeKey, NodeValue>>): void {
   const stray = SLURM_FIELDS.find(({ key }) => fields[key] !== undefined);
   if (stray === undefined) return;
-  throw inputError('NODE_INVALID', `${flagOf(stray)} is an option of Slurm`, {
-    next: 'Give --slurm too, or leave it out.',
+  throw inputError('NODE_INVALID', `${flagOf(stray)} is a Slurm option`, {
+    next: 'Add --slurm, or remove the option.',
   });
 }
 

@@ -59,7 +59,7 @@ describe.skipIf(ipv6Missing() !== undefined)(
       const place = `[::1]:${server.port}`;
       succeeded(await nodes('add', 'six', '--host', '::1', ...login));
       const { stderr } = await nodes('check', 'six');
-      expect(stderr).toMatch(/HOST_KEY_UNKNOWN: ::1 shows/);
+      expect(stderr).toMatch(/HOST_KEY_UNKNOWN: ::1 presents/);
       expect(stderr).toContain(`@${place})`);
       const accept = ['--accept-host-key', server.fingerprint()];
       succeeded(await nodes('check', 'six', ...accept));

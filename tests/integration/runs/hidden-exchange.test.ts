@@ -45,7 +45,7 @@ test('overlap changes no bit of what is learnt, whatever is compressed and switc
     ...['exchange.method=topk', 'exchange.ratio=0.02', 'exchange.bucketBytes=2000'],
     'exchange.layers=[{match: "*bias", method: none}]',
   ];
-  const switches = ['4:method=a2sgd', '8:method=qsgd'];
+  const switches = ['4:method=a2sgd,granularity=bucket', '8:method=qsgd'];
   const plain = await run([...settings, 'compareEvery=3'], switches);
   const overlapping = await run(
     [...settings, 'compareEvery=3', 'overlap=true'],
