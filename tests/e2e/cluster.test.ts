@@ -77,7 +77,10 @@ test('it is edited in the same form; what it has been told is there', async () =
   await part('node-host').fill('127.0.0.1');
   await part('node-jump').fill('a;b');
   await part('node-confirm').click();
-  await page.locator('#node-jump-said').filter({ hasText: 'no host name' }).waitFor();
+  await page
+    .locator('#node-jump-said')
+    .filter({ hasText: 'not a host name' })
+    .waitFor();
   expect(await app.obstacles()).toEqual([]);
   await part('node-jump').fill('');
   await part('node-labels').fill('loopback, edited');

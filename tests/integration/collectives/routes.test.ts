@@ -140,7 +140,7 @@ describe.skipIf(process.platform !== 'linux')('a peer with several addresses', (
       rank: 0,
       message:
         `rank 0 on box cannot be reached from rank 1 on cabinet; tried port ${port} of ` +
-        `${own(3)}: rank 0 did not answer like a rank of this run,  ` +
+        `${own(3)}: rank 0 did not answer like a rank of this run, ` +
         `${own(5)}: rank 0 cannot be reached at ${own(5)}:${port} (ECONNREFUSED), ` +
         `${own(4)}: no answer`,
       next: expect.stringContaining('--address') as string,
