@@ -12,7 +12,7 @@ import {
 import { expectedSeconds } from '../../src/agent/collectives/timed-factor.ts';
 import type { NetworkCost } from '../../src/shared/cost-model/network-cost.ts';
 import { median } from '../quantiles.ts';
-import type { PeerWorld } from './peer-world.ts';
+import type { PeerTask, PeerWorld } from './peer-world.ts';
 import type { MeasuredExchange } from './rank-protocol.ts';
 import type { BenchWorld } from './bench-world.ts';
 
@@ -56,6 +56,7 @@ export interface Contestant {
 
 export interface PeerTimes {
   readonly peer: PeerWorld;
+  readonly task: PeerTask;
   readonly times: readonly number[];
 }
 
@@ -104,7 +105,9 @@ export async function contest(
   const denseRepetitions = schedule.denseRepetitions ?? repetitions;
   const times = new Map(collectives.map((id) => [id, [] as number[]]));
   const exchanges = new Map<string, MeasuredExchange>();
-  const peerTimes = peers.map((peer) => ({ peer, times: [] as number[] }));
+  const peerTimes = peers.flatMap((peer) =>
+    peer.peer.tasks(shape).map((task) => ({ peer, task, times: [] as number[] })),
+  );
   for (let round = 0; round < rounds; round++) {
     const checked = round === 0;
     for (const collective of collectives) {
@@ -120,10 +123,12 @@ export async function contest(
       seen.push(...result.times);
       if (result.exchange !== undefined) exchanges.set(collective, result.exchange);
     }
-    for (const { peer, times } of peerTimes) {
-      const bytes = 4 * shape.length;
-      const cell = { bytes, repetitions: denseRepetitions, batch };
-      times.push(...(await peer.measure(cell)));
+    for (const { peer, task, times } of peerTimes) {
+      const cell = {
+        ...{ shape, batch, dataSet: round % dataSets },
+        repetitions: task.collective === undefined ? denseRepetitions : repetitions,
+      };
+      times.push(...(await peer.measure(task, cell)));
     }
   }
   return {

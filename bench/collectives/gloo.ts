@@ -2,12 +2,17 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import type { Peer, PeerPlace } from './peer-world.ts';
+import { DENSE_TASK, type Peer, type PeerPlace } from './peer-world.ts';
 
 const script = path.join(import.meta.dirname, '../peers/gloo_allreduce.py');
 const python = '/usr/bin/python3';
 
-export const gloo: Peer = { name: 'gloo', missing, commands };
+export const gloo: Peer = {
+  name: 'gloo',
+  missing,
+  tasks: () => [DENSE_TASK],
+  commands,
+};
 
 async function missing(): Promise<string | undefined> {
   try {

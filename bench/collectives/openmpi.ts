@@ -1,5 +1,6 @@
 /**
- * OpenMPI's `MPI_Allreduce` over TCP: bench/peers/mpi_allreduce.c, built by mpicc into a
+ * OpenMPI over TCP: its own `MPI_Allreduce` (bench/peers/mpi_allreduce.c), and sparse algorithms
+ * written in C over its messages (bench/peers/mpi_sparse.c). mpicc builds them into a
  * temporary folder. Shared memory is switched off: what is compared is the network path.
  *
  * Where every rank has its own network, each namespace is a host to mpirun, and what
@@ -11,10 +12,11 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { failure } from '../../src/shared/errors.ts';
-import type { Peer, PeerPlace } from './peer-world.ts';
+import { DENSE_TASK, type Peer, type PeerPlace, type PeerTask } from './peer-world.ts';
 
 const run = promisify(execFile);
-const source = path.join(import.meta.dirname, '../peers/mpi_allreduce.c');
+const sourceOf = (program: string): string =>
+  path.join(import.meta.dirname, '../peers', `${program}.c`);
 
 /**
  * mpirun calls it as `agent HOST COMMAND…`, the command a piece of shell. All its daemons
@@ -29,7 +31,30 @@ mkdir -p "$TMPDIR"
 exec ip netns exec "$host" sh -c "$*"
 `;
 
-export const openMpi: Peer = { name: 'openmpi', missing, commands };
+export const openMpi: Peer = {
+  ...{ name: 'openmpi', missing },
+  tasks: () => [DENSE_TASK],
+  commands: (place) => commands('mpi_allreduce', place),
+};
+
+/** What mpi_sparse.c has of ours. */
+const SPARSE_ALGORITHMS = [
+  'ssar-recursive-doubling',
+  'ssar-split-allgather',
+  'sparse-ring',
+];
+
+export const openMpiSparse: Peer = {
+  ...{ name: 'openmpi, sparse', missing },
+  tasks: ({ count }) => (count === undefined ? [] : SPARSE_ALGORITHMS.map(sparseTask)),
+  commands: (place) => commands('mpi_sparse', place),
+};
+
+const sparseTask = (collective: string): PeerTask => ({
+  collective,
+  order: ({ shape: { length, count }, dataSet, batch, repetitions }) =>
+    [collective, length, count, dataSet, batch, repetitions].join(' '),
+});
 
 async function missing(): Promise<string | undefined> {
   for (const [tool, debian] of [
@@ -45,11 +70,14 @@ async function missing(): Promise<string | undefined> {
   return undefined;
 }
 
-async function commands(place: PeerPlace): Promise<readonly (readonly string[])[]> {
+async function commands(
+  name: string,
+  place: PeerPlace,
+): Promise<readonly (readonly string[])[]> {
   const { ranks, links, socket, folder } = place;
-  const program = path.join(folder, 'mpi_allreduce');
+  const program = path.join(folder, name);
   try {
-    await run('mpicc', ['-O2', '-o', program, source]);
+    await run('mpicc', ['-O3', '-o', program, sourceOf(name)]);
   } catch (cause) {
     throw failure('BENCH_PEER_FAILED', `mpicc: ${(cause as Error).message}`, {
       next: "Install Debian's libopenmpi-dev, or leave out --peers.",

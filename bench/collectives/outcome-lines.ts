@@ -48,8 +48,14 @@ export interface PeerLine extends Where, Speed {
   readonly type: 'peer';
   readonly peer: string;
   readonly version: string;
-  /** Our median over its median: of what `auto` takes, and of the fastest. */
-  readonly ratio: { readonly auto: number; readonly best: number };
+  /** Ours of the same name; undefined: its own choice, on dense vectors. */
+  readonly collective?: string | undefined;
+  /** Our median over its median: of what `auto` takes, of the fastest, of the same algorithm. */
+  readonly ratio: {
+    readonly auto: number;
+    readonly best: number;
+    readonly same?: number | undefined;
+  };
 }
 
 /** The world that the next lines were measured in. */
@@ -108,12 +114,17 @@ export function outcomeLines(
         auto: rest.auto,
       };
     }),
-    ...peers.map(({ peer, times }): PeerLine => {
+    ...peers.map(({ peer, task, times }): PeerLine => {
       const theirs = median(times);
+      const { collective } = task;
+      const same = contestants.findIndex((one) => one.collective === collective);
       return {
-        ...{ type: 'peer', ...where, peer: peer.name, version: peer.version },
-        ...speed(times),
-        ratio: { auto: (auto ?? best) / theirs, best: best / theirs },
+        ...{ type: 'peer', ...where, peer: peer.peer.name, version: peer.version },
+        ...{ collective, ...speed(times) },
+        ratio: {
+          ...{ auto: (auto ?? best) / theirs, best: best / theirs },
+          same: same < 0 ? undefined : medians[same]! / theirs,
+        },
       };
     }),
   ];
@@ -133,12 +144,7 @@ export function outcomeTable(lines: readonly OutcomeLine[]): string {
     ...[line.ms, line.p25, line.p75].map(formatDuration),
     ...[line.algbw, line.busbw].map((value) => value.toFixed(3)),
     ...(line.type === 'peer'
-      ? [
-          '',
-          '',
-          '',
-          `${line.ratio.auto.toFixed(2)}, best ${line.ratio.best.toFixed(2)}`,
-        ]
+      ? ['', '', '', ratioText(line.ratio)]
       : [
           formatBytes(line.wire.payload),
           formatBytes(line.wire.framing),
@@ -153,8 +159,15 @@ export function outcomeTable(lines: readonly OutcomeLine[]): string {
 }
 
 function nameOf(line: OutcomeLine): string {
-  if (line.type === 'peer') return line.peer;
+  if (line.type === 'peer')
+    return [line.peer, line.collective].filter(Boolean).join(' ');
   return line.auto ? `${line.collective} (auto)` : line.collective;
+}
+
+function ratioText({ auto, best, same }: PeerLine['ratio']): string {
+  const texts = [auto.toFixed(2), `best ${best.toFixed(2)}`];
+  if (same !== undefined) texts.push(`same ${same.toFixed(2)}`);
+  return texts.join(', ');
 }
 
 function speedOf(times: readonly number[], bytes: number, ranks: number): Speed {

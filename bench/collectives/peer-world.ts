@@ -11,18 +11,27 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { failure } from '../../src/shared/errors.ts';
+import type { VectorShape } from './contest.ts';
 import type { Links } from './links.ts';
 
 export interface Peer {
   readonly name: PeerName;
+  /** What it can do with vectors of this shape. */
+  tasks(shape: VectorShape): readonly PeerTask[];
   /** Why it cannot be had here, or undefined. */
   missing(): Promise<string | undefined>;
   /** The commands that make its ranks, given the socket and a folder of their own. */
   commands(world: PeerPlace): Promise<readonly (readonly string[])[]>;
 }
 
-export const PEER_NAMES = ['openmpi', 'gloo'] as const;
-export type PeerName = (typeof PEER_NAMES)[number];
+export type PeerName = 'openmpi' | 'openmpi, sparse' | 'gloo';
+
+export interface PeerTask {
+  /** Of ours, the same algorithm; undefined: the library's own choice, on dense vectors. */
+  readonly collective?: string | undefined;
+  /** The line that orders it. */
+  order(cell: PeerCell): string;
+}
 
 export interface PeerPlace {
   readonly ranks: number;
@@ -32,10 +41,17 @@ export interface PeerPlace {
 }
 
 export interface PeerCell {
-  readonly bytes: number;
+  readonly shape: VectorShape;
+  readonly dataSet: number;
   readonly repetitions: number;
   readonly batch: number;
 }
+
+/** An allreduce of dense vectors, as long as the shape is. */
+export const DENSE_TASK: PeerTask = {
+  order: ({ shape, batch, repetitions }) =>
+    `${4 * shape.length} ${batch} ${repetitions}`,
+};
 
 /** Imports of PyTorch by many processes on few cores take their time. */
 const START_MS = 120_000;
@@ -44,7 +60,7 @@ const ANSWER_MS = 300_000;
 const OUTPUT_TAIL = 2048;
 
 export class PeerWorld implements AsyncDisposable {
-  readonly name: PeerName;
+  readonly peer: Peer;
   readonly #folder = mkdtempSync(path.join(tmpdir(), 'gradwire-peer-'));
   readonly #server: Server;
   readonly #failure = Promise.withResolvers<never>();
@@ -62,7 +78,7 @@ export class PeerWorld implements AsyncDisposable {
 
   /** @throws GradwireError `BENCH_PEER_FAILED` */
   static async start(peer: Peer, ranks: number, links: Links): Promise<PeerWorld> {
-    const world = new PeerWorld(peer.name, ranks);
+    const world = new PeerWorld(peer, ranks);
     try {
       await world.#start(peer, ranks, links);
       return world;
@@ -72,8 +88,8 @@ export class PeerWorld implements AsyncDisposable {
     }
   }
 
-  private constructor(name: PeerName, ranks: number) {
-    this.name = name;
+  private constructor(peer: Peer, ranks: number) {
+    this.peer = peer;
     this.#failure.promise.catch(() => undefined);
     this.#server = createServer((socket) => {
       this.#welcome(socket, ranks);
@@ -90,18 +106,19 @@ export class PeerWorld implements AsyncDisposable {
    * Milliseconds of one allreduce by repetition, the slowest rank's.
    * @throws GradwireError `BENCH_PEER_FAILED`
    */
-  async measure({ bytes, batch, repetitions }: PeerCell): Promise<readonly number[]> {
+  async measure(task: PeerTask, cell: PeerCell): Promise<readonly number[]> {
+    const order = task.order(cell);
     const answers = this.#ranks.map((socket, rank) => {
       const { promise, resolve } = Promise.withResolvers<string>();
       this.#waiting[rank] = resolve;
-      socket.write(`${bytes} ${batch} ${repetitions}\n`);
+      socket.write(`${order}\n`);
       return promise;
     });
     const lines = await this.#within(Promise.all(answers), ANSWER_MS);
     const results = lines.map((line) => line.split(' ').map(Number));
     const wrong = results.reduce((sum, [errors]) => sum + errors!, 0);
     if (wrong !== 0) throw this.#failed(`got ${wrong} entries wrong`);
-    return Array.from({ length: repetitions }, (_, repetition) =>
+    return Array.from({ length: cell.repetitions }, (_, repetition) =>
       Math.max(...results.map((result) => result[repetition + 1]!)),
     );
   }
@@ -190,7 +207,7 @@ export class PeerWorld implements AsyncDisposable {
 
   #failed(how: string): Error {
     const said = this.#output.trim();
-    return failure('BENCH_PEER_FAILED', `${this.name} ${how}`, {
+    return failure('BENCH_PEER_FAILED', `${this.peer.name} ${how}`, {
       next: said === '' ? 'Leave out --peers.' : `It said: ${said}`,
     });
   }

@@ -3,7 +3,7 @@ import { LOOPBACK } from '../../src/shared/cost-model/network-cost.ts';
 import type { Stage } from './contest.ts';
 import { gloo } from './gloo.ts';
 import { Links, type LinkName } from './links.ts';
-import { openMpi } from './openmpi.ts';
+import { openMpi, openMpiSparse } from './openmpi.ts';
 import type { BenchOptions } from './options.ts';
 import { PeerWorld, type Peer } from './peer-world.ts';
 import { BenchWorld } from './bench-world.ts';
@@ -16,7 +16,7 @@ export interface Session extends BenchOptions {
 /** Says on stderr which peers are missing, and why. */
 export async function openSession(options: BenchOptions): Promise<Session> {
   const available: Peer[] = [];
-  for (const peer of options.peers ? [openMpi, gloo] : []) {
+  for (const peer of options.peers ? [openMpi, openMpiSparse, gloo] : []) {
     const reason = await peer.missing();
     if (reason === undefined) available.push(peer);
     else process.stderr.write(`no ${peer.name}: ${reason}\n`);
