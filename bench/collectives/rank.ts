@@ -6,7 +6,11 @@ import type { CollectiveDefinition } from '../../src/agent/collectives/collectiv
 import { TransportCommunicator } from '../../src/agent/collectives/communicator.ts';
 import { findCollective } from '../../src/agent/collectives/registry.ts';
 import { smallAllreduce } from '../../src/agent/collectives/small-allreduce.ts';
-import type { Combined, Payload } from '../../src/agent/memory/payload.ts';
+import {
+  sparseStreams,
+  type Combined,
+  type Payload,
+} from '../../src/agent/memory/payload.ts';
 import { ArenaSite } from '../../src/agent/sites/arena-site.ts';
 import { ExchangeEngine } from '../../src/agent/exchange/exchange-engine.ts';
 import { Arena, type Region, type Vector } from '../../src/agent/memory/arena.ts';
@@ -268,11 +272,7 @@ export class BenchRank {
     const combined = await run(payload);
     const framingBytes = transport.counters.framingSent - before;
     const payloadBytes = communicator.sentBytes;
-    if (combined.form === 'gathered') throw new Error('internal: no reduction');
-    const { sum, entries } = this.#entries(
-      combined.form === 'sparse' ? combined.count : undefined,
-      { offset: combined.data.offset, length: cell.length },
-    );
+    const { sum, entries } = this.#result(combined, cell.length);
     const [expected = 0, allEntries] = await this.#agree([given.sum, entries]);
     const { partial } = findCollective(cell.collective);
     const whole = partial === true ? sum <= expected : sum === expected;
@@ -285,6 +285,20 @@ export class BenchRank {
         `add up to ${sum}, ${expected} went in`,
       { rank: this.#rank, next: 'This is a bug: run the tests of the collectives.' },
     );
+  }
+
+  #result(combined: Combined, length: number): { sum: number; entries: number } {
+    if (combined.form === 'gathered') throw new Error('internal: no reduction');
+    if (combined.form === 'dense') {
+      return this.#entries(undefined, { offset: combined.data.offset, length });
+    }
+    let [sum, entries] = [0, 0];
+    for (const { offset, count } of sparseStreams(combined)) {
+      const one = this.#entries(count, { offset, length });
+      sum += one.sum;
+      entries += one.entries;
+    }
+    return { sum, entries };
   }
 
   /** Of a dense vector, or of a stream of `count` entries at its place. */

@@ -156,6 +156,12 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
     for (const world of pair) world[Symbol.dispose]();
   });
 
+  test.each(PARTIAL)('%s %j takes a sum in several streams', async (...of) => {
+    const pair = worlds(of, [[40, 50], [333]], RANKS, { form: 'streams' });
+    for (let i = 0; i < 2; i++) await expectSameExchange(pair, i, gradientsOf(2333, i));
+    for (const world of pair) world[Symbol.dispose]();
+  });
+
   test.each(STATES)('%s %j goes on elsewhere', async (...of) => {
     const shapes = [[40, 50], [333]];
     const n = 2_333;

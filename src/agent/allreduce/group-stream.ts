@@ -21,6 +21,7 @@ import type {
 import type { TransportCommunicator } from '../collectives/communicator.ts';
 import { gather } from '../collectives/gather.ts';
 import { payloadRegion } from '../collectives/payload-region.ts';
+import { inOneStream } from '../collectives/sparse-stream.ts';
 import { reduceScatter } from '../collectives/reduce-scatter.ts';
 import {
   assertFits,
@@ -75,7 +76,8 @@ export class GroupStream {
     return await this.#run(
       collective.code,
       payload.kind,
-      (communicator) => collective.run(communicator, payload),
+      async (communicator) =>
+        inOneStream(communicator, await collective.run(communicator, payload)),
       { quantization, servers },
     );
   }

@@ -6,7 +6,7 @@
 import { TransportCommunicator } from '../collectives/communicator.ts';
 import { findCollective } from '../collectives/registry.ts';
 import { smallAllreduce } from '../collectives/small-allreduce.ts';
-import type { Combined, Payload } from '../memory/payload.ts';
+import { sparseStreams, type Combined, type Payload } from '../memory/payload.ts';
 import { inputError } from '../../shared/errors.ts';
 import { Arena, type Vector } from '../memory/arena.ts';
 import { sparseBytes } from '../memory/entries.ts';
@@ -107,7 +107,7 @@ export class AllreduceRank {
       wireSent: after.sent - before.sent,
       wireReceived: after.received - before.received,
       transport: kind,
-      form: combined.form === 'sparse' ? 'sparse' : 'dense',
+      form: combined.form === 'dense' ? 'dense' : 'sparse',
       nnz: this.#countNonZero(),
     };
   }
@@ -177,17 +177,17 @@ export class AllreduceRank {
   #result(combined: Combined, length: number, operation: ReduceOperation): Vector {
     if (combined.form === 'gathered')
       throw new Error('internal: a sum is not gathered');
-    const { offset } = combined.data;
     const bytes = this.#bytes;
-    if (combined.form === 'sparse') {
+    if (combined.form !== 'dense') {
       const out = { offset: this.#arena.allocate(bytes * length).offset, length };
-      const stream = { offset, count: combined.count };
       const { reduction, reduction64 } = this.#kernels;
       const reductions = bytes === 4 ? reduction : reduction64;
       reductions.clear('sum', out);
-      reductions.scatter('sum', out, 0, stream);
+      for (const stream of sparseStreams(combined))
+        reductions.scatter('sum', out, 0, stream);
       return out;
     }
+    const { offset } = combined.data;
     if (operation !== 'sum') {
       const words = bytes / 4;
       const bits = this.#arena.u32(offset, words * length);

@@ -221,7 +221,8 @@ export class ExchangeWatch {
 
   /** K, or what a sample of a dense result says of it: the same on all ranks. */
   #union(payload: Payload, combined: Combined): number {
-    if (combined.form === 'sparse') return combined.count;
+    if (combined.form === 'sparse' || combined.form === 'streams')
+      return combined.count;
     if (combined.form === 'gathered') return 0;
     const { length } = payload;
     const step = Math.max(1, Math.floor(length / SAMPLE));

@@ -90,8 +90,12 @@ export function mergedTreeSeconds(
 export const splitSeconds = (shape: ExchangeShape, { gamma }: NetworkCost): number =>
   2 * entriesPerRank(shape) * gamma;
 
-/** Seconds in which the reduced parts are copied together: as pairs, or as elements. */
-export const concatenatedSeconds = (
+/** Seconds in which the reduced parts become one dense vector; pairs stay where they are. */
+export const assembledSeconds = (
   shape: ExchangeShape,
   { gamma }: NetworkCost,
-): number => Math.min(2 * unionOf(shape, shape.ranks), shape.length) * gamma;
+): number => {
+  const { length, ranks, valueBytes } = shape;
+  const dense = reachesDelta(unionOf(shape, ranks), length, valueBytes);
+  return dense ? length * gamma : 0;
+};

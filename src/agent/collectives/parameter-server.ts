@@ -29,7 +29,7 @@ import type {
 } from './collective.ts';
 import { denseShards } from './dense-shards.ts';
 import {
-  concatenatedSeconds,
+  assembledSeconds,
   entriesPerRank,
   mergedSeconds,
   splitSeconds,
@@ -138,7 +138,7 @@ function sparseSeconds(shape: ExchangeShape, network: NetworkCost): number {
   const servers = serversOf(shape);
   const entries = entriesPerRank(shape) / servers;
   let seconds = splitSeconds(shape, network);
-  if (servers > 1) seconds += concatenatedSeconds(shape, network);
+  if (servers > 1) seconds += assembledSeconds(shape, network);
   for (let united = 1; united < ranks; united++) {
     const sum = unionOf(shape, united) / servers;
     seconds += mergedSeconds(sum, entries, length / servers, network);

@@ -18,7 +18,7 @@ import type {
   ExchangeShape,
 } from './collective.ts';
 import {
-  concatenatedSeconds,
+  assembledSeconds,
   mergedSeconds,
   splitSeconds,
   unionBytes,
@@ -27,7 +27,7 @@ import {
 import { crossingRing } from './node-links.ts';
 import { partRange, partRanges } from './partition.ts';
 import {
-  concatenated,
+  assembled,
   merged,
   opened,
   sealed,
@@ -66,7 +66,7 @@ export const sparseRing: CollectiveDefinition = {
       messages +
       splitSeconds(shape, network) +
       merging +
-      concatenatedSeconds(shape, network)
+      assembledSeconds(shape, network)
     );
   },
   wireBytes: sentBytes,
@@ -124,7 +124,7 @@ async function runSparseRing(
     });
   }
   const parts = await relay(communicator, stream, length);
-  return communicator.reduce(() => concatenated(communicator, parts));
+  return communicator.reduce(() => assembled(communicator, parts));
 }
 
 /** The finished parts around the ring, each to its own place; all parts, in order. */

@@ -10,7 +10,7 @@ import { partRanges } from './partition.ts';
 import { contributionsAhead, type Shards } from './shards.ts';
 import {
   asCombined,
-  concatenated,
+  assembled,
   merged,
   mergedBytes,
   opened,
@@ -96,7 +96,7 @@ export function sparseShards(
         const [only] = streams;
         return streams.length === 1
           ? asCombined(only!, valueBytes)
-          : concatenated(communicator, streams);
+          : assembled(communicator, streams);
       }),
   };
 }

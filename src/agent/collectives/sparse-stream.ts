@@ -1,7 +1,7 @@
 /**
  * Sparse streams in flight: one rank's contribution to a range of the vector, as pairs
  * while that is shorter, as a dense run of elements once it is not. They are merged,
- * split by range of indices and concatenated here; small values are never dropped, and
+ * split by range of indices and put together here; small values are never dropped, and
  * entries that cancel to 0 stay entries.
  *
  * On the wire a stream is a header of 8 bytes (u32 form: 0 sparse, 1 dense; u32 entries)
@@ -18,7 +18,7 @@
 import { failure, type GradwireError } from '../../shared/errors.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
 import type { Region } from '../memory/arena.ts';
-import { sparseBytes } from '../memory/entries.ts';
+import { sparseBytes, type SparseStream } from '../memory/entries.ts';
 import type { ValueBytes } from '../memory/value-type.ts';
 import type { Communicator } from './collective.ts';
 import type { ElementRange } from './partition.ts';
@@ -29,12 +29,9 @@ const DENSE = 1;
 
 /** `offset` is the body's; the room for the header is before it. */
 export type Stream =
-  | (ElementRange & {
-      readonly form: 'sparse';
-      readonly offset: number;
-      readonly count: number;
-    })
-  | (ElementRange & { readonly form: 'dense'; readonly offset: number });
+  SparsePart | (ElementRange & { readonly form: 'dense'; readonly offset: number });
+
+type SparsePart = ElementRange & SparseStream & { readonly form: 'sparse' };
 
 /** Whether that many entries of a range of `length` reach δ. */
 export const reachesDelta = (
@@ -250,48 +247,55 @@ export function mergedTree(
   return level[0]!;
 }
 
-/** Streams of disjoint, adjacent ranges from element 0 on as the whole result. */
-export function concatenated(
+/**
+ * Streams of disjoint, adjacent ranges from element 0 on as the whole result: as they lie
+ * where all are sparse, copied into one dense vector where not.
+ */
+export function assembled(
   communicator: Communicator,
   streams: readonly Stream[],
 ): Combined {
-  const { arena, kernels, operation, reduction, valueBytes } = communicator;
-  /** Values are moved by words, of which an f64 has two. */
-  const words = valueBytes / 4;
+  const { kernels, operation, reduction, valueBytes } = communicator;
   const length = streams.reduce((sum, stream) => sum + stream.length, 0);
-  let entries = 0;
-  let dense = false;
+  const sparse = streams.filter(({ form }) => form === 'sparse') as SparsePart[];
+  const count = sparse.reduce((sum, stream) => sum + stream.count, 0);
+  if (sparse.length === streams.length && !reachesDelta(count, length, valueBytes)) {
+    return { form: 'streams', count, streams: sparse };
+  }
+  const { offset } = communicator.scratch('assembled', valueBytes * length);
   for (const stream of streams) {
-    entries += stream.form === 'sparse' ? stream.count : stream.length;
-    dense ||= stream.form === 'dense';
-  }
-  if (dense || reachesDelta(entries, length, valueBytes)) {
-    const { offset } = communicator.scratch('concatenated', valueBytes * length);
-    for (const stream of streams) {
-      const { start } = stream;
-      const out = { offset: offset + valueBytes * start, length: stream.length };
-      if (stream.form === 'dense') {
-        const moved = words * stream.length;
-        kernels.copy({ ...out, length: moved }, { ...stream, length: moved });
-      } else {
-        reduction.clear(operation, out);
-        reduction.scatter(operation, out, start, stream);
-      }
+    const { start } = stream;
+    const out = { offset: offset + valueBytes * start, length: stream.length };
+    if (stream.form === 'dense') {
+      // Values are moved by words, of which an f64 has two.
+      const moved = (valueBytes / 4) * stream.length;
+      kernels.copy({ ...out, length: moved }, { ...stream, length: moved });
+    } else {
+      reduction.clear(operation, out);
+      reduction.scatter(operation, out, start, stream);
     }
-    return { form: 'dense', data: { offset, bytes: valueBytes * length } };
   }
-  const bytes = sparseBytes(entries, valueBytes);
-  const { offset } = communicator.scratch('concatenated', bytes);
+  return { form: 'dense', data: { offset, bytes: valueBytes * length } };
+}
+
+/** A sum in several streams as one stream, for those who want it so; others as they are. */
+export function inOneStream(communicator: Communicator, combined: Combined): Combined {
+  if (combined.form !== 'streams') return combined;
+  const { arena, valueBytes } = communicator;
+  const words = valueBytes / 4;
+  const { count, streams } = combined;
+  const bytes = sparseBytes(count, valueBytes);
+  const { offset } = communicator.scratch('one stream', bytes);
   let at = 0;
   for (const stream of streams) {
-    if (stream.form === 'dense') continue;
-    const { count } = stream;
-    const values = arena.u32(stream.offset + 4 * count, words * count);
-    arena.u32(offset + 4 * at, count).set(arena.u32(stream.offset, count));
-    arena.u32(offset + 4 * entries + valueBytes * at, values.length).set(values);
-    at += count;
+    const values = arena.u32(stream.offset + 4 * stream.count, words * stream.count);
+    arena
+      .u32(offset + 4 * at, stream.count)
+      .set(arena.u32(stream.offset, stream.count));
+    arena.u32(offset + 4 * count + valueBytes * at, values.length).set(values);
+    at += stream.count;
   }
-  return { form: 'sparse', count: entries, data: { offset, bytes } };
+  return { form: 'sparse', count, data: { offset, bytes } };
 }
 
 /** A stream of the whole vector as a result. */

@@ -29,7 +29,7 @@ import type {
   ExchangeShape,
 } from './collective.ts';
 import {
-  concatenatedSeconds,
+  assembledSeconds,
   entriesPerRank,
   mergedSeconds,
   mergedTreeSeconds,
@@ -43,7 +43,7 @@ import { nodeGroups, nodeSeat, onOneNode } from './node-groups.ts';
 import { partRanges, type ElementRange } from './partition.ts';
 import { rankSubset } from './rank-subset.ts';
 import {
-  concatenated,
+  assembled,
   mergedTree,
   opened,
   sealed,
@@ -86,7 +86,7 @@ export const ssarHierarchical: CollectiveDefinition = {
       merging +
       splitSeconds(shape, network) +
       mergedTreeSeconds({ ...shape, ranks: most }, lanes, network) +
-      concatenatedSeconds(shape, network)
+      assembledSeconds(shape, network)
     );
   },
   wireBytes: (shape) => {
@@ -115,7 +115,7 @@ export const ssarHierarchical: CollectiveDefinition = {
       own = await mergeByDoubling(rankSubset(communicator, counterparts, 'lane'), own);
     }
     const streams = await gatherLanes(node, own, shares.slice(0, lanes));
-    return communicator.reduce(() => concatenated(communicator, streams));
+    return communicator.reduce(() => assembled(communicator, streams));
   },
 };
 

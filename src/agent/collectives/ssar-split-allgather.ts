@@ -19,7 +19,7 @@ import type {
 } from './collective.ts';
 import { blockRounds, blockRoundSeconds } from './doubling-blocks.ts';
 import {
-  concatenatedSeconds,
+  assembledSeconds,
   entriesPerRank,
   mergedTreeSeconds,
   splitSeconds,
@@ -27,7 +27,7 @@ import {
 } from './fill-in.ts';
 import { partRange } from './partition.ts';
 import {
-  concatenated,
+  assembled,
   mergedTree,
   opened,
   sealed,
@@ -54,7 +54,7 @@ export const ssarSplitAllgather: CollectiveDefinition = {
       blockRoundSeconds(network, ranks, unionBytes(shape, ranks, ranks)) +
       splitSeconds(shape, network) +
       mergedTreeSeconds(shape, ranks, network) +
-      concatenatedSeconds(shape, network)
+      assembledSeconds(shape, network)
     );
   },
   wireBytes: (shape) => {
@@ -68,7 +68,7 @@ export const ssarSplitAllgather: CollectiveDefinition = {
     const contributions = await exchangeParts(communicator, payload);
     const own = communicator.reduce(() => mergedTree(communicator, contributions));
     const parts = await gatherParts(communicator, own, payload.length);
-    return communicator.reduce(() => concatenated(communicator, parts));
+    return communicator.reduce(() => assembled(communicator, parts));
   },
 };
 

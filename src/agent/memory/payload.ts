@@ -3,6 +3,7 @@
  * what the collective made of the payloads of all.
  */
 import type { Region } from './arena.ts';
+import type { SparseStream } from './entries.ts';
 
 /** What travels: `data` is exactly the payload's bytes. `length` is n. */
 export type Payload =
@@ -19,7 +20,8 @@ export type Payload =
 
 /**
  * What a collective made of the payloads of all ranks: their elementwise sum (dense or
- * sparse, sums of scalars are dense), or all of them in rank order.
+ * sparse, sums of scalars are dense), or all of them in rank order. A sparse sum may lie in
+ * several streams: to copy them together would cost as much as to send them.
  */
 export type Combined =
   | { readonly form: 'dense'; readonly data: Region }
@@ -33,7 +35,22 @@ export type Combined =
        */
       readonly partial?: true | undefined;
     }
+  | {
+      readonly form: 'streams';
+      /** Of all streams together. */
+      readonly count: number;
+      /** Each of a range of indices behind the one before. */
+      readonly streams: readonly SparseStream[];
+    }
   | { readonly form: 'gathered'; readonly payloads: readonly Payload[] };
+
+/** A sparse sum's streams, of one or several. */
+export const sparseStreams = (
+  combined: Extract<Combined, { readonly form: 'sparse' | 'streams' }>,
+): readonly SparseStream[] =>
+  combined.form === 'streams'
+    ? combined.streams
+    : [{ offset: combined.data.offset, count: combined.count }];
 
 /** What a world of one rank makes of its payload. */
 export function combinedAlone(payload: Payload): Combined {

@@ -4,7 +4,11 @@ import type {
   Quantization,
 } from '../../../src/agent/collectives/collective.ts';
 import type { TransportCommunicator } from '../../../src/agent/collectives/communicator.ts';
-import type { Combined, Payload } from '../../../src/agent/memory/payload.ts';
+import {
+  sparseStreams,
+  type Combined,
+  type Payload,
+} from '../../../src/agent/memory/payload.ts';
 import type { Arena, Vector } from '../../../src/agent/memory/arena.ts';
 import {
   ABSENT_BITS,
@@ -20,7 +24,7 @@ export interface Outcome<V extends Values = Float32Array> {
   readonly sum: V;
   /** Undefined where absent; under a sum, dense results have no absent entries. */
   readonly entries: (number | undefined)[];
-  readonly form: Combined['form'];
+  readonly form: 'dense' | 'sparse';
   /** Entries of a sparse result. */
   readonly count: number | undefined;
   readonly sentBytes: number;
@@ -75,8 +79,8 @@ export async function runRank<V extends Values>(
       get entries() {
         return Array.from(sum, (value, i) => (present(i) ? value : undefined));
       },
-      form: combined.form,
-      count: combined.form === 'sparse' ? combined.count : undefined,
+      form: combined.form === 'dense' ? 'dense' : 'sparse',
+      count: 'count' in combined ? combined.count : undefined,
       sentBytes: communicator.sentBytes,
       receivedBytes: communicator.receivedBytes,
       sentMessages: communicator.sentMessages,
@@ -171,8 +175,8 @@ function resultOf<V extends Values>(
 ): readonly [V, (index: number) => boolean] {
   if (combined.form === 'gathered') throw new Error('a reduction is not gathered');
   const { length } = like;
-  const { offset } = combined.data;
   if (combined.form === 'dense') {
+    const { offset } = combined.data;
     const sum = copied(arena, { offset, length }, like);
     if (operation === 'sum') return [sum, (index) => sum[index] !== 0];
     const bits = new Uint32Array(sum.slice().buffer);
@@ -186,17 +190,21 @@ function resultOf<V extends Values>(
     for (const index of sum.keys()) if (!present(index)) sum[index] = 0;
     return [sum, present];
   }
-  const { count } = combined;
-  const indices = arena.u32(offset, count).slice();
-  const values = copied(arena, { offset: offset + 4 * count, length: count }, like);
   const sum = like.slice() as V;
   sum.fill(0);
-  indices.forEach((index, place) => {
-    if (place > 0 && index <= indices[place - 1]!) throw new Error('not ascending');
-    sum[index] = values[place]!;
-  });
-  let all: ReadonlySet<number> | undefined;
-  return [sum, (index) => (all ??= new Set(indices)).has(index)];
+  const all = new Set<number>();
+  let last = -1;
+  for (const { offset, count } of sparseStreams(combined)) {
+    const values = copied(arena, { offset: offset + 4 * count, length: count }, like);
+    arena.u32(offset, count).forEach((index, place) => {
+      if (index <= last) throw new Error('not ascending');
+      last = index;
+      all.add(index);
+      sum[index] = values[place]!;
+    });
+  }
+  if (all.size !== combined.count) throw new Error('another count');
+  return [sum, (index) => all.has(index)];
 }
 
 /** The sum over ranks, the slow way; exact for integers. */

@@ -4,7 +4,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { TransportCommunicator } from '../../../src/agent/collectives/communicator.ts';
 import { partRange, partRanges } from '../../../src/agent/collectives/partition.ts';
 import {
-  concatenated,
+  assembled,
+  inOneStream,
   merged,
   mergedTree,
   opened,
@@ -69,18 +70,18 @@ const shapes = fc
     ),
   );
 
-test('what is split, sent, opened and concatenated is what it was', () => {
+test('what is split, sent, opened and put together is what it was', () => {
   fc.assert(
-    fc.property(shapes, ([length, parts, unordered]) => {
+    fc.property(shapes, ([length, ranges, unordered]) => {
       const indices = length === 0 ? [] : unordered.toSorted((a, b) => a - b);
       const streams = split(
         communicator,
         payloadOf(length, indices),
-        partRanges(length, parts),
+        partRanges(length, ranges),
       );
       expect(streams.flatMap(pairsOf)).toEqual(indices.map((i) => [i, i + 1]));
       const arrived = streams.map((stream, index) => {
-        const range = partRange(length, parts, index);
+        const range = partRange(length, ranges, index);
         const region = sealed(communicator, stream);
         const count = pairsOf(stream).length;
         expect(stream.form).toBe(
@@ -90,13 +91,15 @@ test('what is split, sent, opened and concatenated is what it was', () => {
         return opened(communicator, region, range, 1);
       });
       expect(arrived).toEqual(streams);
-      const whole = concatenated(communicator, arrived);
+      const parts = assembled(communicator, arrived);
+      expect(parts.form).not.toBe('sparse');
+      const whole = inOneStream(communicator, parts);
       const dense = arrived.some(({ form }) => form === 'dense');
       expect(whole.form).toBe(
         dense || (length > 0 && indices.length >= length / 2) ? 'dense' : 'sparse',
       );
       const result = new Float32Array(length);
-      if (whole.form === 'gathered') throw new Error('not gathered');
+      if (!('data' in whole)) throw new Error(`it is ${whole.form}`);
       if (whole.form === 'dense') result.set(arena.f32({ ...whole.data, length }));
       else {
         const { offset } = whole.data;

@@ -19,6 +19,7 @@ import {
   validateParameters,
 } from '../../../src/agent/compression/registry.ts';
 import { Arena, type Region, type Vector } from '../../../src/agent/memory/arena.ts';
+import type { SparseStream } from '../../../src/agent/memory/entries.ts';
 import type { Kernels } from '../../../src/agent/kernels/kernels.ts';
 import { openInArena, type Opening } from './open-in-arena.ts';
 
@@ -184,13 +185,14 @@ export class SimulatedWorld implements Disposable {
     const form = this.#options.form ?? 'dense';
     if (form === 'gathered') return { form, payloads };
     const sums = this.#sum(payloads);
-    if (form === 'sparse') {
+    if (form === 'sparse' || form === 'streams') {
       const { most } = this.#options;
       const largest = [...sums].sort(([, a], [, b]) => Math.abs(b) - Math.abs(a));
       const indices = largest
         .slice(0, most)
         .map(([index]) => index)
         .sort((a, b) => a - b);
+      if (form === 'streams') return { form, ...this.#inStreams(indices, sums) };
       const count = indices.length;
       this.arena.u32(offset, count).set(indices);
       this.arena
@@ -204,6 +206,28 @@ export class SimulatedWorld implements Disposable {
     const dense = this.arena.f32({ offset, length }).fill(0);
     for (const [index, value] of sums) dense[index] = value;
     return { form, data: { offset, bytes: 4 * length } };
+  }
+
+  /** In three streams, the first of them empty; a gap of a word between them. */
+  #inStreams(
+    indices: readonly number[],
+    sums: ReadonlyMap<number, number>,
+  ): { count: number; streams: readonly SparseStream[] } {
+    const middle = Math.ceil(indices.length / 3);
+    let { offset } = this.#combined;
+    const streams = [[], indices.slice(0, middle), indices.slice(middle)].map(
+      (part) => {
+        const count = part.length;
+        const stream = { offset, count };
+        this.arena.u32(offset, count).set(part);
+        this.arena
+          .f32({ offset: offset + 4 * count, length: count })
+          .set(part.map((index) => sums.get(index)!));
+        offset += 8 * count + 4;
+        return stream;
+      },
+    );
+    return { count: indices.length, streams };
   }
 
   #sum(payloads: readonly Payload[]): Map<number, number> {

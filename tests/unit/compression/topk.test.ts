@@ -41,7 +41,7 @@ describe('topk', () => {
   it('gives the same bits in whatever form the sum comes', async () => {
     const gradients = [1, 2, 3].map((seed) => bellShaped(2000, seed));
     const results = await Promise.all(
-      (['dense', 'sparse', 'gathered'] as const).map((form) =>
+      (['dense', 'sparse', 'streams', 'gathered'] as const).map((form) =>
         new SimulatedWorld({
           method: 'topk',
           parameters: { ratio: 0.3 },
@@ -54,5 +54,6 @@ describe('topk', () => {
     );
     expect(results[1]).toEqual(results[0]);
     expect(results[2]).toEqual(results[0]);
+    expect(results[3]).toEqual(results[0]);
   });
 });

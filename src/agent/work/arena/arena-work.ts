@@ -5,7 +5,7 @@ import type { Quantizer } from '../../kernels/quantization.ts';
 import { roomBytes } from '../../kernels/sparsification.ts';
 import type { Arena, Region, Vector } from '../../memory/arena.ts';
 import { sparseBytes, type SparseStream } from '../../memory/entries.ts';
-import type { Combined, Payload } from '../../memory/payload.ts';
+import { sparseStreams, type Combined, type Payload } from '../../memory/payload.ts';
 import { NotFiniteInput } from '../not-finite-input.ts';
 import type { FactorRoom } from '../factors.ts';
 import type { Section, SectionCoding } from '../sections.ts';
@@ -82,12 +82,9 @@ export class ArenaWork implements Work<Vector> {
         if (world > 1) kernels.scale(out, 1 / world);
         return {};
       }
-      case 'sparse': {
-        const stream = { offset: combined.data.offset, count: combined.count };
-        kernels.fill(out, 0);
-        kernels.scatterAdd(out, stream, 1 / world);
-        return { nnzReduced: combined.count };
-      }
+      case 'sparse':
+      case 'streams':
+        return this.#scatterAverage(sparseStreams(combined), out, world);
       case 'gathered': {
         kernels.fill(out, 0);
         for (const payload of combined.payloads) this.#addPayload(payload, out);
@@ -150,6 +147,21 @@ export class ArenaWork implements Work<Vector> {
 
   #pairs(capacity: number): Region {
     return this.region(sparseBytes(capacity));
+  }
+
+  #scatterAverage(
+    streams: readonly SparseStream[],
+    out: Vector,
+    world: number,
+  ): { nnzReduced: number } {
+    const { kernels } = this;
+    kernels.fill(out, 0);
+    let nnzReduced = 0;
+    for (const stream of streams) {
+      kernels.scatterAdd(out, stream, 1 / world);
+      nnzReduced += stream.count;
+    }
+    return { nnzReduced };
   }
 
   #addPayload(payload: Payload, out: Vector): void {

@@ -11,7 +11,7 @@ import type { GpuDevice } from '../../kernels/webgpu/gpu-device.ts';
 import { sliceOf, type GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
 import { vectorOf, type Arena, type Region } from '../../memory/arena.ts';
 import { sparseBytes, type SparseStream } from '../../memory/entries.ts';
-import type { Combined } from '../../memory/payload.ts';
+import { sparseStreams, type Combined } from '../../memory/payload.ts';
 import { BeyondDevice } from '../beyond-device.ts';
 import type { FactorRoom } from '../factors.ts';
 import type { Section, SectionCoder, SectionCoding } from '../sections.ts';
@@ -98,7 +98,7 @@ export class GpuWork implements Work<GpuVector>, GpuParts {
   }
 
   scatterAdd(out: GpuVector, stream: SparseStream, factor: number): void {
-    this.#upload.scatterAdd(out, stream, factor);
+    this.#upload.scatterAdd(out, [stream], factor);
   }
 
   average(combined: Combined, out: GpuVector, world: number): { nnzReduced?: number } {
@@ -109,12 +109,9 @@ export class GpuWork implements Work<GpuVector>, GpuParts {
         if (world > 1) this.scale(out, 1 / world);
         return {};
       }
-      case 'sparse': {
-        const stream = { offset: combined.data.offset, count: combined.count };
-        this.clear(out);
-        this.scatterAdd(out, stream, 1 / world);
-        return { nnzReduced: combined.count };
-      }
+      case 'sparse':
+      case 'streams':
+        return this.#scatterAverage(sparseStreams(combined), out, world);
       case 'gathered': {
         this.clear(out);
         for (const payload of combined.payloads) {
@@ -221,6 +218,16 @@ export class GpuWork implements Work<GpuVector>, GpuParts {
     for (const region of this.#regions.splice(0)) this.arena.release(region);
     this.#upload[Symbol.dispose]();
     this.#device[Symbol.dispose]();
+  }
+
+  #scatterAverage(
+    streams: readonly SparseStream[],
+    out: GpuVector,
+    world: number,
+  ): { nnzReduced: number } {
+    this.clear(out);
+    this.#upload.scatterAdd(out, streams, 1 / world);
+    return { nnzReduced: streams.reduce((sum, { count }) => sum + count, 0) };
   }
 
   #own<T extends Disposable>(what: T): T {

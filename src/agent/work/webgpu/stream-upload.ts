@@ -22,20 +22,36 @@ export class StreamUpload implements Disposable {
     this.#arena = arena;
   }
 
-  /** @throws GradwireError `STREAM_INDEX_OUT_OF_RANGE`, before anything is added */
-  scatterAdd(out: GpuVector, { offset, count }: SparseStream, factor: number): void {
-    const all = this.#arena.u32(offset, 2 * count);
-    for (let i = 0; i < count; i++) {
-      if (all[i]! >= out.length) throw streamIndexError(all[i]!, out.length);
+  /**
+   * @param streams no index is in two of them
+   * @throws GradwireError `STREAM_INDEX_OUT_OF_RANGE`, before anything is added
+   */
+  scatterAdd(out: GpuVector, streams: readonly SparseStream[], factor: number): void {
+    let missing = 0;
+    for (const { offset, count } of streams) {
+      const indices = this.#arena.u32(offset, count);
+      for (let i = 0; i < count; i++) {
+        if (indices[i]! >= out.length) throw streamIndexError(indices[i]!, out.length);
+      }
+      missing += count;
     }
     const { commands } = this.#device.gpu;
-    for (let at = 0; at < count; at += CHUNK) {
-      const size = Math.min(CHUNK, count - at);
-      const [indices, values] = this.#reserve(size);
-      commands.write(indices, 0, all.subarray(at, at + size));
-      commands.write(values, 0, all.subarray(count + at, count + at + size));
-      const stream = { indices, values, count: size };
-      this.#device.elementwise.scatterAdd(out, stream, factor);
+    let filled = 0;
+    for (const { offset, count } of streams) {
+      const all = this.#arena.u32(offset, 2 * count);
+      for (let at = 0; at < count;) {
+        const [indices, values] = this.#reserve(Math.min(CHUNK, filled + missing));
+        const size = Math.min(CHUNK - filled, count - at);
+        commands.write(indices, 4 * filled, all.subarray(at, at + size));
+        commands.write(values, 4 * filled, all.subarray(count + at, count + at + size));
+        at += size;
+        filled += size;
+        missing -= size;
+        if (filled < CHUNK && missing > 0) continue;
+        const pairs = { indices, values, count: filled };
+        this.#device.elementwise.scatterAdd(out, pairs, factor);
+        filled = 0;
+      }
     }
   }
 
