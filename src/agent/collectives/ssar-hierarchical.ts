@@ -109,41 +109,46 @@ export const ssarHierarchical: CollectiveDefinition = {
       (_, index) => ranges[index] ?? { start: payload.length, length: 0 },
     );
     const node = rankSubset(communicator, local, 'node');
-    const contributions = await exchangeParts(node, payload, shares);
-    let own = communicator.reduce(() => mergedTree(node, contributions));
-    if (place < lanes) {
+    const parts: Stream[] = [];
+    const exchanged = exchangeParts(node, payload, shares);
+    // Other lanes may be summed while this rank's own is on the link: their receives wait.
+    const arrivals = shares.slice(0, lanes).map(async (range, owner) => {
+      if (owner !== place) parts[owner] = await receiveLane(node, owner, range);
+    });
+    const shareOwn = async (): Promise<void> => {
+      const contributions = await exchanged;
+      let own = communicator.reduce(() => mergedTree(node, contributions));
+      if (place >= lanes) return;
       own = await mergeByDoubling(rankSubset(communicator, counterparts, 'lane'), own);
-    }
-    const streams = await gatherLanes(node, own, shares.slice(0, lanes));
-    return communicator.reduce(() => assembled(communicator, streams));
+      parts[place] = own;
+      await sendToAll(node, own);
+    };
+    await Promise.all([shareOwn(), ...arrivals]);
+    return communicator.reduce(() => assembled(communicator, parts));
   },
 };
 
-/** The lanes of a node on all of its ranks, straight from their owners. */
-async function gatherLanes(
+/** A lane's sum, straight from its owner. */
+async function receiveLane(
   node: Communicator,
-  own: Stream,
-  lanes: readonly ElementRange[],
-): Promise<readonly Stream[]> {
-  const { rank, size, valueBytes } = node;
-  const arrivals = lanes.map(async (range, owner): Promise<Stream> => {
-    if (owner === rank) return own;
-    const region = await node.receiveSized(
-      owner,
-      streamCapacity(range.length, valueBytes),
-      (bytes) => node.scratch(`lane of ${owner}`, bytes),
-    );
-    return node.reduce(() => opened(node, region, range, owner));
-  });
-  const sends: Promise<void>[] = [];
-  if (rank < lanes.length) {
-    const region = sealed(node, own);
-    for (let step = 1; step < size; step++) {
-      sends.push(node.send((rank + step) % size, region));
-    }
-  }
-  const [streams] = await Promise.all([Promise.all(arrivals), Promise.all(sends)]);
-  return streams;
+  owner: number,
+  range: ElementRange,
+): Promise<Stream> {
+  const region = await node.receiveSized(
+    owner,
+    streamCapacity(range.length, node.valueBytes),
+    (bytes) => node.scratch(`lane of ${owner}`, bytes),
+  );
+  return node.reduce(() => opened(node, region, range, owner));
+}
+
+async function sendToAll(node: Communicator, stream: Stream): Promise<void> {
+  const { rank, size } = node;
+  const region = sealed(node, stream);
+  const sends = Array.from({ length: size - 1 }, (_, step) =>
+    node.send((rank + step + 1) % size, region),
+  );
+  await Promise.all(sends);
 }
 
 /** What a cost is made of. */
