@@ -142,17 +142,21 @@ async function relay(
   );
   const parts: Stream[] = [];
   parts[next] = own;
-  const sends = [communicator.send(next, sealed(communicator, own))];
-  for (let step = 0; step < size - 1; step++) {
+  // In the order of the steps; all of them wait from the start.
+  const arrivals = Array.from({ length: size - 1 }, (_, step) => {
     const index = (rank - step + size) % size;
     const range = partRange(length, size, index);
     const offset =
       scratch.offset + valueBytes * range.start + index * STREAM_HEADER_BYTES;
-    const region = await communicator.receiveSized(
-      previous,
-      streamCapacity(range.length, communicator.valueBytes),
-      (bytes) => ({ offset, bytes }),
-    );
+    const maximum = streamCapacity(range.length, valueBytes);
+    const region = communicator.receiveSized(previous, maximum, (bytes) => ({
+      ...{ offset, bytes },
+    }));
+    return { index, range, region };
+  });
+  const sends = [communicator.send(next, sealed(communicator, own))];
+  for (const [step, { index, range, region: arriving }] of arrivals.entries()) {
+    const region = await arriving;
     if (step < size - 2) sends.push(communicator.send(next, region));
     parts[index] = communicator.reduce(() =>
       opened(communicator, region, range, previous),

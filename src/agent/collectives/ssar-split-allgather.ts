@@ -1,10 +1,11 @@
 /**
  * Static sparse allreduce by splitting: rank j reduces part j of the range of indices,
- * then all gather the reduced parts, which are disjoint, and concatenate them. Less is
+ * then all gather the reduced parts, which are disjoint. Less is
  * sent and merged than by recursive doubling, in more messages: for large k.
  *
  * Cost: L₂ + 2(P−1)/P·k·8β where all indices are the same, up to L₂ + P·k·8β where none
- * is, L₂ = (P−1)·α + ⌈log₂P⌉·α; a part that reaches its δ continues dense.
+ * is, L₂ = (P−1)·α and what the gather's messages take (`part-gather.ts`); a part that reaches
+ * its δ continues dense.
  *
  * A part is reduced by one rank alone, as a tree over the ranks: all get the same bits.
  *
@@ -17,7 +18,6 @@ import type {
   Communicator,
   ExchangeShape,
 } from './collective.ts';
-import { blockRounds, blockRoundSeconds } from './doubling-blocks.ts';
 import {
   assembledSeconds,
   entriesPerRank,
@@ -25,18 +25,8 @@ import {
   splitSeconds,
   unionBytes,
 } from './fill-in.ts';
-import { partRange } from './partition.ts';
-import {
-  assembled,
-  mergedTree,
-  opened,
-  sealed,
-  sealedBytes,
-  streamBytes,
-  streamCapacity,
-  STREAM_HEADER_BYTES,
-  type Stream,
-} from './sparse-stream.ts';
+import { gatherParts, partGatherSeconds } from './part-gather.ts';
+import { assembled, mergedTree, streamBytes, type Stream } from './sparse-stream.ts';
 import { exchangeParts } from './split-exchange.ts';
 
 export const ssarSplitAllgather: CollectiveDefinition = {
@@ -51,7 +41,7 @@ export const ssarSplitAllgather: CollectiveDefinition = {
     if (ranks === 1) return 0;
     return (
       burstSeconds(network, ranks - 1, ownPartBytes(shape)) +
-      blockRoundSeconds(network, ranks, unionBytes(shape, ranks, ranks)) +
+      partGatherSeconds(network, ranks, unionBytes(shape, ranks, ranks)) +
       splitSeconds(shape, network) +
       mergedTreeSeconds(shape, ranks, network) +
       assembledSeconds(shape, network)
@@ -65,9 +55,12 @@ export const ssarSplitAllgather: CollectiveDefinition = {
     if (communicator.size === 1 && payload.kind === 'sparse') {
       return { form: 'sparse', count: payload.count, data: payload.data };
     }
-    const contributions = await exchangeParts(communicator, payload);
-    const own = communicator.reduce(() => mergedTree(communicator, contributions));
-    const parts = await gatherParts(communicator, own, payload.length);
+    const exchanged = exchangeParts(communicator, payload);
+    const reduced = async (): Promise<Stream> => {
+      const contributions = await exchanged;
+      return communicator.reduce(() => mergedTree(communicator, contributions));
+    };
+    const parts = await gatherParts(communicator, payload.length, reduced());
     return communicator.reduce(() => assembled(communicator, parts));
   },
 };
@@ -77,56 +70,3 @@ const ownPartBytes = (shape: ExchangeShape): number => {
   const { ranks, length, valueBytes = 4 } = shape;
   return streamBytes(entriesPerRank(shape) / ranks, length / ranks, valueBytes);
 };
-
-/**
- * All ranks' parts, in order. They are appended to each other in the order in which the
- * rounds bring them, so that what the next round sends is one piece.
- */
-async function gatherParts(
-  communicator: Communicator,
-  own: Stream,
-  length: number,
-): Promise<readonly Stream[]> {
-  const { arena, rank, size, valueBytes } = communicator;
-  const rangeOf = (index: number) => partRange(length, size, index);
-  const scratch = communicator.scratch(
-    'gathered parts',
-    valueBytes * length + size * STREAM_HEADER_BYTES,
-  );
-  const parts: Stream[] = [];
-  /** Where the blocks end, by how many there are. */
-  const ends = [scratch.offset];
-  const append = (index: number, stream: Stream, bytes: number): void => {
-    parts[index] = stream;
-    ends.push(ends.at(-1)! + bytes);
-  };
-  const { offset, bytes } = sealed(communicator, own);
-  arena.u8(scratch.offset, bytes).set(arena.u8(offset, bytes));
-  append(rank, { ...own, offset: scratch.offset + STREAM_HEADER_BYTES }, bytes);
-  const sends: Promise<void>[] = [];
-  for (const { to, from, sent, received } of blockRounds(rank, size)) {
-    const prefix = ends[sent.length]! - scratch.offset;
-    sends.push(communicator.send(to, { offset: scratch.offset, bytes: prefix }));
-    const maximum = received.reduce(
-      (sum, index) => sum + streamCapacity(rangeOf(index).length, valueBytes),
-      0,
-    );
-    const end = ends.at(-1)!;
-    const region = await communicator.receiveSized(from, maximum, (arriving) => ({
-      offset: end,
-      bytes: arriving,
-    }));
-    communicator.reduce(() => {
-      let left = region;
-      for (const [place, index] of received.entries()) {
-        const more = place < received.length - 1;
-        const stream = opened(communicator, left, rangeOf(index), from, more);
-        const used = sealedBytes(stream, valueBytes);
-        append(index, stream, used);
-        left = { offset: left.offset + used, bytes: left.bytes - used };
-      }
-    });
-  }
-  await Promise.all(sends);
-  return parts;
-}

@@ -218,6 +218,23 @@ test('a product that underflows stays 0 in any form', async () => {
   }
 });
 
+test.each([16, 17])('P = %d: parts travel directly, or in rounds', async (ranks) => {
+  const world = await sharedWorld(ranks);
+  const inputs = world.transports.map((_, rank) => integers(rank, 3000, 0.02));
+  const outcomes = await runCollective(
+    collectiveOf('ssar-split-allgather'),
+    world.communicators(),
+    'sparse',
+    inputs,
+  );
+  const gather = ranks === 16 ? 15 : 5;
+  for (const { sum, form, sentMessages } of outcomes) {
+    expect(sum).toEqual(sumOf(inputs));
+    expect(form).toBe('sparse');
+    expect(sentMessages).toBe(ranks - 1 + gather);
+  }
+});
+
 test('any P, N, k and form give the sums of the dense ring, to the rounding of f32', async () => {
   await fc.assert(
     fc.asyncProperty(
