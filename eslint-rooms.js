@@ -16,11 +16,14 @@ export const rooms = {
 
   'agent/bundle': [SHARED],
   'agent/memory': [SHARED],
+  // GPUs of a machine, and which of them a process sees.
+  'agent/gpus': [SHARED],
   'agent/kernels': ['agent/memory', SHARED],
   'agent/kernels/reference': ['agent/kernels', 'agent/memory', SHARED],
   'agent/kernels/wasm': ['agent/bundle', 'agent/kernels', 'agent/memory', SHARED],
   'agent/kernels/wgsl': ['agent/kernels', SHARED],
   'agent/kernels/webgpu': [
+    'agent/gpus',
     'agent/kernels',
     'agent/kernels/wgsl',
     'agent/memory',
@@ -120,7 +123,12 @@ export const rooms = {
     'agent/transport',
     SHARED,
   ],
-  'agent/training/runtime': ['agent/kernels', 'agent/kernels/webgpu', SHARED],
+  'agent/training/runtime': [
+    'agent/gpus',
+    'agent/kernels',
+    'agent/kernels/webgpu',
+    SHARED,
+  ],
   'agent/training/batches': ['agent/training/runtime'],
   'agent/training/datasets': [
     'agent/bundle',
@@ -143,6 +151,7 @@ export const rooms = {
   ],
   'agent/training/synthetic': ['agent/training/runtime', SHARED],
   'agent/training': [
+    'agent/gpus',
     'agent/kernels',
     'agent/kernels/webgpu',
     'agent/memory',
@@ -208,6 +217,7 @@ export const rooms = {
     'agent/collectives',
     'agent/compression',
     'agent/exchange',
+    'agent/gpus',
     'agent/kernels/wasm',
     'agent/memory',
     'agent/pipeline',

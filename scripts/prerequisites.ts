@@ -1,6 +1,6 @@
 /**
  * What the tests need beyond npm, found or fetched: a Chromium, the Vulkan loader (for
- * WebGPU on Chromium's SwiftShader), OpenSSH's server and client, dropbear, Slurm, MIT
+ * WebGPU on Chromium's SwiftShader), a C compiler, OpenSSH's server and client, dropbear, Slurm, MIT
  * Kerberos, and iproute2. On Debian and Ubuntu as root apt brings them; elsewhere Playwright
  * brings its own browser; what cannot be fetched is named with the one command that brings
  * it.
@@ -49,6 +49,13 @@ const prerequisites: readonly Prerequisite[] = [
       ['x86_64-linux-gnu', 'aarch64-linux-gnu', '']
         .map((triple) => path.join('/usr/lib', triple, 'libvulkan.so.1'))
         .some((file) => existsSync(file)),
+  },
+  {
+    name: 'a C compiler (for a Vulkan layer of the tests)',
+    debian: 'gcc libc6-dev',
+    // Elsewhere the tests with it are skipped.
+    required: linux && existsSync('/usr/bin/apt-get') && process.getuid?.() === 0,
+    present: () => existsSync('/usr/bin/gcc') && existsSync('/usr/include/stdio.h'),
   },
   {
     name: 'OpenSSH’s server',

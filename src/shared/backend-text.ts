@@ -1,14 +1,27 @@
 /** What the ranks of a run compute on, and why. */
 import type { StartedRecord } from './records.ts';
 
-/** `webgpu (NVIDIA H200)`, `wasm (this machine has no GPU)`, `wasm`. */
+/**
+ * `webgpu (NVIDIA H200)`, `webgpu (2 × NVIDIA H200)` where ranks have several, `wasm (this
+ * machine has no GPU)`, `wasm`.
+ */
 export function backendText({
   backend,
   why,
   processes,
 }: Pick<StartedRecord, 'backend' | 'why' | 'processes'>): string {
-  const devices = new Set(processes.map(({ device }) => device ?? ''));
-  devices.delete('');
-  const because = why ?? (backend === 'wasm' ? '' : [...devices].join(', '));
+  const because = why ?? (backend === 'wasm' ? '' : devicesText(processes));
   return because === '' ? backend : `${backend} (${because})`;
+}
+
+function devicesText(processes: StartedRecord['processes']): string {
+  const places = new Map<string, Set<string>>();
+  for (const { device, node, bus } of processes) {
+    if (device === undefined) continue;
+    const known = places.get(device) ?? new Set();
+    places.set(device, known.add(bus === undefined ? '' : `${node} ${bus}`));
+  }
+  return [...places]
+    .map(([device, { size }]) => (size === 1 ? device : `${size} × ${device}`))
+    .join(', ');
 }

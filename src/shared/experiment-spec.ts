@@ -112,7 +112,7 @@ export const experimentSpecSchema = z.strictObject({
         .boolean()
         .optional()
         .describe(
-          'Let ranks on one machine share its GPU; otherwise each rank needs its own',
+          'Let ranks on one machine share its GPUs; otherwise each rank needs its own',
         ),
       ports: portRangeSchema
         .optional()

@@ -179,6 +179,8 @@ const processesSchema = z.array(
     node: z.string(),
     /** The device that computes: a GPU's name, or the CPU. */
     device: z.string().optional(),
+    /** A GPU's PCI bus id, as nvidia-smi prints it: `00000000:3B:00.0`. */
+    bus: z.string().optional(),
   }),
 );
 /**

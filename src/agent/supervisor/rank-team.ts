@@ -240,9 +240,12 @@ export class RankTeam {
       ...(why === undefined ? {} : { why }),
       ...(metricKind === undefined ? {} : { metricKind }),
       processes: [...this.#workers.values()].map(({ rank, pid }) => {
-        const { device } = this.#ready.get(rank)!;
-        const place = { rank, pid, node: this.#nodeOf(rank) };
-        return device === undefined ? place : { ...place, device };
+        const { device, bus } = this.#ready.get(rank)!;
+        return {
+          ...{ rank, pid, node: this.#nodeOf(rank) },
+          ...(device === undefined ? {} : { device }),
+          ...(bus === undefined ? {} : { bus }),
+        };
       }),
     });
   }

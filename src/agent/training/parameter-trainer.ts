@@ -32,6 +32,7 @@ export interface OwnTensors {
 export abstract class ParameterTrainer {
   readonly backend: 'wasm' | 'webgpu';
   readonly device: string;
+  readonly bus: string | undefined;
   readonly whyBackend: string | undefined;
   readonly tensors: readonly ParameterTensor[];
   readonly metric: MetricKind;
@@ -53,6 +54,7 @@ export abstract class ParameterTrainer {
     this.jax = runtime.jax;
     this.backend = runtime.backend;
     this.device = runtime.device;
+    this.bus = runtime.bus;
     this.whyBackend = runtime.why;
     const { id, title, format, better } = model.metric;
     this.metric = { id, title, format, better };

@@ -5,6 +5,7 @@
  */
 import type { SyntheticSpec } from '../../shared/experiment-spec.ts';
 import type { MetricKind } from '../../shared/metric.ts';
+import type { GpuSeat } from '../gpus/machine-gpus.ts';
 import type { ParameterArena } from './arena-parameters.ts';
 import type { ColumnNames } from './datasets/dataset.ts';
 import type { OptimizerSettings } from './optimizers/optimizer.ts';
@@ -54,6 +55,8 @@ export interface Trainer {
   readonly backend: 'wasm' | 'webgpu';
   /** What computes: the GPU's name, or that it is the CPU. */
   readonly device: string;
+  /** The GPU's PCI bus id, as nvidia-smi prints it, if that is known. */
+  readonly bus?: string | undefined;
   /** Why `auto` did not take a GPU, where that is so. */
   readonly whyBackend: string | undefined;
   readonly tensors: readonly ParameterTensor[];
@@ -143,8 +146,8 @@ export interface TrainerOptions {
   readonly seed: number;
   readonly backend: 'auto' | 'wasm' | 'webgpu';
   readonly threads: number;
-  /** Ranks of this machine that would take the same GPU unasked, this one included; default 1. */
-  readonly sharers?: number | undefined;
+  /** The rank among those of its machine; default: it is the only one. */
+  readonly gpuSeat?: GpuSeat | undefined;
   readonly optimizer: OptimizerSettings & ScheduleSettings & { readonly kind: string };
   readonly iterations: number;
   /** Which stage of the model to train; default: the whole. `rank` counts pipelines then. */

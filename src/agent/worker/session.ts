@@ -27,6 +27,7 @@ import {
   type CheckpointOwner,
   type RankCheckpoint,
 } from '../checkpoint/rank-checkpoint.ts';
+import type { GpuSeat } from '../gpus/machine-gpus.ts';
 import type { GpuGradient } from '../sites/gpu-gradient.ts';
 import { Arena } from '../memory/arena.ts';
 import { createTrainer, mayHaveGpu } from '../training/create-trainer.ts';
@@ -158,7 +159,7 @@ export class WorkerSession {
       // A GPU computes one gradient after another.
       backend: several ? 'wasm' : spec.backend,
       threads,
-      sharers: spec.world.shareGpu === true ? 1 : ranksBeside(configuration),
+      gpuSeat: gpuSeat(configuration),
       optimizer: spec.optimizer,
       iterations: spec.iterations,
       pipeline: seat,
@@ -220,7 +221,7 @@ export class WorkerSession {
   }
 
   /**
-   * `auto` is resolved by each machine, and sums of two backends differ in their last bits.
+   * `auto` is resolved by each rank, and sums of two backends differ in their last bits.
    * @throws GradwireError `BACKENDS_DIFFER`
    */
   async #agreeOnBackend(
@@ -228,7 +229,9 @@ export class WorkerSession {
     engine: EngineClient,
   ): Promise<void> {
     const { spec, places = [] } = this.#configuration!;
-    if (spec.backend !== 'auto' || new Set(places).size < 2) return;
+    // On one machine ranks differ only where GPUs are scarce, or not all of use.
+    const mayDiffer = new Set(places).size > 1 || mayHaveGpu();
+    if (spec.backend !== 'auto' || spec.world.ranks === 1 || !mayDiffer) return;
     const { values } = await engine.call('summarize', {
       values: [backend === 'webgpu' ? 1 : 0],
       operations: ['max'],
@@ -236,7 +239,7 @@ export class WorkerSession {
     if (backend === 'webgpu' || values[0] === 0) return;
     throw inputError(
       'BACKENDS_DIFFER',
-      `backend auto chose webgpu on other machines but wasm here: ${whyBackend ?? ''}`,
+      `backend auto chose webgpu for other ranks but wasm here: ${whyBackend ?? ''}`,
       {
         place: 'backend: auto',
         next: 'Ask for one of them: backend: wasm, or backend: webgpu.',
@@ -326,6 +329,7 @@ export class WorkerSession {
       type: 'ready',
       backend: trainer.backend,
       device: trainer.device,
+      bus: trainer.bus,
       why: this.#whyBackend(trainer),
       parameters: trainer.parameters,
       ...statedKind(trainer.metric),
@@ -370,8 +374,10 @@ export class WorkerSession {
   }
 }
 
-/** Ranks of this one's machine, itself included. */
-function ranksBeside({ places, rank, spec }: Configuration): number {
-  if (places === undefined) return spec.world.ranks;
-  return places.filter((place) => place === places[rank]).length;
+/** The rank among those of its machine. */
+function gpuSeat({ places, rank, spec }: Configuration): GpuSeat {
+  const { ranks, shareGpu: share = false } = spec.world;
+  if (places === undefined) return { place: rank, ranks, share };
+  const here = places.flatMap((place, other) => (place === places[rank] ? other : []));
+  return { place: here.indexOf(rank), ranks: here.length, share };
 }

@@ -18,7 +18,7 @@ import { specToYaml } from '../../main/spec/spec-text.ts';
 import { missingRecords } from '../text/missing-records.ts';
 import { PhaseBreakdown } from '../text/phase-breakdown.ts';
 import { date, loss, milliseconds } from '../text/quantities.ts';
-import { describePlaces } from '../text/rank-places.ts';
+import { describeGpus, describePlaces } from '../text/rank-places.ts';
 import { resolveRun } from '../session/run-name.ts';
 import { withWorkspace } from '../session/workspace.ts';
 
@@ -59,8 +59,10 @@ function describe(
         : `, took ${milliseconds(run.endedAt - run.createdAt)}`),
   ];
   const started = run.events.find((event) => event.type === 'started');
-  const places = describePlaces(rankProcesses(run.events));
-  if (places !== undefined) lines.push(places);
+  const processes = rankProcesses(run.events);
+  for (const line of [describePlaces(processes), describeGpus(processes)]) {
+    if (line !== undefined) lines.push(line);
+  }
   const emulated = started?.emulated;
   if (emulated !== undefined) lines.push(`network ${describeEmulated(emulated)}`);
   if (run.loss !== undefined) lines.push(`loss ${loss(run.loss)}`);

@@ -12,6 +12,14 @@ export function describePlaces(processes: readonly RankProcess[]): string | unde
   return `ranks ${places.join(', ')}`;
 }
 
+/** `rank 0 at 00000000:3B:00.0, rank 1 at …`: the GPUs of ranks, where drivers say. */
+export function describeGpus(processes: readonly RankProcess[]): string | undefined {
+  const known = processes
+    .toSorted((a, b) => a.rank - b.rank)
+    .flatMap(({ rank, bus }) => (bus === undefined ? [] : `rank ${rank} at ${bus}`));
+  return known.length === 0 ? undefined : `GPUs: ${known.join(', ')}`;
+}
+
 /** `0–3, 5` from ascending numbers. */
 function spans(ranks: readonly number[]): string {
   const found: [number, number][] = [];

@@ -174,10 +174,16 @@ function gpusOf(all: ReadonlyMap<string, readonly string[]>): readonly GpuReport
   });
   const others = (all.get('card') ?? []).map((line): GpuReport => {
     const [bus, vendor, device] = line.split(' ');
-    return { bus, name: `PCI ${vendor ?? '?'}:${device ?? '?'}` };
+    return {
+      bus: bus && asNvidiaSmi(bus),
+      name: `PCI ${vendor ?? '?'}:${device ?? '?'}`,
+    };
   });
   return [...nvidia, ...others];
 }
+
+/** Linux's `0000:03:00.0` as `00000000:03:00.0`, with capital letters. */
+const asNvidiaSmi = (bus: string): string => bus.toUpperCase().padStart(16, '0');
 
 function findingsOf(
   seen: Omit<Preflight, 'findings'>,

@@ -61,6 +61,8 @@ export type FromWorker =
       readonly backend: string;
       /** The device that computes. */
       readonly device?: string | undefined;
+      /** The GPU's PCI bus id, as nvidia-smi prints it, if that is known. */
+      readonly bus?: string | undefined;
       /** Why `auto` did not choose a GPU, if it did not. */
       readonly why?: string | undefined;
       readonly parameters: number;

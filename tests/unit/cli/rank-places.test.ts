@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { describePlaces } from '../../../src/cli/text/rank-places.ts';
+import { describeGpus, describePlaces } from '../../../src/cli/text/rank-places.ts';
+import type { RankProcess } from '../../../src/shared/rank-places.ts';
 
 const on = (node: string, ...ranks: number[]) =>
   ranks.map((rank) => ({ rank, node, pid: 1 }));
@@ -11,4 +12,19 @@ test.each([
   [[...on('a', 0, 2, 4, 5, 6), ...on('b', 1, 3)], 'ranks 0, 2, 4–6 on a, 1, 3 on b'],
 ])('%#: %s', (processes, text) => {
   expect(describePlaces(processes)).toBe(text);
+});
+
+test('GPUs are named with their ranks, if any is known', () => {
+  const [first, second] = on('a', 0, 1) as [RankProcess, RankProcess];
+  const [bus, other] = ['00000000:3B:00.0', '00000000:5E:00.0'];
+  expect(describeGpus([first, second])).toBeUndefined();
+  expect(describeGpus([{ ...second, bus: other }, first])).toBe(
+    `GPUs: rank 1 at ${other}`,
+  );
+  expect(
+    describeGpus([
+      { ...second, bus: other },
+      { ...first, bus },
+    ]),
+  ).toBe(`GPUs: rank 0 at ${bus}, rank 1 at ${other}`);
 });

@@ -76,9 +76,11 @@ describe('findings', () => {
     const machine = other;
     expect(codes(seen({ machine, gpu }))).toEqual(['warning VULKAN_MISSING']);
     expect(codes(seen({ machine, gpu, vulkan: '1' }))).toEqual([]);
-    expect(codes(seen({ machine, card: '0000:03:00.0 0x1002 0x744c' }))).toEqual([
-      'warning VULKAN_MISSING',
+    const amd = { machine, card: '0000:c3:00.0 0x1002 0x744c' };
+    expect(seen(amd).gpus).toEqual([
+      { bus: '00000000:C3:00.0', name: 'PCI 0x1002:0x744c' },
     ]);
+    expect(codes(seen(amd))).toEqual(['warning VULKAN_MISSING']);
     const alike = seen({ machine: own, gpu });
     expect(codes(alike)).toEqual(alike.bringsVulkan ? [] : ['warning VULKAN_MISSING']);
   });

@@ -7,8 +7,12 @@ import {
 } from '../../../src/agent/training/runtime/backend-choice.ts';
 import { backendText } from '../../../src/shared/backend-text.ts';
 
-const GPU = { name: 'NVIDIA H200', software: false };
-const SOFTWARE = { name: 'SwiftShader', software: true };
+const GPU = { name: 'NVIDIA H200', software: false, gpus: 1, whyOne: undefined };
+const TWO = { ...GPU, gpus: 2 };
+const SOFTWARE = { name: 'SwiftShader', software: true, gpus: 0, whyOne: undefined };
+const TAKEN = {
+  taken: ['00000000:3B:00.0', '00000000:5E:00.0'].map((id) => ({ name: 'A100', id })),
+};
 const NONE = 'no WebGPU adapter was found';
 
 const choose = (
@@ -21,6 +25,9 @@ test.each([
   ['wasm', GPU, 1, { backend: 'wasm' }],
   ['auto', GPU, 1, { backend: 'webgpu' }],
   ['webgpu', GPU, 1, { backend: 'webgpu' }],
+  ['auto', TWO, 2, { backend: 'webgpu' }],
+  ['webgpu', TWO, 2, { backend: 'webgpu' }],
+  ['wasm', TAKEN, 1, { backend: 'wasm' }],
   ['webgpu', SOFTWARE, 4, { backend: 'webgpu' }],
   ['auto', NONE, 4, { backend: 'wasm', why: NONE }],
 ] as const)('%s with %j for %i ranks', (wanted, found, sharers, choice) => {
@@ -46,6 +53,49 @@ describe('two ranks of one machine with a GPU', () => {
   });
 });
 
+describe('more ranks than GPUs', () => {
+  test('are refused, with how many there may be', () => {
+    expect(() => choose('webgpu', TWO, 3)).toThrow(
+      expect.objectContaining({
+        code: 'GPU_SHARED',
+        message: '3 ranks of one machine would share 2 GPUs (NVIDIA H200)',
+        next: expect.stringMatching(/^Use at most 2 ranks .*shareGpu: true/) as string,
+      }),
+    );
+  });
+
+  test('compute on the CPU where auto decides', () => {
+    const { backend, why } = choose('auto', TWO, 3);
+    expect(backend).toBe('wasm');
+    expect(why).toMatch(/^3 ranks .* 2 GPUs .*world\.shareGpu allows that$/);
+  });
+
+  test('hear why they cannot be told apart', () => {
+    const found = { ...GPU, whyOne: 'the package "koffi" is not installed' };
+    expect(choose('auto', found, 2).why).toMatch(/GPUs of their own \(the package/);
+  });
+});
+
+describe('GPUs that other ranks are using', () => {
+  test('are refused, by name and bus id', () => {
+    expect(() => choose('webgpu', TAKEN, 1)).toThrow(
+      expect.objectContaining({
+        code: 'GPU_SHARED',
+        message:
+          'other ranks are using all 2 GPUs of this machine ' +
+          '(A100, 00000000:3B:00.0; A100, 00000000:5E:00.0)',
+      }),
+    );
+  });
+
+  test('leave auto the CPU', () => {
+    expect(choose('auto', TAKEN, 1)).toEqual({
+      backend: 'wasm',
+      why: expect.stringMatching(/^other ranks are using all 2 GPUs/) as string,
+    });
+  });
+});
+
 test('without WebGPU it is an error to ask for it', () => {
   expect(() => choose('webgpu', NONE, 1)).toThrow(
     expect.objectContaining({ code: 'BACKEND_UNAVAILABLE', message: NONE }),
@@ -60,6 +110,11 @@ test('records name what computes, or why it is the CPU', () => {
   expect(text('webgpu', ['A', 'B'])).toBe('webgpu (A, B)');
   expect(text('wasm', ['CPU (WebAssembly)'], NONE)).toBe(`wasm (${NONE})`);
   expect(text('wasm', ['CPU (WebAssembly)'])).toBe('wasm');
+  const buses = ['00000000:3B:00.0', '00000000:5E:00.0', '00000000:3B:00.0'];
+  const processes = buses.map((bus) => ({ ...on('NVIDIA H200'), bus }));
+  expect(backendText({ backend: 'webgpu', processes })).toBe(
+    'webgpu (2 × NVIDIA H200)',
+  );
   // Of runs from before devices were recorded.
   expect(backendText({ backend: 'webgpu', processes: [on()] })).toBe('webgpu');
 });

@@ -5,6 +5,8 @@
  */
 import type * as Dawn from 'webgpu';
 import { inputError, type GradwireError } from '../../../shared/errors.ts';
+import { GpuView } from '../../gpus/gpu-view.ts';
+import type { GpuSeat } from '../../gpus/machine-gpus.ts';
 import { pacePolling } from './paced-polling.ts';
 import { provideVulkanLoader } from './vulkan-loader.ts';
 
@@ -18,6 +20,9 @@ const BEST: GPURequestAdapterOptions = { powerPreference: 'high-performance' };
  */
 const SOFTWARE_OPTIONS = ['enable-dawn-features=disable_workgroup_init'];
 
+/** Another backend would bring in GPUs that the rank does not take. */
+const VULKAN = ['backend=vulkan'];
+
 export interface FoundAdapter {
   readonly gpu: GPU;
   readonly adapter: GPUAdapter;
@@ -27,21 +32,81 @@ export interface FoundAdapter {
   readonly software: boolean;
 }
 
+/** An adapter for one of the ranks of a machine. */
+export interface RankAdapter extends FoundAdapter {
+  /** Where on the PCI bus it is, as nvidia-smi prints it; undefined where nothing says. */
+  readonly bus: string | undefined;
+  /** GPUs that the ranks of this machine are dealt over: 1 where they get the same. */
+  readonly gpus: number;
+  /** Why they get the same. */
+  readonly whyOne: string | undefined;
+}
+
+/** All GPUs of the machine are other processes'. */
+export interface GpusTaken {
+  readonly taken: readonly { readonly name: string; readonly id: string }[];
+}
+
 /** The best adapter, or in words why there is none; software counts if asked for. */
 export async function findAdapter(
   acceptSoftware: boolean,
 ): Promise<FoundAdapter | string> {
   const dawn = await loadDawn();
   if (typeof dawn === 'string') return dawn;
+  return await requestAdapter(dawn, acceptSoftware);
+}
+
+/** As `findAdapter`, for a rank: a GPU of its own where the machine has enough of them. */
+export async function findRankAdapter(
+  acceptSoftware: boolean,
+  seat: GpuSeat,
+): Promise<RankAdapter | GpusTaken | string> {
+  const dawn = await loadDawn();
+  if (typeof dawn === 'string') return dawn;
+  await provideVulkanLoader();
+  const view = await GpuView.open(seat);
+  if (typeof view === 'string') return await anyAdapter(dawn, acceptSoftware, view);
+  const found = await requestAdapter(dawn, acceptSoftware, VULKAN).finally(() => {
+    view.close();
+  });
+  const { chosen, failure, gpus, taken } = view;
+  if (failure !== undefined) return `the GPUs cannot be listed (${failure})`;
+  if (taken) return { taken: gpus };
+  if (typeof found !== 'string') {
+    const name = chosen?.name ?? found.name;
+    return { ...found, name, bus: chosen?.bus, gpus: gpus.length, whyOne: undefined };
+  }
+  if (chosen === undefined) return found;
+  const why = `${found}: Dawn does not accept ${chosen.name} (${chosen.id})`;
+  // A lone rank may have what else there is.
+  return seat.ranks > 1 ? why : await anyAdapter(dawn, acceptSoftware, why);
+}
+
+/** The one that Dawn chooses, the same for all ranks of the machine. */
+async function anyAdapter(
+  dawn: typeof Dawn,
+  acceptSoftware: boolean,
+  whyOne: string,
+): Promise<RankAdapter | string> {
+  const found = await requestAdapter(dawn, acceptSoftware);
+  if (typeof found === 'string') return found;
+  return { ...found, bus: undefined, gpus: 1, whyOne };
+}
+
+async function requestAdapter(
+  dawn: typeof Dawn,
+  acceptSoftware: boolean,
+  options: readonly string[] = [],
+): Promise<FoundAdapter | string> {
   await provideVulkanLoader();
   Object.assign(globalThis, dawn.globals);
-  let gpu = dawn.create([]);
+  let gpu = dawn.create([...options]);
   let adapter = await gpu.requestAdapter(BEST);
   const software = adapter?.info.isFallbackAdapter === true;
   if (software) {
     if (!acceptSoftware) return 'the only WebGPU adapter is a software one';
     pacePolling();
-    gpu = dawn.create(SOFTWARE_OPTIONS);
+    gpu = dawn.create([...options, ...SOFTWARE_OPTIONS]);
     adapter = await gpu.requestAdapter(BEST);
   }
   if (adapter === null) return 'no WebGPU adapter was found';

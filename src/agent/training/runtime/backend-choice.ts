@@ -1,17 +1,31 @@
 /**
- * Which backend a rank computes on, and why: what a spec asks for, against the GPU that was
- * found. WebGPU has no way to name the second of two equal GPUs, so all ranks of a machine
- * would take the same one; that they share it has to be asked for.
+ * Which backend a rank computes on, and why: what a spec asks for, against the GPUs that were
+ * found. Each rank of a machine gets its own; that ranks share one has to be asked for.
  */
-import { inputError } from '../../../shared/errors.ts';
+import { inputError, type GradwireError } from '../../../shared/errors.ts';
 
 export type Backend = 'wasm' | 'webgpu';
+
+/** The GPU that a rank would take. */
+export interface FoundGpu {
+  readonly name: string;
+  readonly software: boolean;
+  /** GPUs that the ranks of this machine are dealt over. */
+  readonly gpus: number;
+  /** Why ranks cannot be given GPUs of their own, where that is so. */
+  readonly whyOne: string | undefined;
+}
+
+/** GPUs that are there, but all of them other processes'. */
+export interface TakenGpus {
+  readonly taken: readonly { readonly name: string; readonly id: string }[];
+}
 
 export interface BackendQuestion {
   readonly wanted: Backend | 'auto';
   /** The GPU, or in words why there is none. */
-  readonly found: { readonly name: string; readonly software: boolean } | string;
-  /** Ranks of this machine, this one included; 1 where they may share its GPU. */
+  readonly found: FoundGpu | TakenGpus | string;
+  /** Ranks of this machine, this one included; 1 where they may share GPUs. */
   readonly sharers: number;
   /** Why there is no WebGPU, as an error. */
   readonly unavailable: (why: string) => Error;
@@ -31,13 +45,42 @@ export function chooseBackend(question: BackendQuestion): BackendChoice {
     if (wanted === 'webgpu') throw question.unavailable(found);
     return { backend: 'wasm', why: found };
   }
-  if (found.software || sharers === 1) return { backend: 'webgpu' };
-  const shared = `${sharers} ranks of one machine would share one GPU (${found.name})`;
+  const { message, next } = conflictOf(found, sharers) ?? {};
+  if (message === undefined) return { backend: 'webgpu' };
   if (wanted === 'auto') {
-    return { backend: 'wasm', why: `${shared}; world.shareGpu allows that` };
+    return { backend: 'wasm', why: `${message}; world.shareGpu allows that` };
   }
-  throw inputError('GPU_SHARED', shared, {
-    place: 'backend: webgpu',
-    next: 'Use one rank per machine, or let them share it: world.shareGpu: true.',
-  });
+  throw gpuShared(message, next!);
 }
+
+/** Undefined where the rank has its GPU to itself, or it is software, which all may use. */
+function conflictOf(
+  found: FoundGpu | TakenGpus,
+  sharers: number,
+): { readonly message: string; readonly next: string } | undefined {
+  const share = 'let ranks share GPUs: world.shareGpu: true.';
+  if ('taken' in found) {
+    const { length } = found.taken;
+    const all = length === 1 ? 'the GPU' : `all ${length} GPUs`;
+    const names = found.taken.map(({ name, id }) => `${name}, ${id}`).join('; ');
+    return {
+      message: `other ranks are using ${all} of this machine (${names})`,
+      next: `Wait until their runs have ended, or ${share}`,
+    };
+  }
+  const { gpus, name, software, whyOne } = found;
+  if (software || sharers <= gpus) return undefined;
+  const count = gpus === 1 ? 'one GPU' : `${gpus} GPUs`;
+  const because =
+    whyOne === undefined ? '' : `: they cannot be given GPUs of their own (${whyOne})`;
+  return {
+    message: `${sharers} ranks of one machine would share ${count} (${name})${because}`,
+    next:
+      gpus === 1
+        ? `Use one rank per machine, or ${share}`
+        : `Use at most ${gpus} ranks on this machine, or ${share}`,
+  };
+}
+
+const gpuShared = (message: string, next: string): GradwireError =>
+  inputError('GPU_SHARED', message, { place: 'backend: webgpu', next });

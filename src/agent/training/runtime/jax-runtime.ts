@@ -10,7 +10,8 @@
  */
 import { existsSync, readdirSync } from 'node:fs';
 import type * as JaxModule from '@jax-js/jax';
-import { findAdapter, gpuUnavailable } from '../../kernels/webgpu/dawn.ts';
+import type { GpuSeat } from '../../gpus/machine-gpus.ts';
+import { findRankAdapter, gpuUnavailable } from '../../kernels/webgpu/dawn.ts';
 import { chooseBackend, type Backend } from './backend-choice.ts';
 import { keepKernels } from './kernel-cache.ts';
 
@@ -21,8 +22,8 @@ export interface RuntimeOptions {
   readonly backend: Backend | 'auto';
   /** Most threads that the library may start. */
   readonly threads: number;
-  /** Ranks of this machine that would take the same GPU unasked, this one included. */
-  readonly sharers?: number | undefined;
+  /** The rank among those of its machine; default: it is the only one. */
+  readonly gpuSeat?: GpuSeat | undefined;
 }
 
 export interface JaxRuntime {
@@ -30,6 +31,8 @@ export interface JaxRuntime {
   readonly backend: Backend;
   /** What computes, as records show it: the GPU's name, or "CPU (WebAssembly)". */
   readonly device: string;
+  /** Where on the PCI bus a GPU is, as nvidia-smi prints it, if that is known. */
+  readonly bus: string | undefined;
   /** Why `auto` did not take a GPU, where that is so. */
   readonly why: string | undefined;
   /**
@@ -39,6 +42,8 @@ export interface JaxRuntime {
   release(): void;
 }
 
+const ALONE: GpuSeat = { place: 0, ranks: 1, share: false };
+
 let opening: Promise<JaxRuntime> | undefined;
 let uses = 0;
 
@@ -46,7 +51,7 @@ let uses = 0;
  * The runtime of this process, opened by the first call. There is one: later calls
  * share it and must not ask for another backend. Each caller releases it once.
  * @throws GradwireError `BACKEND_UNAVAILABLE` where `webgpu` is asked for and no
- * adapter is there; `GPU_SHARED` where others would take the same GPU
+ * adapter is there; `GPU_SHARED` where other ranks have the machine's GPUs
  */
 export async function openJaxRuntime(options: RuntimeOptions): Promise<JaxRuntime> {
   if (opening === undefined) {
@@ -67,16 +72,19 @@ export async function openJaxRuntime(options: RuntimeOptions): Promise<JaxRuntim
 }
 
 async function open(options: RuntimeOptions): Promise<JaxRuntime> {
-  const { backend: wanted, threads, sharers = 1 } = options;
+  const { backend: wanted, threads, gpuSeat = ALONE } = options;
   const search =
     wanted === 'webgpu' || (wanted === 'auto' && mayHaveGpu())
-      ? await findAdapter(wanted === 'webgpu')
+      ? await findRankAdapter(wanted === 'webgpu', gpuSeat)
       : 'this machine has no GPU';
   const { backend, why } = chooseBackend({
-    ...{ wanted, found: search, sharers },
+    ...{ wanted, found: search, sharers: gpuSeat.share ? 1 : gpuSeat.ranks },
     unavailable: gpuUnavailable,
   });
-  const found = backend === 'wasm' || typeof search === 'string' ? undefined : search;
+  const found =
+    backend === 'wasm' || typeof search === 'string' || 'taken' in search
+      ? undefined
+      : search;
   Object.defineProperty(globalThis, 'navigator', {
     value: {
       hardwareConcurrency: Math.max(1, Math.floor(threads)),
@@ -97,6 +105,7 @@ async function open(options: RuntimeOptions): Promise<JaxRuntime> {
     jax,
     backend,
     device: found?.name ?? 'CPU (WebAssembly)',
+    bus: found?.bus,
     why,
     release: () => {
       uses--;

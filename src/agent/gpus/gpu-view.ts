@@ -1,0 +1,234 @@
+/**
+ * What Dawn gets to see of this machine's GPUs: the one that its rank takes. WebGPU has no
+ * way to name the second of two equal GPUs, and neither have Dawn's options nor the settings
+ * of Vulkan's loader (decision 060). So the agent answers for the loader: when Dawn asks the
+ * dynamic linker for `vkGetInstanceProcAddr`, it gets ours, which gives it the loader's
+ * functions but `vkEnumeratePhysicalDevices`. All else goes to the loader directly.
+ *
+ * `dlsym`, by which Dawn asks, is reached through a slot of Dawn's global offset table; that
+ * slot is changed while Dawn looks for an adapter. Nothing is changed unless the slot is
+ * found, writable, and has the value that it should have.
+ *
+ * Verified with webgpu 0.6.2 (dawn.node of Linux): it is bound lazily, its slots are
+ * writable, and all of these calls come from the thread that asks for an adapter.
+ */
+import type * as Koffi from 'koffi';
+import { gpuClaims } from './gpu-claim.ts';
+import { importSlot } from './import-slot.ts';
+import {
+  machineGpus,
+  triedInOrder,
+  type GpuSeat,
+  type MachineGpu,
+} from './machine-gpus.ts';
+import { mappedLibrary, readWord, writeWord } from './own-memory.ts';
+import { vulkanDevices, type VulkanDevices } from './vulkan-devices.ts';
+
+const LIBRARY = 'dawn.node';
+const LOADER = 'libvulkan.so.1';
+const HOOKED = 'vkGetInstanceProcAddr';
+const ENUMERATE = 'vkEnumeratePhysicalDevices';
+/** VkResult */
+const SUCCESS = 0;
+const INCOMPLETE = 5;
+const INITIALIZATION_FAILED = -3;
+
+type Claim = (id: string) => boolean;
+type Enumerate = (instance: number, count: number, devices: number) => number;
+
+/** What koffi gives us of this process. */
+interface Native {
+  readonly devices: VulkanDevices;
+  readonly claim: Claim;
+  readonly copy: (to: number, from: number, bytes: number) => void;
+  readonly addressOf: (buffer: Buffer) => number;
+  /** The linker's. */
+  readonly dlsym: (library: number, name: string) => number;
+  /** The address of our `dlsym`. */
+  readonly ours: number;
+}
+
+/** The view that answers; functions that Dawn has got once stay with it. */
+let current: GpuView | undefined;
+let bound: Promise<Native> | undefined;
+
+export class GpuView {
+  readonly #seat: GpuSeat;
+  readonly #native: Native;
+  readonly #restore: () => void;
+  #gpus: readonly MachineGpu[] = [];
+  #chosen: MachineGpu | undefined;
+  #failure: string | undefined;
+
+  private constructor(seat: GpuSeat, native: Native, restore: () => void) {
+    this.#seat = seat;
+    this.#native = native;
+    this.#restore = restore;
+  }
+
+  /**
+   * From now until `close`, for Dawn's instances that are made in between. Dawn and Vulkan's
+   * loader must have been loaded.
+   * @returns in words why ranks of this machine cannot be given GPUs of their own
+   */
+  static async open(seat: GpuSeat): Promise<GpuView | string> {
+    if (process.platform !== 'linux')
+      return `GPUs are told apart on Linux alone, not on ${process.platform}`;
+    const koffi = await import('koffi').catch(() => undefined);
+    if (koffi === undefined) return 'the package "koffi" is not installed';
+    try {
+      const native = await (bound ??= bind(koffi));
+      const restore = intercept(native);
+      if (typeof restore === 'string') return restore;
+      current = new GpuView(seat, native, restore);
+      return current;
+    } catch (error) {
+      bound = undefined;
+      return (error as Error).message.split('\n')[0]!;
+    }
+  }
+
+  /** Dawn's own functions again, for instances that are made later. */
+  close(): void {
+    this.#restore();
+  }
+
+  /** The GPUs that ranks of this machine are dealt over; none where all is software. */
+  get gpus(): readonly MachineGpu[] {
+    return this.#gpus;
+  }
+
+  /** The only one that Dawn sees; undefined where it sees all that there is, or none. */
+  get chosen(): MachineGpu | undefined {
+    return this.#chosen;
+  }
+
+  /** Every GPU that this rank might take is another process's. */
+  get taken(): boolean {
+    return this.#gpus.length > 0 && this.#chosen === undefined;
+  }
+
+  /** Why the devices could not be read. Then Dawn sees none. */
+  get failure(): string | undefined {
+    return this.#failure;
+  }
+
+  /** As vkEnumeratePhysicalDevices. */
+  readonly enumerate: Enumerate = (instance, count, devices) => {
+    const { addressOf, copy } = this.#native;
+    try {
+      const handles = this.#visibleOf(instance);
+      const most = handles.length / 8;
+      const number = Buffer.alloc(4);
+      copy(addressOf(number), count, 4);
+      const given = devices === 0 ? most : Math.min(most, number.readUInt32LE());
+      if (devices !== 0 && given > 0) copy(devices, addressOf(handles), 8 * given);
+      number.writeUInt32LE(given);
+      copy(count, addressOf(number), 4);
+      return given < most ? INCOMPLETE : SUCCESS;
+    } catch (error) {
+      // An error must not pass through Dawn's frames.
+      this.#failure = (error as Error).message;
+      return INITIALIZATION_FAILED;
+    }
+  };
+
+  /** Handles of 8 bytes each. */
+  #visibleOf(instance: number): Buffer {
+    const all = this.#native.devices.of(instance);
+    const gpus = machineGpus(all, this.#seat.ranks);
+    // Dawn makes a second instance, of its own software driver where it has one.
+    if (this.#gpus.length === 0 && gpus.length > 0) {
+      this.#gpus = gpus;
+      this.#chosen = this.#choose();
+    }
+    const visible =
+      this.#gpus.length === 0 ? all : gpus.filter((gpu) => gpu.id === this.#chosen?.id);
+    const handles = Buffer.alloc(8 * visible.length);
+    for (const [i, { handle }] of visible.entries()) {
+      handles.writeBigUInt64LE(BigInt(handle), 8 * i);
+    }
+    return handles;
+  }
+
+  #choose(): MachineGpu | undefined {
+    const { claim } = this.#native;
+    const { ranks, share } = this.#seat;
+    const tried = triedInOrder(this.#gpus, this.#seat);
+    // Too few for the ranks: who asked refuses it, and the GPU stays free.
+    if (!share && ranks > this.#gpus.length) return tried[0];
+    const free = tried.find(({ id }) => claim(id));
+    // One that is shared is claimed against runs that share none, by the first to use it.
+    return share ? tried[0] : free;
+  }
+}
+
+async function bind(koffi: typeof Koffi): Promise<Native> {
+  const libc = koffi.load(null);
+  const vulkan = koffi.load(LOADER);
+  const bases = new WeakMap<ArrayBufferLike, number>();
+  const addressOf = (buffer: Buffer): number => {
+    const base = bases.get(buffer.buffer) ?? Number(koffi.address(buffer.buffer));
+    bases.set(buffer.buffer, base);
+    return base + buffer.byteOffset;
+  };
+  const dlsym = libc.func(
+    'uintptr_t dlsym(uintptr_t, const char *)',
+  ) as Native['dlsym'];
+  const getProc = vulkan.func(`uintptr_t ${HOOKED}(uintptr_t, const char *)`) as (
+    instance: number,
+    name: string,
+  ) => number;
+  const lookup = koffi.pointer(koffi.proto('uintptr_t', ['uintptr_t', 'const char *']));
+  const enumeration = koffi.pointer(
+    koffi.proto('int', ['uintptr_t', 'uintptr_t', 'uintptr_t']),
+  );
+  // Registered for good: Dawn keeps what it has got.
+  const enumerate = Number(
+    koffi.register(
+      (...[instance, count, devices]: Parameters<Enumerate>) =>
+        current!.enumerate(Number(instance), Number(count), Number(devices)),
+      enumeration,
+    ),
+  );
+  const ourGetProc = Number(
+    koffi.register((instance: number, name: string): number => {
+      if (name === ENUMERATE) return enumerate;
+      return name === HOOKED ? ourGetProc : getProc(instance, name);
+    }, lookup),
+  );
+  const ours = Number(
+    koffi.register(
+      (library: number, name: string): number =>
+        name === HOOKED ? ourGetProc : dlsym(library, name),
+      lookup,
+    ),
+  );
+  return {
+    ...{ addressOf, dlsym, ours },
+    devices: vulkanDevices(vulkan, addressOf),
+    claim: gpuClaims(koffi, addressOf),
+    copy: libc.func('memcpy', 'void', [
+      ...['uintptr_t', 'uintptr_t', 'size_t'],
+    ]) as Native['copy'],
+  };
+}
+
+/** Has Dawn ask us; returns what undoes that, or in words why it cannot be done. */
+function intercept({ dlsym, ours }: Native): (() => void) | string {
+  const library = mappedLibrary(LIBRARY);
+  if (library === undefined) return `${LIBRARY} is not loaded`;
+  const offset = importSlot(library.file, 'dlsym');
+  const slot = library.from + (offset ?? 0);
+  if (offset === undefined || !library.isWritable(slot))
+    return `this build of ${LIBRARY} binds its functions in another way`;
+  const before = readWord(slot);
+  // The linker's function, or code of the library's own that would ask for it.
+  const isExpected =
+    before === dlsym(0, 'dlsym') || (before >= library.from && before < library.to);
+  if (!isExpected) return `another library has already changed ${LIBRARY}`;
+  writeWord(slot, ours);
+  return () => {
+    writeWord(slot, before);
+  };
+}
