@@ -4,6 +4,9 @@ import globals from 'globals';
 import tseslint from 'typescript-eslint';
 import { roomRule } from './eslint-rooms.js';
 
+/** Functions of Math whose results the standard leaves to the engine. */
+const ownBits = 'a?(cos|sin|tan)h?|atan2|cbrt|exp|expm1|hypot|log|log10|log1p|log2|pow';
+
 export default tseslint.config(
   {
     ignores: [
@@ -32,6 +35,27 @@ export default tseslint.config(
     files: ['src/**'],
     plugins: { gradwire: { rules: { rooms: roomRule } } },
     rules: { 'gradwire/rooms': 'error' },
+  },
+  {
+    // What ranks compute has to have the same bits on every machine.
+    files: ['src/agent/**', 'src/shared/cost-model/**'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: `MemberExpression[object.name='Math'][property.name=/^(${ownBits})$/]`,
+          message: 'Its last bits differ between machines: shared/portable-math.ts.',
+        },
+        {
+          selector: "BinaryExpression[operator='**']:not([left.value=2])",
+          message: 'Its last bits differ between machines: shared/portable-math.ts.',
+        },
+        {
+          selector: "AssignmentExpression[operator='**=']",
+          message: 'Its last bits differ between machines: shared/portable-math.ts.',
+        },
+      ],
+    },
   },
   {
     files: ['**/*.ts'],

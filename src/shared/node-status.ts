@@ -3,11 +3,19 @@ import type { ErrorData } from './errors.ts';
 import type { NodeEntry } from './node-entry.ts';
 import type { Preflight } from './preflight.ts';
 
-export const DEPLOY_STEPS = ['check', 'pack', 'upload', 'verify', 'unpack'] as const;
+export const DEPLOY_STEPS = [
+  'check',
+  'fetch',
+  'pack',
+  'upload',
+  'verify',
+  'unpack',
+] as const;
 export type DeployStep = (typeof DEPLOY_STEPS)[number];
 
 export const DEPLOY_STEP_NAMES: Readonly<Record<DeployStep, string>> = {
   check: 'checking the machine',
+  fetch: 'fetching packages for its processor from npm',
   pack: 'packing',
   upload: 'uploading',
   verify: 'verifying',

@@ -34,6 +34,7 @@ import {
 import { ExchangeReview, type ReviewState } from './exchange-review.ts';
 import type { NetworkKnowledge, SavedKnowledge } from './network-knowledge.ts';
 import { shapeOf } from './reduction-shapes.ts';
+import { octave } from '../../shared/portable-math.ts';
 
 export interface WatchOptions {
   readonly plan: ExchangePlan;
@@ -71,7 +72,7 @@ interface Foreseen {
 const UNION_BITS = 7;
 
 function rounded(union: number): number {
-  const unit = 2 ** Math.max(0, Math.floor(Math.log2(union + 1)) + 1 - UNION_BITS);
+  const unit = 2 ** Math.max(0, octave(union + 1) + 1 - UNION_BITS);
   return unit * Math.floor(union / unit);
 }
 

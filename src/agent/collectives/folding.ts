@@ -6,5 +6,8 @@
 /** ⌊log₂P⌋. */
 export const rounds = (ranks: number): number => 31 - Math.clz32(ranks);
 
+/** ⌈log₂P⌉, the depth of a binomial tree. */
+export const treeDepth = (ranks: number): number => 32 - Math.clz32(ranks - 1);
+
 /** r, the number of pairs that fold. */
 export const foldedRanks = (ranks: number): number => ranks - 2 ** rounds(ranks);

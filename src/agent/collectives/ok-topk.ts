@@ -44,6 +44,7 @@ import {
   type Stream,
 } from './sparse-stream.ts';
 import { exchangeParts } from './split-exchange.ts';
+import { treeDepth } from './folding.ts';
 
 /** Exchanges between two agreements on ranges, τ, and on a threshold, τ′. */
 const RANGES_LIVE = 64;
@@ -62,7 +63,7 @@ export const okTopk: CollectiveDefinition = {
   cost: (shape, network) => {
     const { ranks } = shape;
     if (ranks === 1) return 0;
-    const depth = Math.ceil(Math.log2(ranks));
+    const depth = treeDepth(ranks);
     const agreements = THRESHOLD_ROUNDS / THRESHOLD_LIVES + 1 / RANGES_LIVE;
     const k = entriesPerRank(shape);
     const part = streamBytes(k / ranks, shape.length / ranks);

@@ -20,6 +20,7 @@ import type { CollectiveDefinition, ExchangeShape } from './collective.ts';
 import { placedSeconds } from './node-links.ts';
 import { candidatesFor } from './registry.ts';
 import { timedFactor } from './timed-factor.ts';
+import { treeDepth } from './folding.ts';
 
 export interface Prediction extends CostTerms {
   /** A collective's id, or `allgather` or `broadcast` of whole payloads. */
@@ -85,7 +86,7 @@ const GATHER: Costs = {
 export const predictBroadcast = (shape: Whole, network: NetworkCost): Prediction =>
   predictWhole('broadcast', BROADCAST, shape, network);
 
-const depthOf = ({ ranks }: ExchangeShape): number => Math.ceil(Math.log2(ranks));
+const depthOf = ({ ranks }: ExchangeShape): number => treeDepth(ranks);
 
 const BROADCAST: Costs = {
   cost: (shape, network) =>

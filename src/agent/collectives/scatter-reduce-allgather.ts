@@ -34,6 +34,7 @@ import {
   quantizedBytes,
 } from './quantized-parts.ts';
 import { reduceScatter } from './reduce-scatter.ts';
+import { treeDepth } from './folding.ts';
 
 export const scatterReduceAllgather: CollectiveDefinition = {
   id: 'scatter-reduce-allgather',
@@ -64,7 +65,7 @@ export const scatterReduceAllgather: CollectiveDefinition = {
     const short = partBytes(partRange(length, ranks, 0).length, shape);
     const last = partBytes(partRange(length, ranks, ranks - 1).length, shape);
     // The last rank's own part, the longest, is the one that it sends in every round.
-    return 2 * (ranks - 1) * short + Math.ceil(Math.log2(ranks)) * (last - short);
+    return 2 * (ranks - 1) * short + treeDepth(ranks) * (last - short);
   },
   run: async (communicator: Communicator, payload: Payload): Promise<Combined> => {
     const { quantization, size, valueBytes } = communicator;

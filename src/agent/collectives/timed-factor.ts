@@ -15,6 +15,7 @@ import { sparseBytes } from '../memory/entries.ts';
 import type { CollectiveDefinition, ExchangeShape } from './collective.ts';
 import { placedSeconds } from './node-links.ts';
 import { DEFAULT_SERVERS } from './server-ranks.ts';
+import { exp, log } from '../../shared/portable-math.ts';
 
 /** Standard deviation of the Gaussian, in powers of two. */
 const WIDTH = 1.5;
@@ -82,28 +83,28 @@ function planeAt(
   timed: readonly TimedCollective[],
 ): number {
   const points = timed.map((one) => {
-    const n = Math.log2(one.length / length);
-    const k = Math.log2((one.nnz ?? 1) / nnz);
-    return { n, k, log: Math.log(one.seconds), distance: n ** 2 + k ** 2 };
+    const n = log(one.length / length) / Math.LN2;
+    const k = log((one.nnz ?? 1) / nnz) / Math.LN2;
+    return { n, k, time: log(one.seconds), distance: n * n + k * k };
   });
   // From the nearest on: far from all of them no weight would be left.
   const nearest = Math.min(...points.map(({ distance }) => distance));
   const weights = points.map(({ distance }) =>
-    Math.exp((nearest - distance) / (2 * WIDTH ** 2)),
+    exp((nearest - distance) / (2 * WIDTH * WIDTH)),
   );
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const mean = (of: (point: (typeof points)[number]) => number): number =>
     points.reduce((sum, point, index) => sum + weights[index]! * of(point), 0) / total;
   const n = mean((point) => point.n);
   const k = mean((point) => point.k);
-  const log = mean((point) => point.log);
-  const nn = RIDGE + mean((point) => (point.n - n) ** 2);
-  const kk = RIDGE + mean((point) => (point.k - k) ** 2);
+  const time = mean((point) => point.time);
+  const nn = RIDGE + mean((point) => (point.n - n) * (point.n - n));
+  const kk = RIDGE + mean((point) => (point.k - k) * (point.k - k));
   const nk = mean((point) => (point.n - n) * (point.k - k));
-  const nLog = mean((point) => (point.n - n) * (point.log - log));
-  const kLog = mean((point) => (point.k - k) * (point.log - log));
-  const determinant = nn * kk - nk ** 2;
-  const slopeN = (kk * nLog - nk * kLog) / determinant;
-  const slopeK = (nn * kLog - nk * nLog) / determinant;
-  return Math.exp(log - slopeN * n - slopeK * k);
+  const nTime = mean((point) => (point.n - n) * (point.time - time));
+  const kTime = mean((point) => (point.k - k) * (point.time - time));
+  const determinant = nn * kk - nk * nk;
+  const slopeN = (kk * nTime - nk * kTime) / determinant;
+  const slopeK = (nn * kTime - nk * nTime) / determinant;
+  return exp(time - slopeN * n - slopeK * k);
 }

@@ -13,11 +13,12 @@ import {
   type ScaleKind,
 } from '../kernels/quantization.ts';
 import { normalQuantile } from './normal-quantile.ts';
+import { exp, power } from '../../shared/portable-math.ts';
 
 /** Magnitudes that stand for all, equally likely. */
 const SAMPLES = 200;
 /** The largest of d magnitudes is on average where a tail of this share of 1/d begins. */
-const MEAN_OF_LARGEST = Math.exp(-0.5772);
+const MEAN_OF_LARGEST = exp(-0.5772);
 
 export interface EliasStream extends Quantizer {
   readonly scale: ScaleKind;
@@ -75,7 +76,7 @@ function gapBits(share: number, n: number): number {
   let bits = 0;
   let beyond = 1;
   for (let gap = 1; beyond > 0; gap *= 2) {
-    const next = 2 * gap > n ? 0 : (1 - share) ** (2 * gap - 1);
+    const next = 2 * gap > n ? 0 : power(1 - share, 2 * gap - 1);
     bits += (beyond - next) * omegaLength(gap);
     beyond = next;
   }

@@ -32,6 +32,7 @@ import {
 } from './sectioned-compressor.ts';
 import { warmUpParameters, withWarmUp } from './warm-up.ts';
 import { WARM_UP } from './policy/schedule.ts';
+import { log } from '../../shared/portable-math.ts';
 
 const parameters = z.strictObject({ minElements, ...warmUpParameters });
 type Parameters = z.infer<typeof parameters>;
@@ -72,7 +73,7 @@ const mostEntries = (n: number): number => Math.min(n, Math.ceil(Math.sqrt(n)));
  */
 function expectedEntries(n: number): number {
   const most = mostEntries(n);
-  const squared = -2 * Math.log(Math.sqrt(2 * Math.PI) / (2 * Math.sqrt(n)));
+  const squared = -2 * log(Math.sqrt(2 * Math.PI) / (2 * Math.sqrt(n)));
   if (!(squared > 0)) return most;
   const z = Math.sqrt(squared);
   // Mills's ratio by a continued fraction's first terms (Abramowitz and Stegun, 26.2.14).

@@ -106,7 +106,7 @@ export class SimilarityProbe<V> {
     const values = arena.f32(y);
     const chosen = arena.u32(offset, count);
     let sent = 0;
-    for (const index of chosen) sent += values[index]! ** 2;
+    for (const index of chosen) sent += values[index]! * values[index]!;
     const largest = kernels.selectTopK(y, count, this.#largest);
     const common = overlapOf(chosen, arena.u32(largest.offset, largest.count));
     const correlation = rankCorrelation(sample(arena.f32(p)), sample(values));

@@ -14,6 +14,7 @@
  */
 import { momentsOf, type FixedSums } from '../kernels/fixed-point.ts';
 import { normalQuantile } from './normal-quantile.ts';
+import { octave } from '../../shared/portable-math.ts';
 
 /** How many entries have a magnitude of at least `threshold`, as f32? */
 export interface CountQuestion {
@@ -63,7 +64,7 @@ export function estimateThreshold(sums: FixedSums, ratio: number): number {
   const { mean, deviation } = momentsOf(sums);
   const τ = Math.abs(mean) + normalQuantile(ratio / 2) * deviation;
   if (τ === 0 || !Number.isFinite(τ)) return 0;
-  const unit = 2 ** (Math.floor(Math.log2(τ)) - 11);
+  const unit = 2 ** (octave(τ) - 11);
   return Math.round(τ / unit) * unit;
 }
 

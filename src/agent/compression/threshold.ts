@@ -77,5 +77,5 @@ class FixedThreshold<V> implements Selection<V> {
  * Source: Siegmund, "Sequential Analysis", 1985, chapter 10, for ρ.
  */
 function shareReaching(deviations: number): number {
-  return 1 / (1 + 1.166 * deviations + deviations ** 2);
+  return 1 / (1 + 1.166 * deviations + deviations * deviations);
 }

@@ -20,6 +20,7 @@ import { Arena, type Vector } from '../memory/arena.ts';
 import { CounterRandom } from '../kernels/random.ts';
 import { loadWasmKernels } from '../kernels/wasm/load.ts';
 import { PhaseClock } from '../profile/phase-clock.ts';
+import { cos, log, sin } from '../../shared/portable-math.ts';
 
 /** Seconds of one exchange, all buckets. */
 export interface Rehearsal {
@@ -119,10 +120,10 @@ function noiseOf(length: number): Float32Array {
     const random = new CounterRandom({ seed: 1 });
     drawn = new Float32Array(length);
     for (let i = 0; i < length; i += 2) {
-      const radius = Math.sqrt(-2 * Math.log(1 - random.uniform(i)));
+      const radius = Math.sqrt(-2 * log(1 - random.uniform(i)));
       const angle = 2 * Math.PI * random.uniform(i + 1);
-      drawn[i] = ASSUMED_DEVIATION * radius * Math.cos(angle);
-      if (i + 1 < length) drawn[i + 1] = ASSUMED_DEVIATION * radius * Math.sin(angle);
+      drawn[i] = ASSUMED_DEVIATION * radius * cos(angle);
+      if (i + 1 < length) drawn[i + 1] = ASSUMED_DEVIATION * radius * sin(angle);
     }
   }
   return drawn.subarray(0, length);

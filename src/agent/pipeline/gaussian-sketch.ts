@@ -15,6 +15,7 @@ import {
   type ActivationCodec,
   type CodecOptions,
 } from './activation-codec.ts';
+import { cos, log } from '../../shared/portable-math.ts';
 
 /** Keeps these random numbers apart from those of compression methods. */
 const PURPOSE = 1 << 20;
@@ -32,9 +33,8 @@ export function gaussianSketch(options: CodecOptions): ActivationCodec {
     const deviation = Math.sqrt(1 / k);
     for (let i = 0; i < sketch.length; i++) {
       // Box and Muller. 1 − u is not 0.
-      const radius = Math.sqrt(-2 * Math.log(1 - random.uniform(2 * i)));
-      sketch[i] =
-        deviation * radius * Math.cos(2 * Math.PI * random.uniform(2 * i + 1));
+      const radius = Math.sqrt(-2 * log(1 - random.uniform(2 * i)));
+      sketch[i] = deviation * radius * cos(2 * Math.PI * random.uniform(2 * i + 1));
     }
   };
   return {

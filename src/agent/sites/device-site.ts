@@ -143,7 +143,7 @@ function memoryBeside(options: DeviceSiteOptions): VectorMemory<GpuVector> {
       let sum = 0;
       for (const { start, length } of ranges) {
         const { mean, variance } = await sums.moments(sliceOf(x, start, length));
-        sum += length * (variance + mean ** 2);
+        sum += length * (variance + mean * mean);
       }
       return sum;
     },

@@ -14,6 +14,7 @@
  */
 import type { JournalThinning } from '../../shared/records.ts';
 import type { SeenEntry } from './journal-frame.ts';
+import { octave } from '../../shared/portable-math.ts';
 
 type SeenRecord = SeenEntry['record'];
 
@@ -42,9 +43,7 @@ class StrideBytes {
 
   /** Of the multiples of a power of two. */
   of(stride: number): number {
-    return this.#bytes
-      .subarray(Math.log2(stride))
-      .reduce((sum, bytes) => sum + bytes, 0);
+    return this.#bytes.subarray(octave(stride)).reduce((sum, bytes) => sum + bytes, 0);
   }
 }
 

@@ -18,6 +18,7 @@ import { failure, GradwireError } from '../../shared/errors.ts';
 import type { DeployProgress } from '../../shared/node-status.ts';
 import type { Finding, Preflight } from '../../shared/preflight.ts';
 import type { Home } from '../home/home.ts';
+import { installationRoot } from '../home/installation.ts';
 import type { RemoteConnection } from '../ssh/remote-connection.ts';
 import { runScript } from '../ssh/remote-script.ts';
 import { placeOf } from '../ssh/target.ts';
@@ -30,7 +31,15 @@ import {
   type Agent,
 } from './installed.ts';
 import type { PackageArchive } from './package-archive.ts';
-import { agentFiles, runtimeFiles, type PackageFile } from './package-files.ts';
+import { fetchPackages, type FetchOptions } from './npm-packages.ts';
+import {
+  agentFiles,
+  nativePackages,
+  notInstalled,
+  runtimeFiles,
+  type PackageFile,
+  type Platform,
+} from './package-files.ts';
 import { platformOf, platformUnsupported, preflight } from './preflight.ts';
 
 export interface DeployOptions {
@@ -53,7 +62,8 @@ const UPLOAD_MS = 3_600_000;
  * Sees to it that the agent of this installation is on the node. Where it is, that takes
  * one look; the whole preflight comes before something is written there.
  * @throws GradwireError of the preflight's first finding that is an error,
- * `UPLOAD_DAMAGED`, `DEPLOY_FAILED`, `NODE_MISSING` and those of the connection
+ * `UPLOAD_DAMAGED`, `DEPLOY_FAILED`, `NODE_MISSING`, `PACKAGES_NOT_FETCHED` and those of
+ * the connection
  */
 export async function deploy(
   connection: RemoteConnection,
@@ -73,10 +83,17 @@ export async function deploy(
     progress({ step: 'pack', package: kind });
     return packArchive(kind, files, archives);
   };
-  const agent = await pack('agent', agentFiles(platform));
-  const runtime = isNodeFit(installed.node)
-    ? undefined
-    : await pack('runtime', runtimeFiles(platform));
+  const bringsNode = !isNodeFit(installed.node);
+  const fetched = await fetchMissing(platform, bringsNode, {
+    ...{ root: installationRoot(), directory: archives, signal },
+    fetching: () => {
+      progress({ step: 'fetch' });
+    },
+  });
+  const agent = await pack('agent', agentFiles(platform, fetched));
+  const runtime = bringsNode
+    ? await pack('runtime', runtimeFiles(platform, fetched))
+    : undefined;
   const wanted = runtime === undefined ? [agent] : [agent, runtime];
   const node = runtime === undefined ? 'node' : nodeOf(runtime.hash);
   const named = [...installed.agents, ...installed.runtimes];
@@ -97,6 +114,26 @@ export async function deploy(
     connection: installed.connection,
     uploaded: missing.reduce((sum, { bytes }) => sum + bytes, 0),
   };
+}
+
+/**
+ * The folder with what a machine unlike this computer needs beside this installation;
+ * undefined where that is nothing. Without koffi alone its ranks use the tcp transport and
+ * say so; without Node nothing runs.
+ */
+async function fetchMissing(
+  platform: Platform,
+  bringsNode: boolean,
+  options: FetchOptions,
+): Promise<string | undefined> {
+  const missing = notInstalled(nativePackages(platform, { runtime: bringsNode }));
+  if (missing.length === 0) return undefined;
+  try {
+    return await fetchPackages(missing, platform, options);
+  } catch (error) {
+    if (bringsNode || !(error instanceof GradwireError)) throw error;
+    return undefined;
+  }
 }
 
 /** @throws GradwireError the first thing that keeps a node from being used */

@@ -23,32 +23,59 @@ export interface Platform {
   readonly architecture: string;
 }
 
+/** npm's packages with native files that the agent, or with `runtime` a Node for it, takes. */
+export function nativePackages(
+  { os, architecture }: Platform,
+  { runtime }: { readonly runtime: boolean },
+): readonly string[] {
+  return [
+    ...(packageFolder('koffi') === undefined
+      ? []
+      : [`@koromix/koffi-${os}-${architecture}`]),
+    ...(runtime ? [`node-${os}-${architecture}`] : []),
+  ];
+}
+
+/** Those that this installation lacks: npm installs what runs on this computer. */
+export const notInstalled = (packages: readonly string[]): readonly string[] =>
+  packages.filter((name) => packageFolder(name) === undefined);
+
 /**
  * Everything the agent runs: its bundles, kernels and, for the node's platform, koffi, Dawn
- * and a Vulkan loader where this installation has them. Without koffi it falls back to the tcp transport,
+ * and a Vulkan loader where there are some. Without koffi it falls back to the tcp transport,
  * without Dawn there is no WebGPU.
+ * @param fetched a `node_modules` with packages that this installation lacks
  */
-export function agentFiles(platform: Platform): readonly PackageFile[] {
+export function agentFiles(
+  platform: Platform,
+  fetched?: string,
+): readonly PackageFile[] {
   const folder = path.dirname(agentBundle('supervisor.js'));
   const { os, architecture } = platform;
   return [
     ...filesUnder(folder, '').filter(({ name }) => !name.endsWith('.map')),
-    ...koffiFiles(`${os}-${architecture}`, `${os}_${architecture}`),
+    ...koffiFiles(`${os}-${architecture}`, `${os}_${architecture}`, fetched),
     ...dawnFiles(`${os}-${architecture}`),
     ...vulkanLoader(platform),
   ].toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** @throws GradwireError `NODE_MISSING`: this installation has no Node for the platform */
-export function runtimeFiles({ os, architecture }: Platform): readonly PackageFile[] {
-  const folder = packageFolder(`node-${os}-${architecture}`);
+/**
+ * @param fetched as for `agentFiles`
+ * @throws GradwireError `NODE_MISSING`: there is no Node for the platform
+ */
+export function runtimeFiles(
+  { os, architecture }: Platform,
+  fetched?: string,
+): readonly PackageFile[] {
+  const folder = packageOr(`node-${os}-${architecture}`, fetched);
   const source = folder && path.join(folder, 'bin', 'node');
   if (source === undefined || !existsSync(source)) {
     throw failure(
       'NODE_MISSING',
       `this installation has no Node for ${os}-${architecture} to deploy`,
       {
-        next: `Install Node 24 there and put it on the PATH, or: npm install --no-save node-${os}-${architecture}`,
+        next: 'Install Node 24 there and put it on the PATH.',
       },
     );
   }
@@ -76,9 +103,13 @@ export function hashOf(
   return all.digest('hex').slice(0, 32);
 }
 
-function koffiFiles(platform: string, build: string): readonly PackageFile[] {
+function koffiFiles(
+  platform: string,
+  build: string,
+  fetched: string | undefined,
+): readonly PackageFile[] {
   const folder = packageFolder('koffi');
-  const native = folder && packageFolder(`@koromix/koffi-${platform}`, folder);
+  const native = packageOr(`@koromix/koffi-${platform}`, fetched);
   if (folder === undefined || native === undefined) return [];
   const needed = /^(package\.json|LICENSE\.txt|.*\.c?js)$/;
   return [
@@ -124,11 +155,15 @@ export function vulkanLoader({ os, architecture }: Platform): readonly PackageFi
   return [{ name: 'lib/libvulkan.so.1', source, executable: false }];
 }
 
-/** The folder of an installed package, looked for from another one's where given. */
-function packageFolder(name: string, from?: string): string | undefined {
-  const require = createRequire(
-    from === undefined ? import.meta.url : path.join(from, 'package.json'),
-  );
+/** The folder of a package of this installation, else of the fetched ones. */
+function packageOr(name: string, fetched: string | undefined): string | undefined {
+  const other = fetched && path.join(fetched, name);
+  return packageFolder(name) ?? (other && existsSync(other) ? other : undefined);
+}
+
+/** The folder of a package of this installation. */
+function packageFolder(name: string): string | undefined {
+  const require = createRequire(import.meta.url);
   for (const base of require.resolve.paths(name) ?? []) {
     const folder = path.join(base, name);
     if (existsSync(path.join(folder, 'package.json'))) {

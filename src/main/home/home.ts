@@ -7,6 +7,7 @@
  *   supervisor.sock  where the supervisor listens; elsewhere when the path is too long
  *   supervisor.log   the supervisor's stderr
  *   data/            public data sets (`gradwire data fetch`)
+ *   packages/        what is deployed to machines, and npm packages for other processors
  *   network.json     what was measured of the network (`gradwire bench network`)
  *   known_hosts      SSH host keys that were accepted here (the user's own are not touched)
  *   app.lock         held by the one window or server that uses this home

@@ -4,6 +4,7 @@
  * Source: SparCML (Renggli et al., SC 2019), section 5.2: for k uniform indices of N per
  * rank, E[K] = N·(1 − (1 − k/N)^P).
  */
+import { expm1, log1p } from '../portable-math.ts';
 
 /**
  * @param length N
@@ -13,5 +14,5 @@
 export function expectedUnion(length: number, nnz: number, ranks: number): number {
   if (length === 0) return 0;
   // By logarithms: 1 − (1 − d)^P loses every digit where d·P is small.
-  return -length * Math.expm1(ranks * Math.log1p(-Math.min(1, nnz / length)));
+  return -length * expm1(ranks * log1p(-Math.min(1, nnz / length)));
 }

@@ -14,6 +14,7 @@
  * on every machine.
  */
 import type { TimedCollective } from './timed-collective.ts';
+import { log } from '../portable-math.ts';
 
 /** α: s per message, β: s per byte, γ: s per element added. */
 export interface NetworkCost {
@@ -63,7 +64,7 @@ export function byteSeconds({ beta, rates = [] }: NetworkCost, bytes: number): n
   // Outside the known sizes: below the first, or above the last.
   const lower = above > 0 ? rates[above - 1]! : upper;
   if (lower === upper) return upper.beta;
-  const share = Math.log(bytes / lower.bytes) / Math.log(upper.bytes / lower.bytes);
+  const share = log(bytes / lower.bytes) / log(upper.bytes / lower.bytes);
   return lower.beta + share * (upper.beta - lower.beta);
 }
 

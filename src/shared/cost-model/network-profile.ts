@@ -10,6 +10,7 @@ import { quantile } from '../statistics/quantile.ts';
 import type { LinkCost } from './link-fit.ts';
 import type { NetworkCost } from './network-cost.ts';
 import { timedCollective } from './timed-collective.ts';
+import { log } from '../portable-math.ts';
 
 type Load = NetworkProfile['loaded'][number];
 
@@ -169,7 +170,7 @@ const slowness = ({ alpha, beta }: LinkCost): number => alpha + 65_536 * beta;
 /** Nearest by ratio; in a tie, such as 4 between 2 and 8, the larger is safer. */
 function loadNearest({ loaded }: NetworkProfile, ranks: number): Load | undefined {
   const distance = (load: { readonly ranks: number }): number =>
-    Math.abs(Math.log(load.ranks / Math.max(2, ranks)));
+    Math.abs(log(load.ranks / Math.max(2, ranks)));
   return loaded
     .toSorted((a, b) => distance(a) - distance(b) || b.ranks - a.ranks)
     .at(0);

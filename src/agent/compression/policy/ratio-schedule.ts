@@ -8,6 +8,7 @@
 import { z } from 'zod';
 import { epochsParameter } from './epochs.ts';
 import { startParameter } from './starts.ts';
+import { power } from '../../../shared/portable-math.ts';
 
 export const ratioParameters = {
   ratio: z
@@ -63,7 +64,7 @@ export function ratioAt(schedule: RatioSchedule, iteration: number): number {
   const step = iteration - rampBegin(schedule);
   if (rampIterations === 0 || step >= rampIterations) return ratio;
   const start = rampTop(schedule);
-  return start * (ratio / start) ** (Math.max(0, step) / rampIterations);
+  return start * power(ratio / start, Math.max(0, step) / rampIterations);
 }
 
 function rampBegin(schedule: RatioSchedule): number {

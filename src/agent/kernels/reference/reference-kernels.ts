@@ -86,7 +86,10 @@ class ReferenceKernels implements Kernels {
     const n = values.length;
     if (n === 0) return { mean: 0, variance: 0 };
     const mean = values.reduce((sum, value) => sum + value, 0) / n;
-    const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+    const squares = values.reduce(
+      (sum, value) => sum + (value - mean) * (value - mean),
+      0,
+    );
     return { mean, variance: squares / n };
   }
 
@@ -97,9 +100,10 @@ class ReferenceKernels implements Kernels {
   squaredDistance(x: Vector, y: Vector): number {
     requireSameLength(x, y);
     const other = this.#arena.f32(y);
-    return this.#arena
-      .f32(x)
-      .reduce((sum, value, index) => sum + (value - other[index]!) ** 2, 0);
+    return this.#arena.f32(x).reduce((sum, value, index) => {
+      const apart = value - other[index]!;
+      return sum + apart * apart;
+    }, 0);
   }
 
   firstNonFinite(x: Vector): number {

@@ -73,7 +73,8 @@ export class DeviceSums implements Disposable {
       );
     });
     const squares = await this.#read(runs);
-    const spread = squares[0]!.plus.sum / n - (mean * 2 ** lift * factor - center) ** 2;
+    const apart = mean * 2 ** lift * factor - center;
+    const spread = squares[0]!.plus.sum / n - apart * apart;
     return { mean, variance: Math.max(0, spread) * 2 ** exponent * 2 ** exponent };
   }
 

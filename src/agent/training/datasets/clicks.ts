@@ -16,6 +16,7 @@ import {
 } from './click-samples.ts';
 import type { Dataset } from './dataset.ts';
 import { splitSizes } from './sample-split.ts';
+import { exp, power } from '../../../shared/portable-math.ts';
 
 const SAMPLES = 20_000;
 const FEATURES = 2 ** 14;
@@ -63,14 +64,14 @@ export const clicks: Dataset = {
       let shown = 0;
       for (let column = 0; column < CATEGORY_COLUMNS; column++) {
         // Category c with a chance that falls with c.
-        const which = Math.floor(CATEGORIES * random.uniform() ** 2);
+        const which = Math.floor(CATEGORIES * power(random.uniform(), 2));
         categories[column] = rows[column]![which]!;
         const taste = tastes[column]![which]!;
         if (column < VIEWERS) viewer += taste;
         else shown += taste;
       }
       score += (AGREEMENT * viewer * shown) / VIEWERS;
-      const label = random.uniform() < 1 / (1 + Math.exp(-score)) ? 1 : 0;
+      const label = random.uniform() < 1 / (1 + exp(-score)) ? 1 : 0;
       samples.add({ label, dense, categories });
     }
     return Promise.resolve(collector.shard());

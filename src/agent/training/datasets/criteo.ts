@@ -30,6 +30,7 @@ import {
   type FilesOfParts,
 } from './sample-file.ts';
 import { splitSizes } from './sample-split.ts';
+import { log1p } from '../../../shared/portable-math.ts';
 
 /** A category has about a hundred to ten million values in a column. */
 const FEATURES = 2 ** 18;
@@ -159,7 +160,7 @@ function readerOf(rows: number): Read {
         );
       }
       if (isNumber) {
-        dense[column - 1] = Math.log1p(Math.max(0, Number(value.toString('latin1'))));
+        dense[column - 1] = log1p(Math.max(0, Number(value.toString('latin1'))));
       } else {
         const which = column - 1 - DENSE_COLUMNS;
         categories[which] = categoryRow(value, which, rows);

@@ -31,6 +31,7 @@ import {
   type FilesOfParts,
 } from './sample-file.ts';
 import { splitSizes } from './sample-split.ts';
+import { log1p } from '../../../shared/portable-math.ts';
 
 const FEATURES = 2 ** 16;
 const LABEL = 'label';
@@ -303,7 +304,7 @@ function readerOf(
         throw malformed(file, line, what);
       }
       const number = Number(value);
-      dense[i] = Math.sign(number) * Math.log1p(Math.abs(number));
+      dense[i] = Math.sign(number) * log1p(Math.abs(number));
     }
     for (const [i, place] of places.categorical.entries()) {
       categories[i] = categoryRow(Buffer.from(values[place]!), i, rows);

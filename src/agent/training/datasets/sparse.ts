@@ -8,6 +8,7 @@ import { purposes, RandomStream } from '../runtime/random-stream.ts';
 import type { Dataset } from './dataset.ts';
 import { splitSizes } from './sample-split.ts';
 import { ShardCollector, sparseFields } from './sparse-samples.ts';
+import { power } from '../../../shared/portable-math.ts';
 
 const SAMPLES = 10_000;
 const PER_SAMPLE = 40;
@@ -33,13 +34,13 @@ export const sparse: Dataset = {
       const of = new Set<number>();
       // Feature f with a probability of about 1/f: log-uniform.
       while (of.size < Math.min(PER_SAMPLE, features)) {
-        of.add(Math.floor((features + 1) ** random.uniform()) - 1);
+        of.add(Math.floor(power(features + 1, random.uniform())) - 1);
       }
       let score = 0;
       for (const feature of of) {
         hidden.rename({ seed: 1, iteration: feature, purpose: purposes.sparseWeight });
         // What is rare says less, or nothing could be learnt from so few samples.
-        score += hidden.bell() / (feature + 1) ** 0.3;
+        score += hidden.bell() / power(feature + 1, 0.3);
       }
       const isWrong = random.uniform() < WRONG_LABELS;
       const label = score > 0 === isWrong ? 0 : 1;

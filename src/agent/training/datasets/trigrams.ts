@@ -110,7 +110,7 @@ export function trigramsOf(
     counts.set(feature, (counts.get(feature) ?? 0) + 1);
   }
   const sorted = [...counts].sort(([a], [b]) => a - b);
-  const norm = Math.sqrt(sorted.reduce((sum, [, count]) => sum + count ** 2, 0));
+  const norm = Math.sqrt(sorted.reduce((sum, [, count]) => sum + count * count, 0));
   return {
     features: sorted.map(([feature]) => feature),
     values: sorted.map(([, count]) => count / norm),

@@ -3,6 +3,7 @@
  * language model is as unsure.
  */
 import type { Metric } from './metric.ts';
+import { exp } from '../../../shared/portable-math.ts';
 
 export const perplexity: Metric = {
   id: 'perplexity',
@@ -10,5 +11,5 @@ export const perplexity: Metric = {
   format: 'number',
   better: 'lower',
   sums: 0,
-  value: ({ loss }) => Math.exp(loss),
+  value: ({ loss }) => exp(loss),
 };

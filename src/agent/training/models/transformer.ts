@@ -11,6 +11,7 @@
 import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
 import { oneHot } from './cross-entropy.ts';
 import type { Initializer, ModelTensor } from './model.ts';
+import { cos, power, sin } from '../../../shared/portable-math.ts';
 
 export interface TransformerShape {
   /** Length of a token's vector. */
@@ -215,7 +216,7 @@ function placeVectors(length: number, width: number): Float32Array<ArrayBuffer> 
   return Float32Array.from({ length: length * width }, (_, i) => {
     const place = Math.floor(i / width);
     const wave = Math.floor((i % width) / 2);
-    const angle = place / 10_000 ** ((2 * wave) / width);
-    return i % 2 === 0 ? Math.sin(angle) : Math.cos(angle);
+    const angle = place / power(10_000, (2 * wave) / width);
+    return i % 2 === 0 ? sin(angle) : cos(angle);
   });
 }

@@ -5,6 +5,7 @@
  * weights instead, w ← w − η·λ·w.
  */
 import type { Optimizer } from './optimizer.ts';
+import { power } from '../../../shared/portable-math.ts';
 
 /** Those of the paper, and of PyTorch. */
 const BETA1 = 0.9;
@@ -22,8 +23,8 @@ function adamWith(id: string, decoupled: boolean): Optimizer {
     defaultWeightDecay,
     stateVectors: () => 2,
     factors: ({ beta1 = BETA1, beta2 = BETA2 }, step) => [
-      1 / (1 - beta1 ** step),
-      1 / Math.sqrt(1 - beta2 ** step),
+      1 / (1 - power(beta1, step)),
+      1 / Math.sqrt(1 - power(beta2, step)),
     ],
     update({ numpy }, settings, step) {
       const { beta1 = BETA1, beta2 = BETA2, epsilon = EPSILON } = settings;

@@ -5,6 +5,7 @@
  * at t = T, which is one past the last iteration, so that no step is lost.
  */
 import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
+import { cos, power as raised } from '../../../shared/portable-math.ts';
 
 export type ScheduleSettings = Pick<ExperimentSpec['optimizer'], 'lr' | 'schedule'> &
   Partial<
@@ -57,10 +58,10 @@ function decayed(
     case 'linear':
       return rate * (1 - share);
     case 'cosine':
-      return (rate * (1 + Math.cos(Math.PI * share))) / 2;
+      return (rate * (1 + cos(Math.PI * share))) / 2;
     case 'polynomial':
-      return rate * (1 - share) ** power;
+      return rate * raised(1 - share, power);
     case 'step':
-      return rate * decayFactor ** decayAt.filter((at) => iteration >= at).length;
+      return rate * raised(decayFactor, decayAt.filter((at) => iteration >= at).length);
   }
 }

@@ -6,6 +6,7 @@
  */
 import type { SyntheticSpec } from '../../../shared/experiment-spec.ts';
 import { purposes, RandomStream } from '../runtime/random-stream.ts';
+import { log } from '../../../shared/portable-math.ts';
 
 const BANK = 1 << 20;
 const BLOCK = 1 << 12;
@@ -70,7 +71,7 @@ function bank(
     return values;
   }
   // The difference of two exponentials, of deviation √2 each.
-  const exponential = (): number => -Math.log(1 - random.uniform());
+  const exponential = (): number => -log(1 - random.uniform());
   for (let i = 0; i < BANK; i++) {
     values[i] = (DEVIATION / Math.SQRT2) * (exponential() - exponential());
   }

@@ -60,7 +60,7 @@ function sumsOf(x: Float32Array, y: Float32Array): readonly number[] {
   for (let i = 0; i < x.length; i++) {
     const a = x[i]!;
     const b = y[i]!;
-    apart += (a - b) ** 2;
+    apart += (a - b) * (a - b);
     product += a * b;
     squares += a * a;
     reference += b * b;
