@@ -33,8 +33,11 @@ export interface MethodEntry {
   readonly apartBelow?: string | undefined;
   /** Whether error feedback keeps a residual from iteration to iteration. */
   readonly residual: boolean;
-  /** A switch keeps the residual if the units are equal. Absent in earlier versions. */
-  readonly residualUnits?: string | undefined;
+  /**
+   * What the residual is a sum of: a switch keeps it if that is the same. In which units it is
+   * kept, gradients' or updates', is the plan's to say. Absent in earlier versions.
+   */
+  readonly residualOf?: string | undefined;
   /** Whether all ranks keep bit-identical weights under this method. */
   readonly replicas: 'identical' | 'drift';
   /** Ids of the collectives that take this method's payload. */

@@ -15,8 +15,14 @@ import { quantizationSchema, type Quantization } from './quantization.ts';
 export const RESIDUAL_POLICIES = ['flush', 'drop'] as const;
 export type ResidualPolicy = (typeof RESIDUAL_POLICIES)[number];
 
+/** Units in which error feedback keeps a residual while the learning rate changes. */
+export const RESIDUAL_UNITS = ['gradient', 'update'] as const;
+export type ResidualUnits = (typeof RESIDUAL_UNITS)[number];
+
 export interface ExchangePlan {
   readonly method: string;
+  /** The method and what matters of its parameters in a few words. Absent in older records. */
+  readonly label?: string | undefined;
   /** Validated, defaults filled in, by the method's own schema. */
   readonly parameters: JsonObject;
   /** A collective's id, or `auto`: every rank then takes the cheapest for each bucket. */
@@ -31,6 +37,8 @@ export interface ExchangePlan {
   readonly servers?: number | undefined;
   /** How pipeline stages compress what they send. Default: not at all. */
   readonly activations?: ActivationPlan | undefined;
+  /** Default: gradient. */
+  readonly residualUnits?: ResidualUnits | undefined;
 }
 
 /** The method of the tensors whose names match a pattern, with all its parameters. */
@@ -38,6 +46,7 @@ export interface LayerPlan {
   /** Matches the whole name; `*` stands for any characters. */
   readonly match: string;
   readonly method: string;
+  readonly label?: string | undefined;
   readonly parameters: JsonObject;
 }
 
@@ -62,6 +71,7 @@ export const PLAN_KEYS = [
   'quantizeSums',
   'servers',
   'activations',
+  'residualUnits',
 ] as const;
 
 /**
@@ -136,11 +146,18 @@ export const exchangeSpecSchema = z.looseObject({
     .describe(
       'Compression of the activations that pipeline stages exchange; default: none',
     ),
+  residualUnits: z
+    .enum(RESIDUAL_UNITS)
+    .optional()
+    .describe(
+      'What a residual keeps when the learning rate changes: gradients, or updates (rate times gradient); default: gradient',
+    ),
 });
 export type ExchangeSpec = z.infer<typeof exchangeSpecSchema>;
 
 interface NamedMethod {
   readonly method: string;
+  readonly label?: string | undefined;
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
@@ -152,6 +169,7 @@ export interface NamedPlan extends NamedMethod {
   readonly quantizeSums?: Quantization | undefined;
   readonly servers?: number | undefined;
   readonly activations?: ActivationPlan | undefined;
+  readonly residualUnits?: ResidualUnits | undefined;
 }
 
 /** A plan as written under `exchange`, with every parameter. */
@@ -165,6 +183,7 @@ export function planAsExchange(plan: NamedPlan): ExchangeSpec & JsonObject {
     quantizeSums,
     servers,
     activations,
+    residualUnits,
   } = plan;
   return {
     method,
@@ -179,6 +198,7 @@ export function planAsExchange(plan: NamedPlan): ExchangeSpec & JsonObject {
     ...(quantizeSums === undefined ? {} : { quantizeSums }),
     ...(servers === undefined ? {} : { servers }),
     ...(activations === undefined ? {} : { activations }),
+    ...(residualUnits === undefined ? {} : { residualUnits }),
   };
 }
 
@@ -192,10 +212,11 @@ export function planAsChange(plan: NamedPlan): JsonObject {
     ...startedAt(plan),
     layers: layers.map(startedAt),
   });
-  const { activations, quantizeSums = null } = plan;
+  const { activations, quantizeSums = null, residualUnits = 'gradient' } = plan;
   return {
     ...written,
     quantizeSums,
+    residualUnits,
     ...(activations === undefined ? {} : { activations }),
   };
 }
@@ -214,23 +235,17 @@ function startedAt<T extends NamedMethod>(plan: T): T {
 }
 
 /** A plan in a few words, for markers, lists and buttons: `topk 1 %`, `none`. */
-export function planLabel(plan: NamedMethod): string {
-  const { quantize } = plan.parameters;
-  const bits = (quantize as { bits?: unknown } | undefined)?.bits;
-  const label = methodLabel(plan);
-  return typeof bits === 'number' && bits > 0 ? `${label} in ${bits} bits` : label;
-}
+export const planLabel = ({
+  label,
+  method,
+}: Pick<NamedMethod, 'label' | 'method'>): string => label ?? method;
 
-function methodLabel({ method, parameters }: NamedMethod): string {
-  const { ratio, k, bits, rank, threshold } = parameters;
-  if (typeof k === 'number' && k > 0) return `${method} k=${k}`;
-  if (typeof ratio === 'number') {
-    return `${method} ${Number((ratio * 100).toPrecision(3))} %`;
-  }
-  if (typeof bits === 'number') return `${method} ${bits} bit`;
-  if (typeof rank === 'number') return `${method} rank ${rank}`;
-  if (typeof threshold === 'number') return `${method} ≥ ${threshold}`;
-  return method;
+/** What was written under `exchange`, before an agent has made a plan of it: `topk ratio=0.01`. */
+export function writtenLabel(exchange: Readonly<Record<string, unknown>>): string {
+  const parameters = Object.entries(exchange)
+    .filter(([key]) => !PLAN_KEYS.some((one) => one === key))
+    .map(([key, value]) => `${key}=${written(value)}`);
+  return [exchange['method'] ?? 'none', ...parameters].join(' ');
 }
 
 /** A plan as one line of text: its label, and the collective and layers if chosen. */
@@ -238,7 +253,12 @@ export function describePlan(
   plan: NamedMethod &
     Pick<
       NamedPlan,
-      'activations' | 'collective' | 'layers' | 'quantizeSums' | 'servers'
+      | 'activations'
+      | 'collective'
+      | 'layers'
+      | 'quantizeSums'
+      | 'residualUnits'
+      | 'servers'
     >,
 ): string {
   const collective = plan.collective === 'auto' ? '' : ` over ${plan.collective}`;
@@ -251,7 +271,8 @@ export function describePlan(
     plan.activations === undefined
       ? ''
       : `, activations ${activationsLabel(plan.activations)}`;
-  const named = `${planLabel(plan)}${collective}${servers}${bits}${passed}`;
+  const kept = plan.residualUnits === 'update' ? ', residual of updates' : '';
+  const named = `${planLabel(plan)}${collective}${servers}${bits}${passed}${kept}`;
   return layers === '' ? named : `${named} [${layers}]`;
 }
 

@@ -14,6 +14,7 @@ import {
   evaluationRecordSchema,
   similarityRecordSchema,
 } from './measure-records.ts';
+import { RESIDUAL_UNITS } from './exchange-plan.ts';
 import { metricKindSchema } from './metric.ts';
 import { PHASES, PIPELINE_PHASES, type Phase, type PipelinePhase } from './phases.ts';
 import { quantizationSchema } from './quantization.ts';
@@ -107,6 +108,7 @@ export type IterationRecord = z.infer<typeof iterationRecordSchema>;
 
 const planSchema = z.strictObject({
   method: z.string(),
+  label: z.string().optional(),
   parameters: z.record(z.string(), z.json()),
   collective: z.string(),
   bucketBytes: count,
@@ -115,6 +117,7 @@ const planSchema = z.strictObject({
       z.strictObject({
         match: z.string(),
         method: z.string(),
+        label: z.string().optional(),
         parameters: z.record(z.string(), z.json()),
       }),
     )
@@ -123,6 +126,7 @@ const planSchema = z.strictObject({
   quantizeSums: quantizationSchema.optional(),
   servers: count.optional(),
   activations: activationPlanSchema.optional(),
+  residualUnits: z.enum(RESIDUAL_UNITS).optional(),
 });
 
 /** What happened to the state that methods and collectives keep besides the residual. */

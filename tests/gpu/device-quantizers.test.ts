@@ -8,7 +8,7 @@ import type { JsonObject } from '../../src/shared/json.ts';
 import { effort } from '../harness/effort.ts';
 import { bellShaped, INPUTS, TELLING } from '../unit/kernels/adversarial-inputs.ts';
 import { openWay, WAYS } from './device-pair.ts';
-import { compareRanks, expectSamePayload, Rank } from './device-rank.ts';
+import { compareRanks, elementsOf, expectSamePayload, Rank } from './device-rank.ts';
 import { hasVulkan } from './vulkan.ts';
 
 /** One of each kind. */
@@ -26,9 +26,19 @@ const VARIANTS: readonly [string, JsonObject][] = [
   ['qsgd', { coding: 'elias', minElements: 4, warmupIterations: 1 }],
   ['qsgd', { coding: 'elias', form: 'dense', levels: 1000, minElements: 0 }],
   ['onebit', { bucket: 3, minElements: 0, warmupIterations: 1 }],
+  ['onebit', { granularity: 'column', minElements: 0 }],
 ];
 /** Tensors whose borders fall on nothing. */
 const SHAPES = [[], [0], [1], [2], [31], [512], [3, 510], [511, 2, 9_494]];
+
+/** Of matrices: parts of squares, several of them, dense ones among them, more dimensions. */
+const MATRICES = [
+  [[0, 5], [33, 31], 2, [1, 40]],
+  [
+    [100, 65],
+    [3, 3, 2, 7],
+  ],
+];
 
 /** Several tiles and blocks of every kernel; at length more blocks than invocations. */
 const MANY = effort({ quick: 70_003, soak: 2_200_003 });
@@ -52,6 +62,15 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
       const n = tensors.reduce((sum, length) => sum + length, 0);
       await compareRanks(gpu, id, parameters, tensors, (seed) => bellShaped(n, seed));
     });
+
+    const byColumn = parameters.granularity === 'column';
+    test.each(byColumn ? MATRICES.map((matrices) => [matrices]) : [])(
+      'matrices of %j',
+      async (tensors) => {
+        const n = elementsOf(tensors);
+        await compareRanks(gpu, id, parameters, tensors, (seed) => bellShaped(n, seed));
+      },
+    );
 
     const isKind = KINDS.some(([, own]) => own === parameters);
     test.each(usual && isKind ? NAMES : [])('%s', async (name) => {

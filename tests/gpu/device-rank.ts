@@ -21,6 +21,21 @@ const WORLD = 3;
 const ITERATIONS = 3;
 
 /** One rank, on the CPU or with its work done on a device. */
+/** A vector's elements, or a shape. */
+export type TensorSize = number | readonly number[];
+
+export function elementsOf(tensors: readonly TensorSize[]): number {
+  return shapesOf(tensors)
+    .map(lengthOf)
+    .reduce((sum, n) => sum + n, 0);
+}
+
+const shapesOf = (tensors: readonly TensorSize[]): (readonly number[])[] =>
+  tensors.map((size) => (typeof size === 'number' ? [size] : size));
+
+const lengthOf = (shape: readonly number[]): number =>
+  shape.reduce((n, size) => n * size, 1);
+
 export class Rank {
   readonly backend: Backend;
   readonly compressor: GradientBucket;
@@ -31,12 +46,12 @@ export class Rank {
     rank: number,
     id: string,
     raw: JsonObject,
-    tensors: readonly number[],
+    tensors: readonly TensorSize[],
     gpu?: GpuDevice,
   ) {
     this.backend = backends.wasm();
     const { arena, kernels } = this.backend;
-    const length = tensors.reduce((sum, n) => sum + n, 0);
+    const length = elementsOf(tensors);
     this.gradient = { offset: arena.allocateVector(length).offset, length };
     this.residual = { offset: arena.allocateVector(length).offset, length };
     kernels.fill(this.residual, 0);
@@ -44,9 +59,10 @@ export class Rank {
     let start = 0;
     const context = {
       length,
-      tensors: tensors.map((n, index) => {
+      tensors: shapesOf(tensors).map((shape, index) => {
+        const n = lengthOf(shape);
         start += n;
-        return { name: `${index}`, start: start - n, length: n, shape: [n] };
+        return { name: `${index}`, start: start - n, length: n, shape };
       }),
       parameters: validateParameters(method, raw),
       seed: 7,
@@ -84,7 +100,7 @@ export async function compareRanks(
   gpu: GpuDevice,
   id: string,
   parameters: JsonObject,
-  tensors: readonly number[],
+  tensors: readonly TensorSize[],
   gradientOf: (seed: number) => Float32Array,
   iterations = ITERATIONS,
 ): Promise<void> {

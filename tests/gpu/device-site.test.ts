@@ -96,6 +96,11 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
       ],
     ],
     [
+      'with a residual in units of updates',
+      { method: 'topk', ratio: 0.02, residualUnits: 'update' },
+      [{ ratio: 0.01 }, { method: 'none' }],
+    ],
+    [
       'with methods by tensor',
       { method: 'topk', ratio: 0.05, layers: [{ match: 'b*', method: 'none' }] },
       [
@@ -459,7 +464,7 @@ async function step(
         expect(fences.map(({ state }) => state.outcome)).toEqual(outcomes);
       }
       put(gradientOf(rank, iteration));
-      await engine.exchange(iteration);
+      await engine.exchange(iteration, { rate: 0.1 / (1 + iteration) });
       return await get();
     }),
   );

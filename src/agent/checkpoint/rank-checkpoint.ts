@@ -43,6 +43,7 @@ const headerSchema = z.object({
   metric: z.number().optional(),
   buckets: z.number(),
   residual: z.boolean(),
+  keptAt: z.number().optional(),
   steps: z.number().default(0),
   passages: z.number().default(0),
   velocities: z.number().default(0),
@@ -69,13 +70,15 @@ export async function saveRank(
   { run, rank, world }: CheckpointOwner,
   { iteration, weights, state, steps, engine, passages, metric }: RankCheckpoint,
 ): Promise<number> {
-  const { schedule, watch, streams, buckets, residual, velocities = [] } = engine;
+  const { schedule, watch, streams, buckets, residual, keptAt } = engine;
+  const { velocities = [] } = engine;
   const header: z.infer<typeof headerSchema> = {
     version: VERSION,
     ...{ run, rank, world, iteration },
     ...(metric === undefined ? {} : { metric }),
     buckets: buckets.length,
     residual: residual !== undefined,
+    ...(keptAt === undefined ? {} : { keptAt }),
     steps: steps.length,
     passages: passages.length,
     velocities: velocities.length,
@@ -110,7 +113,7 @@ export async function loadRank(
   }
   const { schedule, watch, streams } = header.engine as Omit<
     EngineState,
-    'buckets' | 'residual' | 'velocities'
+    'buckets' | 'keptAt' | 'residual' | 'velocities'
   >;
   const [weights, state, ...others] = parts.slice(0, vectors).map(floatsOf);
   const residual = header.residual ? others.shift() : undefined;
@@ -123,6 +126,7 @@ export async function loadRank(
     passages: others.slice(own),
     engine: {
       ...{ schedule, watch, streams, residual, velocities },
+      keptAt: header.keptAt,
       buckets: parts.slice(vectors),
     },
     metric: header.metric,

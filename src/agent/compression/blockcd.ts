@@ -48,6 +48,7 @@ export const blockcd: MethodDefinition<typeof parameters> = {
   summary:
     'The gradient at k coordinates of a slice that no other rank has, drawn at random; the other coordinates do not move.',
   source: 'SparCML (Renggli et al., SC 2019), section 8.2',
+  label: ({ k }) => `k=${k}`,
   parameters,
   apartBelow: APART_BELOW,
   payload: 'sparse',

@@ -21,7 +21,7 @@ import type {
   KeptState,
   MethodDefinition,
 } from './method.ts';
-import { entriesSent } from './policy/ratio-schedule.ts';
+import { entriesSent, shareLabel } from './policy/ratio-schedule.ts';
 import { APART_BELOW, smallTensorParameters } from './policy/small-tensors.ts';
 import { warmUpParameters, withWarmUp } from './warm-up.ts';
 import { SparseFeedback, type Selection } from './sparse-feedback.ts';
@@ -58,6 +58,7 @@ export const dct: MethodDefinition<typeof parameters> = {
   title: 'DCT',
   summary: 'The entries above a threshold per tensor that is kept for many iterations.',
   source: 'Gupta et al., “Training recommender systems at scale”, 2021, algorithm 1',
+  label: shareLabel,
   parameters,
   schedules: [WARM_UP],
   apartBelow: APART_BELOW,

@@ -30,6 +30,7 @@ import {
   entriesSent,
   rampParameters,
   ratioParameters,
+  shareLabel,
 } from './policy/ratio-schedule.ts';
 import { APART_BELOW, smallTensorParameters } from './policy/small-tensors.ts';
 import { stateOf } from './saved-state.ts';
@@ -69,6 +70,7 @@ export const dgc: MethodDefinition<typeof parameters> = {
   title: 'DGC',
   summary: 'The k largest sums of velocities; replaces the optimiser’s momentum.',
   source: 'Deep Gradient Compression (Lin et al., ICLR 2018), section 3',
+  label: shareLabel,
   parameters,
   schedules: [RAMP],
   apartBelow: APART_BELOW,

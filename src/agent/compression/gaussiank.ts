@@ -25,6 +25,7 @@ import {
   rampParameters,
   ratioAt,
   ratioParameters,
+  shareLabel,
 } from './policy/ratio-schedule.ts';
 import { APART_BELOW, smallTensorParameters } from './policy/small-tensors.ts';
 import { warmUpParameters, withWarmUp } from './warm-up.ts';
@@ -50,6 +51,7 @@ export const gaussiank: MethodDefinition<typeof parameters> = {
   title: 'Gaussian-k',
   summary: 'About k entries, above a threshold estimated from mean and deviation.',
   source: 'Shi et al., 2019, algorithm 1',
+  label: shareLabel,
   parameters,
   schedules: [RAMP, WARM_UP],
   apartBelow: APART_BELOW,

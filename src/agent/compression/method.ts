@@ -187,6 +187,11 @@ export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
   readonly summary: string;
   /** Paper and section. */
   readonly source: string;
+  /**
+   * What a label says behind the id, as "1 %", in a few characters; default, or where it is
+   * empty: the id alone. Plans have labels from it (`labelOf`), and no other code makes them.
+   */
+  label?(parameters: z.infer<Schema>): string;
   /** A strict object; every field described and with a default. */
   readonly parameters: Schema;
   /** Parameters that do nothing beside others: `refuseIdle` refuses both at once. */
@@ -221,9 +226,9 @@ export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
     bucket: ExpectedBucket,
   ): readonly ExpectedMessage[];
   /**
-   * The residual's units, if one is kept: it survives a switch to a method of equal units.
-   * In units of updates, η times the gradient's, it would be the same while the learning
-   * rate η is constant within a run; such units come with schedules of η.
+   * What the residual is a sum of, if one is kept: it survives a switch to a method whose
+   * residual is a sum of the same. A method knows nothing of the learning rate: where a plan
+   * keeps updates, the engine rescales the residual as the rate changes.
    */
   readonly residual: 'none' | 'gradient' | 'velocity';
   readonly replicas: 'identical' | 'drift';
@@ -253,6 +258,11 @@ export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
   stateHolds?(before: z.infer<Schema>, after: z.infer<Schema>): boolean;
   /** @throws BeyondDevice where a device cannot hold what the method needs */
   create<V>(context: CompressorContext<z.infer<Schema>, V>): Compressor<V>;
+}
+
+/** A method with these parameters, which its schema has validated, in a few words. */
+export function labelOf(method: MethodDefinition, parameters: JsonObject): string {
+  return `${method.id} ${method.label?.(parameters) ?? ''}`.trim();
 }
 
 /** What travels under a method with these parameters, which its schema has validated. */

@@ -4,21 +4,38 @@
  * residual and is sent later. Three passes over runs in the cache; 1/32 of the dense
  * bytes and 8 bytes a run.
  *
+ * The paper's two means are those of a column of a weight matrix. It writes a layer as
+ * Wᵀ·v + a, so W has a row for each input and a column for each output unit: the weights into
+ * that unit. Models here multiply by such matrices from the right, so units are a tensor's
+ * last dimension, also of a convolution, and `granularity: column` takes a tensor for a
+ * matrix of the rest × that. A vector is one column. A tensor that columns would not make
+ * smaller, as of one or two rows, travels dense: QSGD's authors found that such columns cost
+ * 1-bit SGD its gain on convolutions. Columns cost two more passes, to order the elements.
+ *
+ * The default are runs of a fixed length: the same bytes whatever the shape.
+ *
  * The payload is laid out in `sectioned-compressor.ts` and `work/section-layout.ts`.
  *
- * Source: 1-Bit Stochastic Gradient Descent (Seide et al., Interspeech 2014), section 3;
- * a run of elements in the place of a matrix's column.
+ * Source: 1-Bit Stochastic Gradient Descent (Seide et al., Interspeech 2014), section 3; its
+ * implementation on convolutions: QSGD (Alistarh et al., NeurIPS 2017), section 5.
  */
 import { z } from 'zod';
 import type { Arena, Region } from '../memory/arena.ts';
-import { codedCapacity, packedCodeBytes, partsOf } from '../work/section-layout.ts';
-import type { SignCoding } from '../work/sections.ts';
-import type { CompressorContext, MethodDefinition } from './method.ts';
+import {
+  codedCapacity,
+  codingOf,
+  packedCodeBytes,
+  partsOf,
+  sectionCapacity,
+} from '../work/section-layout.ts';
+import type { Section, SignCoding } from '../work/sections.ts';
+import type { CompressorContext, MethodDefinition, TensorSlice } from './method.ts';
 import { payloadInvalid } from './payload-check.ts';
 import { warmUpParameters, withWarmUp } from './warm-up.ts';
 import {
   SectionedCompressor,
   sectionsMessage,
+  sectionsOf,
   type MeasuredSection,
   type SectionCodec,
 } from './sectioned-compressor.ts';
@@ -32,6 +49,12 @@ const parameters = z.strictObject({
     .max(2 ** 30)
     .default(512)
     .describe('Consecutive elements that share their two means'),
+  granularity: z
+    .enum(['run', 'column'])
+    .default('run')
+    .describe(
+      'Two means for each run of `bucket` elements, or for each column of a weight matrix',
+    ),
   minElements,
   ...warmUpParameters,
 });
@@ -42,24 +65,62 @@ export const onebit: MethodDefinition<typeof parameters> = {
   title: '1-bit SGD',
   summary: 'The sign of every element, and two means for each run; the rest waits.',
   source: '1-bit SGD (Seide et al., Interspeech 2014)',
+  label: ({ granularity }) => (granularity === 'run' ? '' : `by ${granularity}`),
   parameters,
+  idle: [
+    {
+      parameter: 'bucket',
+      beside: 'granularity',
+      when: ({ granularity }) => granularity === 'column',
+      instead: 'granularity=run',
+    },
+  ],
   schedules: [WARM_UP],
   payload: 'quantized',
   reducible: false,
   residual: 'gradient',
   replicas: 'identical',
   messages: (parameters, bucket) => [
-    sectionsMessage(parameters, bucket, (n) => codedCapacity(n, codingOf(parameters))),
+    sectionsMessage(
+      parameters,
+      bucket,
+      (n, section) => codedCapacity(n, codingOf(section, signsOf(parameters))),
+      columnsOf({ ...bucket, parameters }),
+    ),
   ],
   create: (context) =>
     withWarmUp(
-      new SectionedCompressor(onebit.id, context, new SignCodec(context)),
+      new SectionedCompressor(
+        onebit.id,
+        context,
+        new SignCodec(context),
+        columnsOf(context),
+      ),
       context,
     ),
 };
 
-function codingOf({ bucket }: Pick<Parameters, 'bucket'>): SignCoding {
+function signsOf({ bucket }: Pick<Parameters, 'bucket'>): SignCoding {
   return { kind: 'signs', bucket };
+}
+
+/** The tensors, as columns where they are wanted and smaller than the elements. */
+function columnsOf({
+  parameters,
+  tensors,
+}: {
+  readonly parameters: Parameters;
+  readonly tensors: readonly TensorSlice[];
+}): readonly Section[] {
+  const sections = sectionsOf({ parameters, tensors });
+  if (parameters.granularity === 'run') return sections;
+  return sections.map((section, at) => {
+    const { shape } = tensors[at]!;
+    const columns = shape.length < 2 ? 1 : Math.max(1, shape.at(-1)!);
+    const coded = { ...section, columns };
+    const smaller = sectionCapacity(coded, signsOf(parameters)) < 4 * section.length;
+    return section.dense || !smaller ? { ...section, dense: true } : coded;
+  });
 }
 
 class SignCodec<V> implements SectionCodec {
@@ -68,16 +129,17 @@ class SignCodec<V> implements SectionCodec {
 
   constructor({ parameters, residual, work }: CompressorContext<Parameters, V>) {
     if (residual === undefined) throw new Error('internal: onebit without a residual');
-    this.coding = codingOf(parameters);
+    this.coding = signsOf(parameters);
     this.#arena = work.arena;
   }
 
-  measure(data: Region, n: number): MeasuredSection {
-    const { numbers, codes } = partsOf(data, n, this.coding);
-    const missing = packedCodeBytes(n, this.coding) - codes.bytes;
+  measure(data: Region, n: number, columns?: number): MeasuredSection {
+    const coding = codingOf({ length: n, columns }, this.coding);
+    const { numbers, codes } = partsOf(data, n, coding);
+    const missing = packedCodeBytes(n, coding) - codes.bytes;
     if (missing > 0) throw payloadInvalid(onebit.id, `it ends ${missing} bytes early`);
     const bad = this.#arena.f32(numbers).find((mean) => !Number.isFinite(mean));
     if (bad !== undefined) throw payloadInvalid(onebit.id, `a mean is ${bad}`);
-    return { kind: 'coded', bytes: data.bytes + missing, numbers, codes };
+    return { kind: 'coded', bytes: data.bytes + missing, numbers, codes, columns };
   }
 }

@@ -54,6 +54,7 @@ export const powersgd: MethodDefinition<typeof parameters> = {
   title: 'PowerSGD',
   summary: 'Two thin factors of each matrix, r columns each; vectors travel whole.',
   source: 'PowerSGD (Vogels et al., NeurIPS 2019), algorithms 1 and 2',
+  label: ({ rank }) => `rank ${rank}`,
   parameters,
   schedules: [WARM_UP],
   payload: 'dense',

@@ -36,6 +36,10 @@ export interface ValueParameters {
   readonly quantize: { readonly bits: number; readonly bucket: number };
 }
 
+/** ` in 4 bits`, or nothing. */
+export const valuesLabel = ({ quantize }: ValueParameters): string =>
+  quantize.bits === 0 ? '' : ` in ${quantize.bits} bits`;
+
 /** Exact values can be summed on their way, quantised ones only gathered. */
 export function carriageOfValues({ quantize }: ValueParameters): Carriage {
   return quantize.bits === 0

@@ -27,6 +27,7 @@ import {
   rampParameters,
   ratioAt,
   ratioParameters,
+  shareLabel,
 } from './policy/ratio-schedule.ts';
 import { APART_BELOW, smallTensorParameters } from './policy/small-tensors.ts';
 import { warmUpParameters, withWarmUp } from './warm-up.ts';
@@ -52,6 +53,7 @@ export const randomk: MethodDefinition<typeof parameters> = {
   title: 'Random-k',
   summary: 'k entries drawn at random, the same on every rank; only values travel.',
   source: 'Sparsified SGD with memory (Stich et al., NeurIPS 2018), definition 2.1',
+  label: shareLabel,
   parameters,
   idle: rampBesideK,
   schedules: [RAMP, WARM_UP],

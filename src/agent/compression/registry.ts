@@ -121,7 +121,7 @@ export function describeMethods(): Omit<MethodEntry, 'collectives'>[] {
     reducible: method.reducible,
     apartBelow: method.apartBelow,
     residual: method.residual !== 'none',
-    residualUnits: method.residual,
+    residualOf: method.residual,
     replicas: method.replicas,
     parameters: parameterEntries(method.parameters),
   }));

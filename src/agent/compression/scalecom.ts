@@ -38,6 +38,7 @@ import {
   entriesSent,
   rampParameters,
   ratioParameters,
+  shareLabel,
 } from './policy/ratio-schedule.ts';
 import { APART_BELOW, smallTensorParameters } from './policy/small-tensors.ts';
 import { warmUpParameters, withWarmUp } from './warm-up.ts';
@@ -83,6 +84,7 @@ export const scalecom: MethodDefinition<typeof parameters> = {
   title: 'ScaleCom',
   summary: 'The values of all ranks at the entries that one of them, in turn, selects.',
   source: 'ScaleCom (Chen et al., NeurIPS 2020), algorithm 1',
+  label: shareLabel,
   parameters,
   idle: [
     {

@@ -37,9 +37,10 @@ export interface SectionCodec {
   /**
    * The section of n elements that begins where `data` does, all of it checked; valid until
    * the next call.
+   * @param columns as of `Section`
    * @throws GradwireError `PAYLOAD_INVALID`
    */
-  measure(data: Region, n: number): MeasuredSection;
+  measure(data: Region, n: number, columns?: number): MeasuredSection;
 }
 
 interface Parameters {
@@ -51,16 +52,17 @@ export const NOISE_PURPOSE = 1 << 16;
 
 /** @param codeBytes of a section of n elements that does not travel dense */
 export function sectionsMessage(
-  { minElements }: Parameters,
+  parameters: Parameters,
   { length, tensors }: ExpectedBucket,
-  codeBytes: (n: number) => number,
+  codeBytes: (n: number, section: Section) => number,
+  sections = sectionsOf({ parameters, tensors }),
 ): ExpectedMessage {
-  const bytes = tensors.map((tensor) =>
-    tensor.length < minElements ? 4 * tensor.length : codeBytes(tensor.length),
+  const bytes = sections.map((section) =>
+    section.dense ? 4 * section.length : codeBytes(section.length, section),
   );
   return gatheredCodes(
     length,
-    bytes.reduce((sum, section) => sum + section, 0),
+    bytes.reduce((sum, one) => sum + one, 0),
   );
 }
 
@@ -81,17 +83,21 @@ export class SectionedCompressor<V> implements Compressor<V> {
   readonly #sections: readonly Section[];
   readonly #coder: SectionCoder<V>;
 
-  /** @throws BeyondDevice */
+  /**
+   * @param sections of the tensors, in their order
+   * @throws BeyondDevice
+   */
   constructor(
     method: string,
     context: CompressorContext<Parameters, V>,
     codec: SectionCodec,
+    sections = sectionsOf(context),
   ) {
     const { length, work } = context;
     this.#method = method;
     this.#context = context;
     this.#codec = codec;
-    this.#sections = sectionsOf(context);
+    this.#sections = sections;
     const covered = this.#sections.reduce((sum, section) => sum + section.length, 0);
     if (covered !== length) {
       throw new Error(`internal: tensors of ${covered} in a bucket of ${length}`);
@@ -142,11 +148,11 @@ export class SectionedCompressor<V> implements Compressor<V> {
   #read(data: Region, out?: V, add = false): void {
     const { work } = this.#context;
     let read = 0;
-    for (const { start, length, dense } of this.#sections) {
+    for (const { start, length, dense, columns } of this.#sections) {
       const rest = { offset: data.offset + read, bytes: data.bytes - read };
       const section = dense
         ? this.#measureDense(rest, length)
-        : this.#codec.measure(rest, length);
+        : this.#codec.measure(rest, length, columns);
       if (out !== undefined) {
         this.#coder.decode(section, work.slice(out, start, length), add);
       }

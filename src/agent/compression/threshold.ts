@@ -33,6 +33,7 @@ export const threshold: MethodDefinition<typeof parameters> = {
   title: 'Threshold',
   summary: 'The entries that reach a fixed magnitude; the rest waits in a residual.',
   source: 'Strom, Interspeech 2015, section 4',
+  label: ({ threshold: τ }) => `≥ ${τ}`,
   parameters,
   schedules: [WARM_UP],
   apartBelow: APART_BELOW,

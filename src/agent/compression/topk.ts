@@ -11,6 +11,7 @@ import {
   rampBesideK,
   rampParameters,
   ratioParameters,
+  shareLabel,
 } from './policy/ratio-schedule.ts';
 import { APART_BELOW, smallTensorParameters } from './policy/small-tensors.ts';
 import { warmUpParameters, withWarmUp } from './warm-up.ts';
@@ -18,6 +19,7 @@ import {
   carriageOfValues,
   feedbackOf,
   messageOfValues,
+  valuesLabel,
   valueParameters,
 } from './quantized-values.ts';
 import { TopKSelection, topKEntries } from './topk-selection.ts';
@@ -50,6 +52,7 @@ export const topk: MethodDefinition<typeof parameters> = {
   title: 'Top-k',
   summary: 'The k entries of largest magnitude; the rest waits in a residual.',
   source: 'SparCML (Renggli et al., SC 2019), Algorithm 1',
+  label: (parameters) => shareLabel(parameters) + valuesLabel(parameters),
   parameters,
   idle: rampBesideK,
   schedules: [RAMP, WARM_UP],

@@ -16,6 +16,8 @@ export interface EngineState {
   readonly buckets: readonly Uint8Array[];
   /** Flat, of the gradient's length; undefined where no method keeps one. */
   readonly residual: Float32Array | undefined;
+  /** η of the last exchange, where its plan keeps updates; default: it does not. */
+  readonly keptAt?: number | undefined;
   /** Of a server of asynchronous training: its range's; default: none. */
   readonly velocities?: readonly Float32Array[] | undefined;
 }

@@ -38,6 +38,8 @@ export interface ExchangeRequest {
   readonly inspects?: boolean | undefined;
   /** What errors call the iteration; default: as it is counted. */
   readonly named?: number | undefined;
+  /** η by which the average will be applied; where plans may keep updates. */
+  readonly rate?: number | undefined;
 }
 
 export interface ServeRequest {

@@ -86,6 +86,8 @@ export class ExchangeEngine implements Disposable {
   readonly asynchronous: AsynchronousExchange;
   #execution: PlanExecution;
   #request = GO_ON;
+  /** η of the last exchange, where its plan keeps updates. */
+  #keptAt: number | undefined;
   /** The exchange in progress, if something else runs beside it. */
   #beside: { iteration: number; readiness: Readiness; isExposed: boolean } | undefined;
 
@@ -137,14 +139,16 @@ export class ExchangeEngine implements Disposable {
       streams: this.#group.save(),
       buckets: await this.#execution.save(),
       residual: await this.#options.site.residual.save(),
+      keptAt: this.#keptAt,
       velocities: this.asynchronous.velocities,
     };
   }
 
-  #restore({ buckets, residual, streams, watch }: EngineState): void {
+  #restore({ buckets, keptAt, residual, streams, watch }: EngineState): void {
     this.#execution.restore(buckets, watch);
     this.#group.restore(streams);
     if (residual !== undefined) this.#options.site.residual.restore(residual);
+    this.#keptAt = keptAt;
   }
 
   get plan(): ExchangePlan {
@@ -213,7 +217,7 @@ export class ExchangeEngine implements Disposable {
    */
   async exchange(
     iteration: number,
-    { beside, inspects = false, named = iteration }: ExchangeRequest = {},
+    { beside, inspects = false, named = iteration, rate }: ExchangeRequest = {},
   ): Promise<ExchangeResult> {
     const readiness = new Readiness();
     this.#beside = beside && { iteration, readiness, isExposed: false };
@@ -222,7 +226,7 @@ export class ExchangeEngine implements Disposable {
     await readiness.reached(this.#execution.firstElement);
     try {
       const run = () => this.#execution.run(iteration, { readiness, named });
-      return await this.#exchange(iteration, run, inspects);
+      return await this.#exchange(iteration, run, { inspects, rate });
     } finally {
       this.#beside = undefined;
     }
@@ -231,12 +235,16 @@ export class ExchangeEngine implements Disposable {
   async #exchange(
     iteration: number,
     run: () => Promise<ExchangeSummary>,
-    inspects: boolean,
+    {
+      inspects,
+      rate,
+    }: { readonly inspects: boolean; readonly rate?: number | undefined },
   ): Promise<ExchangeResult> {
     const { clock, site, transport } = this.#options;
     clock.begin(this.#beside !== undefined);
     const control = this.#agree();
     control.catch(awaitedLater);
+    this.#keepUpdates(rate);
     const statistics = await run();
     await site.residual.flush((leftover) =>
       this.#group.average(RESIDUAL_STREAM, leftover),
@@ -266,6 +274,25 @@ export class ExchangeEngine implements Disposable {
       ...wishes(request),
       notices: watch.takeNotices(),
     };
+  }
+
+  /**
+   * What is kept back is a sum of gradients, which the rate of the iteration in which they are
+   * sent multiplies. A plan that keeps updates, ε = η·m, means that product: where η changes,
+   * m becomes ε divided by the new one. Whether ε or m stays is for the plan of the exchange
+   * before to say, and what a switch flushes is a part of it. No rate is 0, but the last of
+   * very many may round to it: nothing moves then, and m stays.
+   */
+  #keepUpdates(rate: number | undefined): void {
+    const before = this.#keptAt;
+    if (rate === 0) return;
+    const { residualUnits } = this.#schedule.plan;
+    this.#keptAt = residualUnits === 'update' ? rate : undefined;
+    if (before === undefined || rate === undefined || before === rate) return;
+    const { clock, site } = this.#options;
+    clock.measure('compress', () => {
+      site.residual.scale(before / rate);
+    });
   }
 
   #inForce(

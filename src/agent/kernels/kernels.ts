@@ -9,7 +9,7 @@
  */
 import type { Region, Vector } from '../memory/arena.ts';
 import type { SparseStream } from '../memory/entries.ts';
-import type { LowRankKernels } from './low-rank.ts';
+import type { LowRankKernels, Matrix } from './low-rank.ts';
 import type { OptimizationKernels } from './optimization.ts';
 import type { QuantizationKernels } from './quantization.ts';
 import type { ReductionKernels } from './reduction.ts';
@@ -42,6 +42,11 @@ export interface Kernels {
   scale(x: Vector, factor: number): void;
   /** out ← outFactor · out + xFactor · x, rounded to f32 after each operation. */
   blend(out: Vector, outFactor: number, x: Vector, xFactor: number): void;
+  /**
+   * out ← Mᵀ, or out + Mᵀ. `out`: rows · columns elements, apart from the matrix, which it
+   * has in the order of its columns.
+   */
+  transpose(matrix: Matrix, out: Vector, add: boolean): void;
   /** ‖x‖², accumulated in f64. */
   squaredNorm(x: Vector): number;
   /** ‖x − y‖², accumulated in f64. */

@@ -5,6 +5,7 @@
  */
 import { failure, type GradwireError } from '../../shared/errors.ts';
 import type { Region, Vector } from '../memory/arena.ts';
+import type { Matrix } from './low-rank.ts';
 import { sparseBytes } from '../memory/entries.ts';
 import { indexBytes } from './sparsification.ts';
 import type { ValueBytes } from '../memory/value-type.ts';
@@ -12,6 +13,17 @@ import type { ValueBytes } from '../memory/value-type.ts';
 export function requireSameLength(a: Vector, b: Vector): void {
   if (a.length !== b.length) {
     throw new Error(`internal: vectors of ${a.length} and ${b.length} elements`);
+  }
+}
+
+/** A vector has an element for each of a matrix, in memory of its own. */
+export function requireTransposed(matrix: Matrix, out: Vector): void {
+  const { offset, rows, columns } = matrix;
+  const length = rows * columns;
+  if (out.length !== length || Math.abs(out.offset - offset) < 4 * length) {
+    throw new Error(
+      `internal: ${rows} × ${columns} at ${offset} to ${out.length} elements at ${out.offset}`,
+    );
   }
 }
 

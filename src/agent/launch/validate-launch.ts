@@ -28,6 +28,7 @@ import {
   resolvePlan,
   type MomentumOwner,
   type PlanSetting,
+  type Refusal,
 } from '../plan/resolve-plan.ts';
 import { checkWorkload } from '../training/create-trainer.ts';
 import type { SpecFacts } from '../training/workload.ts';
@@ -43,6 +44,32 @@ const SERVERS: MomentumOwner = {
   name: 'a server of asynchronous training',
   next: 'Use another method, or parallelism.kind: synchronous.',
 };
+
+/** Why a residual cannot be kept in units of updates, if it cannot. */
+function noUpdates(
+  spec: Pick<ExperimentSpec, 'optimizer' | 'parallelism'>,
+  movesOtherwise: string | undefined,
+): Refusal | undefined {
+  if (localStepsOf(spec) !== undefined) {
+    return {
+      message:
+        'local steps exchange how far the weights have moved: their residual keeps updates anyway',
+      next: 'Remove residualUnits.',
+    };
+  }
+  if (asynchronousOf(spec) !== undefined) {
+    return {
+      message:
+        'in asynchronous training servers move the weights, by several ranks at different rates',
+      next: 'Remove residualUnits, or set parallelism.kind: synchronous.',
+    };
+  }
+  if (movesOtherwise === undefined) return undefined;
+  return {
+    message: `${movesOtherwise} does not move weights by the rate times the gradient`,
+    next: 'Remove residualUnits, or use the optimizer sgd.',
+  };
+}
 
 export interface Launch {
   readonly spec: ExperimentSpec;
@@ -84,6 +111,7 @@ export function validateLaunch(
     ownMomentum: local === undefined ? (pushes ? SERVERS : checked.ownMomentum) : OUTER,
     // Of local steps the decay is a part of what they have moved.
     weightDecay: local === undefined ? checked.weightDecay : 0,
+    noUpdates: noUpdates(parsed, checked.movesOtherwise),
   };
   const plan = resolvePlan(parsed.exchange, undefined, setting);
   // The spec as it will run: every parameter of the method is written out.

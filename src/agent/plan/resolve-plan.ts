@@ -27,7 +27,7 @@ import {
 } from '../collectives/registry.ts';
 import { DEFAULT_SERVERS } from '../collectives/server-ranks.ts';
 import { refuseIdle } from '../compression/idle-parameters.ts';
-import { carriageOf, type MethodDefinition } from '../compression/method.ts';
+import { carriageOf, labelOf, type MethodDefinition } from '../compression/method.ts';
 import { withChanges } from '../compression/nested-parameters.ts';
 import { inIterations } from '../compression/policy/epochs.ts';
 import { withoutFences, withStarts } from '../compression/policy/starts.ts';
@@ -40,6 +40,12 @@ import { loses } from './tensor-policy.ts';
 export interface MomentumOwner {
   readonly name: string;
   /** What to do about it. */
+  readonly next: string;
+}
+
+/** Why something cannot be, and what to do about it. */
+export interface Refusal {
+  readonly message: string;
   readonly next: string;
 }
 
@@ -57,6 +63,8 @@ export interface PlanSetting {
   readonly isPipeline?: boolean | undefined;
   /** λ of the optimiser that takes what is exchanged, for methods that move few weights. */
   readonly weightDecay?: number | undefined;
+  /** Why no residual can be kept in units of updates, if none can. */
+  readonly noUpdates?: Refusal | undefined;
   /** P: servers are some of the ranks. */
   readonly ranks?: number | undefined;
   /** Whether each rank pushes to servers by itself, and no collective carries anything. */
@@ -71,6 +79,7 @@ const REMOVABLE: ReadonlySet<string> = new Set([
   'quantizeSums',
   'servers',
   'activations',
+  'residualUnits',
 ]);
 
 const NAMES_SHOWN = 20;
@@ -80,7 +89,7 @@ const NAMES_SHOWN = 20;
  * parameters and the layers' own only where the method stays the same
  * @throws GradwireError `EXCHANGE_INVALID`, `METHOD_UNKNOWN`, `METHOD_PARAMETER_…`,
  * `COLLECTIVE_UNKNOWN`, `COLLECTIVE_MISFIT`, `QUANTIZE_MISFIT`, `SERVERS_MISFIT`,
- * `SERVERS_INVALID`, `LAYER_UNKNOWN`, `METHOD_NEEDS_PEERS`
+ * `SERVERS_INVALID`, `LAYER_UNKNOWN`, `METHOD_NEEDS_PEERS`, `RESIDUAL_UNITS_MISFIT`
  */
 export function resolvePlan(
   asked: Readonly<Record<string, unknown>>,
@@ -88,7 +97,6 @@ export function resolvePlan(
   setting: PlanSetting = {},
 ): ExchangePlan {
   const change = withPartsJoined(asked, base);
-  if (setting.pushes === true) refuseCollective(change);
   if (setting.pushes === true) refuseCollective(change);
   // Registries do not know where a name was written: here it is known.
   const place = base === undefined ? 'exchange' : 'switch';
@@ -100,9 +108,13 @@ export function resolvePlan(
     () => (base === undefined ? 'exchange.servers' : place),
     () => withServers(resolved, change, base, setting),
   );
-  const plan = placed(
+  const passed = placed(
     () => (base === undefined ? 'exchange.activations' : place),
     () => withActivations(served, change, base, setting),
+  );
+  const plan = placed(
+    () => (base === undefined ? 'exchange.residualUnits' : place),
+    () => withResidualUnits(passed, change, base, setting),
   );
   if (setting.pushes === true) requirePushable(plan);
   return plan;
@@ -164,6 +176,7 @@ function resolve(
         );
   const resolved: ExchangePlan = {
     method: method.id,
+    label: labelOf(method, own),
     parameters: own,
     collective: parsed.data.collective,
     bucketBytes: parsed.data.bucketBytes,
@@ -175,6 +188,9 @@ function resolve(
     ...(parsed.data.activations === undefined
       ? {}
       : { activations: parsed.data.activations }),
+    ...(parsed.data.residualUnits === undefined
+      ? {}
+      : { residualUnits: parsed.data.residualUnits }),
   };
   if (isAutomatic(resolved.collective)) return resolved;
   const collective = findCollective(resolved.collective);
@@ -285,6 +301,46 @@ function withActivations(
   return passesAll ? plan : { ...plan, activations };
 }
 
+/**
+ * The plan with the units of its residual, where they are not the usual ones. Those of the
+ * plan before continue while methods can keep them.
+ */
+function withResidualUnits(
+  { residualUnits: asked, ...plan }: ExchangePlan,
+  change: Readonly<Record<string, unknown>>,
+  base: ExchangePlan | undefined,
+  { noUpdates }: PlanSetting,
+): ExchangePlan {
+  const kept = change.residualUnits === null ? undefined : base?.residualUnits;
+  const residualUnits = asked ?? kept;
+  if (residualUnits !== 'update') return plan;
+  const refusal = noUpdates ?? withoutUpdates(plan);
+  if (refusal === undefined) return { ...plan, residualUnits };
+  // The app's panel repeats current values: that alone is not a choice.
+  if (asked === undefined || asked === base?.residualUnits) return plan;
+  const { message, next } = refusal;
+  throw inputError('RESIDUAL_UNITS_MISFIT', `residualUnits: update, but ${message}`, {
+    next,
+  });
+}
+
+/** Why the methods of a plan keep no updates. */
+function withoutUpdates({ layers = [], method }: ExchangePlan): Refusal | undefined {
+  const methods = [method, ...layers.map((layer) => layer.method)].map(findMethod);
+  const other = methods.find(({ residual }) => residual === 'velocity');
+  if (other !== undefined) {
+    return {
+      message: `${other.id} keeps sums of velocities, not of gradients`,
+      next: 'Remove residualUnits, or use another method.',
+    };
+  }
+  if (methods.some(({ residual }) => residual === 'gradient')) return undefined;
+  return {
+    message: `method ${method} keeps no residual`,
+    next: 'Remove residualUnits, or use a method with error feedback, such as topk.',
+  };
+}
+
 function resolveParameters(
   method: MethodDefinition,
   base: JsonObject | undefined,
@@ -355,7 +411,8 @@ function resolveLayers(
         given,
         setting,
       );
-      return { match, method: method.id, parameters };
+      const label = labelOf(method, parameters);
+      return { match, method: method.id, label, parameters };
     });
   });
 }

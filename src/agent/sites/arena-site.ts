@@ -106,6 +106,9 @@ function memoryBeside(options: ArenaSiteOptions): VectorMemory<Region & Vector> 
     add: (out, x) => {
       kernels.add(out, x);
     },
+    scale: (x, factor) => {
+      kernels.scale(x, factor);
+    },
     move: (out, x, ranges) => {
       for (const range of ranges) {
         if (out !== undefined) kernels.add(at(out, range), at(x, range));

@@ -132,6 +132,9 @@ function memoryBeside(options: DeviceSiteOptions): VectorMemory<GpuVector> {
     add: (out, x) => {
       elementwise.add(out, x);
     },
+    scale: (x, factor) => {
+      elementwise.scale(x, factor);
+    },
     move: (out, x, ranges) => {
       for (const { start, length } of ranges) {
         const from = sliceOf(x, start, length);

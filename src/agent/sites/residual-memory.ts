@@ -15,6 +15,8 @@ export interface VectorMemory<V> {
   release(vector: V): void;
   /** out ← out + x */
   add(out: V, x: V): void;
+  /** x ← x · factor */
+  scale(x: V, factor: number): void;
   /** In the ranges: out ← out + x, where there is an out, and x ← 0. */
   move(out: V | undefined, x: V, ranges: readonly FlatRange[]): void;
   /** ‖x‖², of some of its elements where ranges are given. */
@@ -32,7 +34,7 @@ export interface VectorMemory<V> {
 /** What the engine does with a residual, at any site. */
 export type Residual = Pick<
   ResidualMemory<unknown>,
-  'retire' | 'drain' | 'flush' | 'squaredNorm' | 'save' | 'restore'
+  'retire' | 'scale' | 'drain' | 'flush' | 'squaredNorm' | 'save' | 'restore'
 >;
 
 export class ResidualMemory<V> implements Disposable {
@@ -89,6 +91,13 @@ export class ResidualMemory<V> implements Disposable {
       // Two methods retired at one fence: one exchange flushes what both kept back.
       this.#memory.add(this.#leftover, residual);
       this.#memory.release(residual);
+    }
+  }
+
+  /** All that is kept back, what waits to be flushed as well. */
+  scale(factor: number): void {
+    for (const vector of [this.#vector, this.#leftover]) {
+      if (vector !== undefined) this.#memory.scale(vector, factor);
     }
   }
 

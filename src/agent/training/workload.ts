@@ -316,6 +316,8 @@ export interface CheckedWorkload extends DataFacts {
   readonly tensors: readonly string[];
   /** The optimiser, where it cannot leave momentum to a method. */
   readonly ownMomentum?: { readonly name: string; readonly next: string } | undefined;
+  /** The optimiser, where η times a gradient is no update. */
+  readonly movesOtherwise?: string | undefined;
   /** Its layers, in order, if it can be split after them. */
   readonly layers?: readonly LayerFacts[] | undefined;
   /** λ; default: 0. */
@@ -346,7 +348,7 @@ export function checkWorkload(
   const names = { ...workload, features, optimizer: optimizer.kind };
   const parts = findWorkload(names, known.model);
   const { model, optimizer: rule } = parts;
-  const { id, leavesMomentum } = rule;
+  const { id, leavesMomentum, movesByRate = false } = rule;
   checkOptimizer(rule, optimizer);
   requireNoClipping(model, optimizer);
   const facts = known.data ?? sizeOf(workload, parts);
@@ -358,6 +360,7 @@ export function checkWorkload(
     iterationsPerEpoch: count / workload.batchPerRank,
     weightDecay: optimizer.weightDecay ?? rule.defaultWeightDecay,
     ...(leavesMomentum ? {} : { ownMomentum: { name: id, next: LEAVE_MOMENTUM } }),
+    ...(movesByRate ? {} : { movesOtherwise: id }),
   };
 }
 

@@ -3,8 +3,8 @@ import type { Kernels } from '../kernels/kernels.ts';
 import type { Region, Vector } from '../memory/arena.ts';
 import type { Section } from './sections.ts';
 
-/** Writes a section that is not dense, and returns its bytes. */
-export type WriteSection = (x: Vector, out: Region, section: number) => number;
+/** Writes the section of this index, which is not dense, and returns its bytes. */
+export type WriteSection = (x: Vector, out: Region, index: number) => number;
 
 /**
  * @param room for the longest payload

@@ -11,7 +11,8 @@
  *     signs    n bits, bit i mod 8 (0: the lowest) of byte ⌊i/8⌋, 1 where the element is
  *              < 0; padded to whole words of 4 bytes
  *
- * What a host's coding writes is its own.
+ * A section of columns has its elements column by column, and a run for each column. What a
+ * host's coding writes is its own.
  */
 import {
   codeBits,
@@ -32,11 +33,22 @@ export function codedCapacity(n: number, coding: SectionCoding): number {
   return 4 * numbersOf(n, coding) + codes;
 }
 
-export function sectionCapacity(
-  { length, dense }: Section,
-  coding: SectionCoding,
-): number {
-  return dense ? 4 * length : codedCapacity(length, coding);
+export function sectionCapacity(section: Section, coding: SectionCoding): number {
+  const { length, dense } = section;
+  return dense ? 4 * length : codedCapacity(length, codingOf(section, coding));
+}
+
+/** A section's own runs. */
+export function codingOf<C extends SectionCoding>(
+  { length, columns }: Pick<Section, 'length' | 'columns'>,
+  coding: C,
+): C {
+  if (columns === undefined) return coding;
+  if (coding.kind !== 'signs') {
+    throw new Error(`internal: columns of ${coding.kind}`);
+  }
+  // A run has an element at least, also in a matrix that has none.
+  return { ...coding, bucket: Math.max(1, length / columns) };
 }
 
 /** Bytes that a payload never exceeds. */

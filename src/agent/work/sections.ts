@@ -17,6 +17,12 @@ export interface Section {
   readonly length: number;
   /** Whether the elements themselves travel. */
   readonly dense: boolean;
+  /**
+   * Columns of the row-major matrix that it is, where it is coded column by column: its
+   * elements in the order of columns, each column a run, whatever the coding says of runs.
+   * Of signs alone.
+   */
+  readonly columns?: number | undefined;
 }
 
 /** How the elements of sections that are not dense become bytes. */
@@ -33,7 +39,7 @@ export interface LevelCoding extends Quantizer {
 /** Signs and two means for each run; x ← x − what they stand for. */
 export interface SignCoding {
   readonly kind: 'signs';
-  /** Elements of a run. */
+  /** Elements of a run, where a section has no columns. */
   readonly bucket: number;
 }
 
@@ -58,6 +64,8 @@ export interface CodedSection {
   readonly kind: 'coded';
   readonly numbers: Vector;
   readonly codes: Region;
+  /** The section's. */
+  readonly columns?: number | undefined;
 }
 
 export interface SectionCoder<V> {
@@ -78,6 +86,16 @@ export function longestCoded(sections: readonly Section[]): number {
     (longest, { length, dense }) => (dense ? longest : Math.max(longest, length)),
     0,
   );
+}
+
+/** Whether elements are coded in another order than they lie in. */
+export function inColumnOrder(columns: number | undefined): columns is number {
+  return columns !== undefined && columns > 1;
+}
+
+/** Elements of the longest section that is coded in the order of its columns. */
+export function longestOfColumns(sections: readonly Section[]): number {
+  return longestCoded(sections.filter(({ columns }) => inColumnOrder(columns)));
 }
 
 /** Random numbers of a section. */

@@ -51,11 +51,11 @@ export function residualQuestion(
   const after = sharesOf(methods, change);
   if (!before.some(({ keeps }) => keeps)) return undefined;
   const alike = before.length === after.length;
-  const units = before.flatMap((share) => (share.keeps ? [share.units] : []));
+  const sums = before.flatMap((share) => (share.keeps ? [share.of] : []));
   const stays = after.every((share, index) => {
     const old = alike ? before[index] : undefined;
     const keptNone = old?.keeps === false && old.match === share.match;
-    const takes = share.keeps && units.every((unit) => unit === share.units);
+    const takes = share.keeps && sums.every((sum) => sum === share.of);
     return (takes || keptNone) && share.least <= (old?.least ?? 0);
   });
   return stays ? 'kept' : 'asked';
@@ -65,7 +65,8 @@ export function residualQuestion(
 interface Share {
   readonly match: JsonValue | undefined;
   readonly keeps: boolean;
-  readonly units: string | undefined;
+  /** What the residual is a sum of. */
+  readonly of: string | undefined;
   /** Tensors with fewer elements are sent dense. */
   readonly least: number;
 }
@@ -83,7 +84,7 @@ function sharesOf(
     return {
       match,
       keeps: entry?.residual === true,
-      units: entry?.residualUnits,
+      of: entry?.residualOf,
       least: typeof least === 'number' ? least : 0,
     };
   });

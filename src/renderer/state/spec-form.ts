@@ -88,12 +88,18 @@ function parsed(text: string): JsonValue | undefined {
 }
 
 /** What another method does not take over. */
-const BY_METHOD: ReadonlySet<string> = new Set(['method', 'layers', 'quantizeSums']);
+const BY_METHOD: ReadonlySet<string> = new Set([
+  'method',
+  'layers',
+  'quantizeSums',
+  'residualUnits',
+]);
 
 /**
  * Another method: its own parameters with their defaults, and a collective that takes
  * its payload. Parameters that both methods have keep their value; what depends on the method
- * (layers, quantised sums) or by a collective that does not take it is left behind.
+ * (layers, quantised sums, units of the residual) or by a collective that does not take it is
+ * left behind.
  */
 export function withMethod(draft: Draft, method: MethodEntry): Draft {
   const old = isDraft(draft['exchange']) ? draft['exchange'] : {};

@@ -22,6 +22,7 @@ const METHODS: readonly Record<string, unknown>[] = [
   { method: 'scalecom', ratio: 0.05, beta: 0.25, diagnosticsEvery: 2 },
   { method: 'powersgd', rank: 1 },
   { method: 'onebit', minElements: 100 },
+  { method: 'onebit', minElements: 100, granularity: 'column' },
   { method: 'qsgd', levels: 8, minElements: 0, coding: 'elias' },
 ];
 const LENGTHS = [0, 50, 300];

@@ -46,6 +46,7 @@ export const METHOD_CASES: readonly {
   { exchange: { method: 'terngrad', minElements: 0 } },
   { exchange: { method: 'qgd', minElements: 100 } },
   { exchange: { method: 'onebit', minElements: 100 } },
+  { exchange: { method: 'onebit', minElements: 100, granularity: 'column' } },
   { exchange: { method: 'a2sgd' }, collective: 'recursive-doubling' },
   { exchange: { method: 'a2sgd', mode: 'allgather' } },
 ];

@@ -112,6 +112,7 @@ const MORE: readonly Case[] = [
   { method: 'qgd', parameters: { minElements: 0 }, within: 1.3 },
   { method: 'onebit' },
   { method: 'onebit', parameters: { bucket: 100, minElements: 0 } },
+  { method: 'onebit', parameters: { granularity: 'column', minElements: 0 } },
   { method: 'a2sgd' },
   { method: 'a2sgd', parameters: { granularity: 'tensor' } },
   { method: 'a2sgd', parameters: { mode: 'allgather' } },

@@ -25,6 +25,7 @@ import {
 } from './golden-oracles.ts';
 import {
   clipped,
+  columnSignOracle,
   maximum,
   norm,
   quantizedTopKOracle,
@@ -160,6 +161,18 @@ export const GOLDEN: readonly Golden[] = [
     payload: f32(5.5 / 3, -2) + u32(2) + f32(2.5 / 2, -8.25 / 2) + u32(5),
     oracle: signOracle(24),
     // Means are sums of 28 bits of an entry (kernels/fixed-point.ts), the oracle's of 53.
+    tolerance: 1e-6,
+  },
+  {
+    method: 'onebit',
+    parameters: { minElements: 0, granularity: 'column' },
+    forms: ['gathered'],
+    // Two vectors, a column each.
+    payload: f32(5.5 / 3, -2) + u32(2) + f32(2.5 / 2, -8.25 / 2) + u32(5),
+    oracle: columnSignOracle([
+      { length: LENGTH / 2, columns: 1 },
+      { length: LENGTH / 2, columns: LENGTH / 16 },
+    ]),
     tolerance: 1e-6,
   },
   {

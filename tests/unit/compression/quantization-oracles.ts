@@ -123,6 +123,36 @@ export function signOracle(bucket: number): Oracle {
   });
 }
 
+/**
+ * The sign of each element stands for the mean of its sign in its column, of tensors that
+ * follow each other: row-major matrices of so many columns.
+ */
+export function columnSignOracle(
+  tensors: readonly { readonly length: number; readonly columns: number }[],
+): Oracle {
+  return withFeedback((p) => {
+    const sent: number[] = [];
+    let start = 0;
+    for (const { length, columns } of tensors) {
+      const sums = Array.from({ length: columns }, () => [0, 0, 0, 0]);
+      for (let i = 0; i < length; i++) {
+        const [value, own] = [p[start + i]!, sums[i % columns]!];
+        own[value < 0 ? 1 : 0]! += value;
+        own[value < 0 ? 3 : 2]!++;
+      }
+      for (let i = 0; i < length; i++) {
+        const [above, below, aboves, belows] = sums[i % columns]! as [
+          ...[number, number],
+          ...[number, number],
+        ];
+        sent.push(fround(p[start + i]! < 0 ? below / belows : above / aboves));
+      }
+      start += length;
+    }
+    return sent;
+  });
+}
+
 /** Values of the k largest |p|, as a vector of their own, quantised in runs. */
 export function quantizedTopKOracle(k: number, levels: number, bucket: number): Oracle {
   return withFeedback((p, rank, iteration) => {

@@ -226,6 +226,18 @@ describe.each(effort({ quick: [3], soak: [2, 3] }))('%i threads', (count) => {
         },
       );
 
+      it.each([3, 1000, Math.floor(n / 2)])('a matrix of %i columns', (columns) => {
+        const rows = Math.floor(n / columns);
+        expectSameBits((desk) => {
+          const matrix = { ...desk.put(x), rows, columns };
+          const out = desk.vector(rows * columns);
+          desk.kernels.transpose(matrix, out, false);
+          const transposed = desk.get(out);
+          desk.kernels.transpose(matrix, out, true);
+          return [transposed, desk.get(out)];
+        });
+      });
+
       it.each([512, 77, 2 ** 30])('signs of runs of %i', (bucket) => {
         expectSameBits((desk) => {
           const { quantization } = desk.kernels;
@@ -265,6 +277,7 @@ describe.each(effort({ quick: [3], soak: [2, 3] }))('%i threads', (count) => {
     ['qsgd', { bits: 4, coding: 'elias' }],
     ['qsgd', { bits: 2, bucket: 128, scale: 'l2' }],
     ['a2sgd', { granularity: 'tensor' }],
+    ['onebit', { granularity: 'column' }],
   ] as [string, JsonObject][])('payloads of %s %j', async (id, given) => {
     const method = findMethod(id);
     const parameters = validateParameters(method, given);

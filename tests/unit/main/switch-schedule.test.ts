@@ -19,6 +19,7 @@ test('switches happen again at their fences, with all that they set', () => {
         bucketBytes: 4 * 2 ** 20,
         layers: [],
         quantizeSums: null,
+        residualUnits: 'gradient',
       },
     },
     {
@@ -29,6 +30,7 @@ test('switches happen again at their fences, with all that they set', () => {
         bucketBytes: 4 * 2 ** 20,
         layers: [],
         quantizeSums: null,
+        residualUnits: 'gradient',
       },
       residual: 'drop',
     },

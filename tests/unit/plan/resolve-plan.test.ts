@@ -103,6 +103,7 @@ describe('a parameter that does nothing beside another', () => {
 describe('resolving an exchange plan', () => {
   it('fills in what the method declares', () => {
     expect(resolvePlan({})).toEqual({
+      label: 'none',
       method: 'none',
       parameters: {},
       collective: 'auto',
@@ -162,6 +163,58 @@ describe('resolving an exchange plan', () => {
     const quantized = resolvePlan({ quantizeSums: { bits: 2 } }, plain);
     expect(resolvePlan(planAsChange(plain), quantized)).toEqual(plain);
     expect(resolvePlan(planAsChange(quantized), plain)).toEqual(quantized);
+  });
+
+  describe('the units of the residual', () => {
+    const updates = resolvePlan({ method: 'topk', residualUnits: 'update' });
+    const plain = resolvePlan({ method: 'topk' });
+
+    it('are those of gradients unless the plan says updates', () => {
+      expect(updates).toEqual({ ...plain, residualUnits: 'update' });
+      expect(resolvePlan({ method: 'topk', residualUnits: 'gradient' })).toEqual(plain);
+    });
+
+    it('stay while methods can keep them, and go by name', () => {
+      for (const change of [{ ratio: 0.1 }, { method: 'scalecom' }]) {
+        expect(resolvePlan(change, updates).residualUnits).toBe('update');
+      }
+      for (const change of [
+        { method: 'none' },
+        { method: 'dgc' },
+        { method: 'qsgd' },
+        { residualUnits: 'gradient' },
+        { residualUnits: null },
+        planAsChange(plain),
+      ]) {
+        expect(resolvePlan(change, updates)).not.toHaveProperty('residualUnits');
+      }
+      expect(resolvePlan(planAsChange(updates), plain)).toEqual(updates);
+      expect(resolvePlan(planAsExchange(updates))).toEqual(updates);
+      const layered = { layers: [{ match: '*', method: 'topk' }] };
+      const base = { method: 'none', residualUnits: 'update' };
+      expect(resolvePlan({ ...base, ...layered }).residualUnits).toBe('update');
+    });
+
+    it.each([
+      ['none', 'method none keeps no residual'],
+      ['qsgd', 'method qsgd keeps no residual'],
+      ['dgc', 'dgc keeps sums of velocities'],
+    ])('are refused with %s', (method, message) => {
+      const refused = expect.objectContaining({
+        ...{ code: 'RESIDUAL_UNITS_MISFIT', place: 'exchange.residualUnits' },
+        ...{ message: expect.stringContaining(message), next: expect.any(String) },
+      });
+      expect(() => resolvePlan({ method, residualUnits: 'update' })).toThrow(refused);
+      expect(() => resolvePlan({ method, residualUnits: 'update' }, plain)).toThrow(
+        expect.objectContaining({ code: 'RESIDUAL_UNITS_MISFIT', place: 'switch' }),
+      );
+    });
+
+    it('are two', () => {
+      expect(() => resolvePlan({ method: 'topk', residualUnits: 'weight' })).toThrow(
+        expect.objectContaining({ code: 'EXCHANGE_INVALID' }),
+      );
+    });
   });
 
   it('writes out how many servers there are, and keeps that while there are some', () => {
@@ -302,9 +355,10 @@ describe('resolving an exchange plan', () => {
     expect(conv).toEqual({
       match: 'conv*',
       method: 'topk',
+      label: 'topk 10 % in 4 bits',
       parameters: { ...plan.parameters, ratio: 0.1 },
     });
-    expect(bias).toEqual({ match: '*.bias', method: 'none', parameters: {} });
+    expect(bias).toMatchObject({ match: '*.bias', method: 'none', parameters: {} });
     expect(fc).toMatchObject({ method: 'qsgd', parameters: { bits: 8 } });
     expect(resolvePlan(planAsExchange(plan))).toEqual(plan);
   });

@@ -4,6 +4,7 @@ import { eventText } from '../../../src/shared/event-text.ts';
 const none = { method: 'none', parameters: {}, collective: 'ring', bucketBytes: 4096 };
 const topk = {
   method: 'topk',
+  label: 'topk 1 %',
   parameters: { ratio: 0.01 },
   collective: 'sparse-allgather',
   bucketBytes: 4096,

@@ -32,6 +32,7 @@ describe('a change of plan', () => {
       bucketBytes: 4096,
       layers: [],
       quantizeSums: null,
+      residualUnits: 'gradient',
     });
   });
 
@@ -74,7 +75,7 @@ describe('the residual at a fence', () => {
   const methods = [
     entry('none', false, 'dense'),
     { ...entry('topk', true, 'sparse'), apartBelow: 'minElements' },
-    { ...entry('dgc', true, 'sparse'), residualUnits: 'velocity' },
+    { ...entry('dgc', true, 'sparse'), residualOf: 'velocity' },
     entry('onebit', true, 'quantized'),
     entry('qsgd', false, 'quantized'),
   ];

@@ -4,21 +4,22 @@ import {
   describeSwitch,
   planAsExchange,
   planLabel,
+  writtenLabel,
 } from '../../../src/shared/exchange-plan.ts';
 
 describe('a plan in words', () => {
+  it('is called what it says, or by its method where it says nothing', () => {
+    expect(planLabel({ method: 'topk', label: 'topk 1 %' })).toBe('topk 1 %');
+    expect(planLabel({ method: 'topk' })).toBe('topk');
+  });
+
   it.each([
-    [{ method: 'none', parameters: {} }, 'none'],
-    [{ method: 'topk', parameters: { ratio: 0.01 } }, 'topk 1 %'],
-    [{ method: 'topk', parameters: { ratio: 0.0005 } }, 'topk 0.05 %'],
-    [{ method: 'qsgd', parameters: { bits: 4 } }, 'qsgd 4 bit'],
-    [
-      { method: 'topk', parameters: { ratio: 0.01, quantize: { bits: 4 } } },
-      'topk 1 % in 4 bits',
-    ],
-    [{ method: 'topk', parameters: { k: 3, quantize: { bits: 0 } } }, 'topk k=3'],
-  ])('%j is called %s', (of, label) => {
-    expect(planLabel(of)).toBe(label);
+    [{ method: 'none', collective: 'auto' }, 'none'],
+    [{ method: 'topk', ratio: 0.01, layers: [] }, 'topk ratio=0.01'],
+    [{ method: 'topk', k: 3, quantize: { bits: 2 } }, 'topk k=3 quantize={"bits":2}'],
+    [{ ratio: 1 }, 'none ratio=1'],
+  ])('%j, which no agent has read, is called %s', (exchange, label) => {
+    expect(writtenLabel(exchange)).toBe(label);
   });
 
   it('names a collective only where one was chosen', () => {
@@ -47,9 +48,10 @@ describe('a plan in words', () => {
   it('names layers with what they have of their own', () => {
     const layers = [
       { match: '*.bias', method: 'none', parameters: {} },
-      { match: 'conv*', method: 'topk', parameters: { ratio: 0.1 } },
+      { match: 'conv*', method: 'topk', label: 'topk 10 %', parameters: {} },
     ];
-    const plan = { method: 'topk', parameters: { ratio: 0.01 }, collective: 'auto' };
+    const label = 'topk 1 %';
+    const plan = { method: 'topk', label, parameters: {}, collective: 'auto' };
     expect(describePlan({ ...plan, layers })).toBe(
       'topk 1 % [*.bias: none, conv*: topk 10 %]',
     );
@@ -77,16 +79,23 @@ describe('a plan in words', () => {
   it('says what a switch changes where the labels do not', () => {
     const from = {
       method: 'topk',
+      label: 'topk 1 %',
       parameters: { ratio: 0.01, quantize: { bits: 0 } },
       collective: 'auto',
       bucketBytes: 4096,
     };
-    const to = { ...from, parameters: { ratio: 0.01, quantize: { bits: 4 } } };
+    const parameters = { ratio: 0.01, quantize: { bits: 4 } };
+    const to = { ...from, label: 'topk 1 % in 4 bits', parameters };
     expect(describeSwitch(from, to)).toBe(
       'topk 1 % → topk 1 % in 4 bits (quantize {"bits":0} → {"bits":4})',
     );
-    expect(describeSwitch(from, { ...from, method: 'a2sgd', parameters: {} })).toBe(
-      'topk 1 % → a2sgd',
-    );
+    expect(
+      describeSwitch(from, {
+        ...from,
+        method: 'a2sgd',
+        label: 'a2sgd',
+        parameters: {},
+      }),
+    ).toBe('topk 1 % → a2sgd');
   });
 });

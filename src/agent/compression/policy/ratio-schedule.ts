@@ -38,6 +38,15 @@ export const rampParameters = {
     .describe('The ratio at the start of the ramp; 0: a quarter, as in DGC'),
 };
 
+/** `1 %`, or `k=5` where the number of entries is given. */
+export const shareLabel = ({
+  ratio,
+  k = 0,
+}: {
+  readonly ratio: number;
+  readonly k?: number;
+}): string => (k > 0 ? `k=${k}` : `${Number((ratio * 100).toPrecision(3))} %`);
+
 /** A ramp of the ratio does nothing where k is given. */
 export const rampBesideK = ['rampIterations', 'rampEpochs'].map((parameter) => ({
   parameter,

@@ -6,9 +6,11 @@
 import type { Arena, Region, Vector } from '../../memory/arena.ts';
 import type { SparseStream } from '../../memory/entries.ts';
 import type { Kernels, Moments, TwoMeans } from '../kernels.ts';
+import type { Matrix } from '../low-rank.ts';
 import {
   requireSameLength,
   requireStreamCapacity,
+  requireTransposed,
   streamIndexError,
 } from '../preconditions.ts';
 import { ReferenceLowRank } from './reference-low-rank.ts';
@@ -60,6 +62,20 @@ class ReferenceKernels implements Kernels {
   addFinite(out: Vector, x: Vector): number {
     this.add(out, x);
     return this.firstNonFinite(x);
+  }
+
+  transpose(matrix: Matrix, out: Vector, add: boolean): void {
+    requireTransposed(matrix, out);
+    const { offset, rows, columns } = matrix;
+    const from = this.#arena.f32({ offset, length: rows * columns });
+    const to = this.#arena.f32(out);
+    for (let i = 0; i < rows; i++) {
+      for (let j = 0; j < columns; j++) {
+        const value = from[i * columns + j]!;
+        const at = j * rows + i;
+        to[at] = add ? to[at]! + value : value;
+      }
+    }
   }
 
   scale(x: Vector, factor: number): void {

@@ -120,6 +120,7 @@ export const EXPORTS = {
   scale: sliced('out n fixed'),
   blend: sliced('out fixed x fixed n'),
   shiftBySign: sliced('out n fixed fixed'),
+  transpose: sliced('out n matrix fixed fixed first fixed'),
   combine: sliced('fixed out x n'),
   combine64: whole('fixed out x n'),
 

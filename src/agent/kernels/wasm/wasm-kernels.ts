@@ -11,7 +11,12 @@
 import type { Arena, Region } from '../../memory/arena.ts';
 import type { SparseStream } from '../../memory/entries.ts';
 import type { Kernels, Moments, TwoMeans } from '../kernels.ts';
-import { requireSameLength, streamIndexError } from '../preconditions.ts';
+import type { Matrix } from '../low-rank.ts';
+import {
+  requireSameLength,
+  requireTransposed,
+  streamIndexError,
+} from '../preconditions.ts';
 import { SLICE } from './job-board.ts';
 import {
   instantiate,
@@ -28,6 +33,8 @@ import { WasmOptimization } from './wasm-optimization.ts';
 import { WasmQuantization } from './wasm-quantization.ts';
 import { reductionSteps, WasmReduction } from './wasm-reduction.ts';
 import { WasmSparsification } from './wasm-sparsification.ts';
+
+const FIRST = 0 as Of<'first'>;
 
 type X = Elements<'x'>;
 type Out = Elements<'out'>;
@@ -85,6 +92,14 @@ export class WasmKernels implements Kernels {
     requireSameLength(out, x);
     const run = this.#pool.over(x.length);
     run.blend(out.offset, outFactor, x.offset, xFactor, x.length);
+  }
+
+  transpose(matrix: Matrix & At<'matrix'>, out: Out, add: boolean): void {
+    requireTransposed(matrix, out);
+    const { offset, rows, columns } = matrix;
+    const run = this.#pool.over(out.length);
+    const { length } = out;
+    run.transpose(out.offset, length, offset, rows, columns, FIRST, Number(add));
   }
 
   moments({ offset, length }: X): Moments {

@@ -66,6 +66,11 @@ export interface Optimizer {
   readonly options: readonly OptimizerOption[];
   /** Whether it can leave momentum to the compression: its steps are plain then. */
   readonly leavesMomentum: boolean;
+  /**
+   * Whether η times a gradient is an update: weights move by η times what gradients add up to.
+   * Default: no.
+   */
+  readonly movesByRate?: boolean | undefined;
   /** λ where the spec gives none; default: 0. */
   readonly defaultWeightDecay?: number | undefined;
   /** State vectors as long as the weights, kept from iteration to iteration. */

@@ -12,6 +12,7 @@ export const sgd: Optimizer = {
   id: 'sgd',
   options: ['nesterov', 'weightDecay'],
   leavesMomentum: true,
+  movesByRate: true,
   stateVectors: ({ momentum }) => (momentum > 0 ? 1 : 0),
   update(_, { momentum, nesterov = false, weightDecay = 0 }, step) {
     const { weight, state, learningRate } = step;

@@ -3,9 +3,16 @@ import type { Kernels } from '../../kernels/kernels.ts';
 import type { StreamName } from '../../kernels/random.ts';
 import type { Region, Vector } from '../../memory/arena.ts';
 import { assembleSections } from '../section-assembly.ts';
-import { packedCodeBytes, partsOf, payloadCapacity } from '../section-layout.ts';
 import {
+  codingOf,
+  packedCodeBytes,
+  partsOf,
+  payloadCapacity,
+} from '../section-layout.ts';
+import {
+  inColumnOrder,
   longestCoded,
+  longestOfColumns,
   noiseOf,
   type CodedSection,
   type LevelCoding,
@@ -13,6 +20,7 @@ import {
   type Section,
   type SectionCoder,
   type SectionCoding,
+  type SignCoding,
 } from '../sections.ts';
 
 export interface CodingWork {
@@ -28,6 +36,8 @@ export class ArenaSections implements SectionCoder<Vector> {
   readonly #region: Region;
   /** Packed codes of a section on their way to a stream of Elias codes. */
   readonly #packed: Region | undefined;
+  /** A section in the order of its columns. */
+  readonly #columnwise: Region;
 
   constructor(work: CodingWork, sections: readonly Section[], coding: SectionCoding) {
     this.#kernels = work.kernels;
@@ -37,6 +47,7 @@ export class ArenaSections implements SectionCoder<Vector> {
     if (coding.kind === 'levels' && coding.coding !== 'packed') {
       this.#packed = work.region(packedCodeBytes(longestCoded(sections), coding));
     }
+    this.#columnwise = work.region(4 * longestOfColumns(sections));
   }
 
   encode(x: Vector, noise: StreamName): Region {
@@ -67,16 +78,34 @@ export class ArenaSections implements SectionCoder<Vector> {
     }
   }
 
-  #write(x: Vector, out: Region, section: number, noise: StreamName): number {
+  #write(x: Vector, out: Region, index: number, noise: StreamName): number {
     const coding = this.#coding;
     if (coding.kind === 'host') return coding.encode(x, out);
-    const { numbers, codes } = partsOf(out, x.length, coding);
-    if (coding.kind === 'levels') {
-      const own = noiseOf(noise, section);
-      return 4 * numbers.length + this.#writeLevels(x, coding, own, numbers, codes);
+    if (coding.kind === 'signs') {
+      return this.#writeSigns(x, this.#sections[index]!, coding, out);
     }
-    this.#kernels.quantization.quantizeSigns(x, coding.bucket, numbers, codes);
-    return 4 * numbers.length + packedCodeBytes(x.length, coding);
+    const { numbers, codes } = partsOf(out, x.length, coding);
+    const own = noiseOf(noise, index);
+    return 4 * numbers.length + this.#writeLevels(x, coding, own, numbers, codes);
+  }
+
+  #writeSigns(x: Vector, section: Section, shared: SignCoding, out: Region): number {
+    const { quantization } = this.#kernels;
+    const coding = codingOf(section, shared);
+    const { numbers, codes } = partsOf(out, x.length, coding);
+    const bytes = 4 * numbers.length + packedCodeBytes(x.length, coding);
+    const { columns } = section;
+    if (!inColumnOrder(columns)) {
+      quantization.quantizeSigns(x, coding.bucket, numbers, codes);
+      return bytes;
+    }
+    const rows = x.length / columns;
+    const ordered = { offset: this.#columnwise.offset, length: x.length };
+    this.#kernels.transpose({ offset: x.offset, rows, columns }, ordered, false);
+    quantization.quantizeSigns(ordered, coding.bucket, numbers, codes);
+    const { offset } = ordered;
+    this.#kernels.transpose({ offset, rows: columns, columns: rows }, x, false);
+    return bytes;
   }
 
   /** Bytes of the codes. */
@@ -100,7 +129,8 @@ export class ArenaSections implements SectionCoder<Vector> {
       : quantization.eliasEncode(packed, x.length, levels, form, codes);
   }
 
-  #decode({ numbers, codes }: CodedSection, out: Vector, add: boolean): void {
+  #decode(section: CodedSection, out: Vector, add: boolean): void {
+    const { numbers, codes } = section;
     const coding = this.#coding;
     const { quantization } = this.#kernels;
     switch (coding.kind) {
@@ -108,12 +138,31 @@ export class ArenaSections implements SectionCoder<Vector> {
         quantization.dequantize(out, coding, numbers, codes, add);
         break;
       case 'signs':
-        quantization.dequantizeSigns(out, coding.bucket, numbers, codes, add);
+        this.#decodeSigns(section, coding, out, add);
         break;
       case 'host':
         throw new Error('internal: what the host codes comes as entries');
       default:
         coding satisfies never;
     }
+  }
+
+  #decodeSigns(
+    { numbers, codes, columns }: CodedSection,
+    shared: SignCoding,
+    out: Vector,
+    add: boolean,
+  ): void {
+    const { quantization } = this.#kernels;
+    const { length } = out;
+    const { bucket } = codingOf({ length, columns }, shared);
+    if (!inColumnOrder(columns)) {
+      quantization.dequantizeSigns(out, bucket, numbers, codes, add);
+      return;
+    }
+    const { offset } = this.#columnwise;
+    quantization.dequantizeSigns({ offset, length }, bucket, numbers, codes, false);
+    const ordered = { offset, rows: columns, columns: length / columns };
+    this.#kernels.transpose(ordered, out, add);
   }
 }

@@ -9,6 +9,8 @@ export interface SectionTask {
   /** Which section. */
   readonly index: number;
   readonly noise: StreamName;
+  /** As of `Section`. */
+  readonly columns?: number | undefined;
   readonly payload: GPUBuffer;
   /** First byte in the payload; zeros from here on, up to the section's capacity. */
   readonly offset: number;

@@ -76,9 +76,10 @@ class GpuSections implements SectionCoder<GpuVector> {
 
   async encode(x: GpuVector, noise: StreamName): Promise<Region> {
     const payload = this.#payload;
-    const tasks = this.#sections.map(({ start, length, offset }, index) => ({
+    const tasks = this.#sections.map(({ start, length, offset, columns }, index) => ({
       x: sliceOf(x, start, length),
       index,
+      columns,
       noise: noiseOf(noise, index),
       payload,
       offset,

@@ -1,10 +1,13 @@
 /** Signs and means on a GPU, taken out of a vector that never leaves. */
 import { packedBytes, runsOf } from '../../kernels/quantization.ts';
 import { STRETCH } from '../../kernels/webgpu/device-quantization.ts';
-import { wholeOf, type GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
-import { codedCapacity } from '../section-layout.ts';
+import { enqueueTranspose } from '../../kernels/webgpu/device-transpose.ts';
+import { sliceOf, wholeOf, type GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
+import { codedCapacity, codingOf, numbersOf } from '../section-layout.ts';
 import {
+  inColumnOrder,
   longestCoded,
+  longestOfColumns,
   type CodedSection,
   type Section,
   type SignCoding,
@@ -19,36 +22,72 @@ export class GpuSigns implements GpuSectionCodec {
   /** A stretch's means and signs on their way in. */
   readonly #receivedMeans: GPUBuffer;
   readonly #receivedSigns: GPUBuffer;
+  /** A section in the order of its columns. */
+  readonly #columnwise: GpuVector;
 
   constructor(work: GpuParts, sections: readonly Section[], coding: SignCoding) {
-    const { bucket } = coding;
-    const longest = longestCoded(sections);
-    const stretch = Math.min(longest, STRETCH);
+    const stretch = Math.min(longestCoded(sections), STRETCH);
+    const coded = sections.filter(({ dense }) => !dense);
+    const most = (numbers: (section: Section) => number): number =>
+      coded.reduce((sofar, section) => Math.max(sofar, numbers(section)), 0);
     this.#work = work;
     this.#coding = coding;
-    this.#means = work.buffer(8 * runsOf(longest, bucket));
-    this.#receivedMeans = work.buffer(8 * (runsOf(stretch, bucket) + 1));
+    this.#means = work.buffer(
+      4 * most((section) => numbersOf(section.length, codingOf(section, coding))),
+    );
+    this.#receivedMeans = work.buffer(
+      8 * most((section) => runsOf(stretch, codingOf(section, coding).bucket) + 1),
+    );
     this.#receivedSigns = work.buffer(packedBytes(stretch, 1));
+    this.#columnwise = work.vector(longestOfColumns(sections));
   }
 
-  *write({ x, payload, offset }: SectionTask): Generator<number> {
+  *write({ x, columns, payload, offset }: SectionTask): Generator<number> {
     const { gpu, signs } = this.#work.device;
-    const { bucket } = this.#coding;
-    const meanWords = 2 * runsOf(x.length, bucket);
+    const { length } = x;
+    const coding = codingOf({ length, columns }, this.#coding);
+    const meanWords = numbersOf(length, coding);
     const means = { ...wholeOf(this.#means), length: meanWords };
-    signs.take(x, bucket, means, {
+    const codes = {
       buffer: payload,
       offset: offset + 4 * meanWords,
-      length: packedBytes(x.length, 1) / 4,
-    });
+      length: packedBytes(length, 1) / 4,
+    };
+    if (!inColumnOrder(columns)) {
+      signs.take(x, coding.bucket, means, codes);
+    } else {
+      const rows = length / columns;
+      const elements = sliceOf(this.#columnwise, 0, length);
+      enqueueTranspose(gpu, { elements: x, rows, columns }, elements, false);
+      signs.take(elements, coding.bucket, means, codes);
+      enqueueTranspose(gpu, { elements, rows: columns, columns: rows }, x, false);
+    }
     gpu.commands.copy(means, payload, offset);
-    yield codedCapacity(x.length, this.#coding);
+    yield codedCapacity(length, coding);
   }
 
-  decode({ numbers, codes }: CodedSection, out: GpuVector, add: boolean): void {
+  decode(section: CodedSection, out: GpuVector, add: boolean): void {
+    const { columns } = section;
+    const { length } = out;
+    const { bucket } = codingOf({ length, columns }, this.#coding);
+    if (!inColumnOrder(columns)) {
+      this.#decode(section, bucket, out, add);
+      return;
+    }
+    const elements = sliceOf(this.#columnwise, 0, length);
+    this.#decode(section, bucket, elements, false);
+    const ordered = { elements, rows: columns, columns: length / columns };
+    enqueueTranspose(this.#work.device.gpu, ordered, out, add);
+  }
+
+  #decode(
+    { numbers, codes }: CodedSection,
+    bucket: number,
+    out: GpuVector,
+    add: boolean,
+  ): void {
     const { arena, device } = this.#work;
     const { commands } = device.gpu;
-    const { bucket } = this.#coding;
     for (let first = 0; first < out.length; first += STRETCH) {
       const length = Math.min(STRETCH, out.length - first);
       const firstRun = Math.floor(first / bucket);

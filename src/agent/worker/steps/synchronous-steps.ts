@@ -109,10 +109,11 @@ export class SynchronousSteps implements Steps {
     iteration: number,
     beside?: Beside,
   ): Promise<EngineCalls['exchange']['reply']> {
-    const { engine, rank, spec } = this.#options;
+    const { engine, rank, spec, trainer } = this.#options;
     const due = isDue(spec.inspectEvery, { since: iteration, iteration });
     const inspects = rank === 0 && due;
-    const exchange = engine.call('exchange', { iteration, beside, inspects });
+    const rate = trainer.learningRate(iteration);
+    const exchange = engine.call('exchange', { iteration, beside, inspects, rate });
     exchange.catch(awaitedLater);
     return exchange;
   }

@@ -57,3 +57,4 @@ export {
   scatter64,
 } from './stream-reduction';
 export { appendAtLeast, kthMagnitude, selectTopKPerRun } from './threshold-selection';
+export { transpose } from './transpose';
