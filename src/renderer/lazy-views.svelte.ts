@@ -1,10 +1,13 @@
 /**
  * Parts of the page that are files of their own, so that the first screen does not wait for
  * charts and forms. The view that the address names is loaded while the line to the host
- * comes up, the others once the first is shown, terminals with the first of them.
+ * comes up, the others when the page is idle, terminals with the first of them.
  */
 import { failure, type ErrorData } from '../shared/errors.ts';
 import type { Route } from './state/route.ts';
+
+/** A page that draws all the time is never idle. */
+const LONGEST_WAIT_MS = 1000;
 
 /** A component by its file. What is read in an effect or a derived value is followed. */
 class LazyView<View> {
@@ -64,7 +67,35 @@ export async function loadView({ view }: Route): Promise<void> {
   if (view in lazyViews) await lazyViews[view as keyof typeof lazyViews].load();
 }
 
-/** All views, one after another: a click then shows its page at once. */
-export async function loadAllViews(): Promise<void> {
-  for (const view of Object.values(lazyViews)) await view.load();
+/**
+ * Loads all views while the page has nothing else to do, one after another: a click then
+ * shows its page at once. Views that do not come show it by their own `error`.
+ * @returns what ends it
+ */
+export function loadViewsWhenIdle(): () => void {
+  let ended = false;
+  let cancel = (): void => undefined;
+  const next = ([view, ...rest]: readonly LazyView<unknown>[]): void => {
+    if (view === undefined) return;
+    cancel = whenIdle(() => {
+      void view.load().then(() => {
+        if (!ended) next(rest);
+      });
+    });
+  };
+  next(Object.values(lazyViews));
+  return () => {
+    ended = true;
+    cancel();
+  };
+}
+
+/** Calls once; Safari, which does not tell when it is idle, after a moment. */
+function whenIdle(call: () => void): () => void {
+  if ('requestIdleCallback' in globalThis) {
+    const handle = requestIdleCallback(call, { timeout: LONGEST_WAIT_MS });
+    return () => cancelIdleCallback(handle);
+  }
+  const timer = setTimeout(call, LONGEST_WAIT_MS);
+  return () => clearTimeout(timer);
 }

@@ -2,7 +2,7 @@
 import './zod-without-eval.ts';
 import { mount } from 'svelte';
 import App from './App.svelte';
-import { loadAllViews, loadView } from './lazy-views.svelte.ts';
+import { loadView } from './lazy-views.svelte.ts';
 import { AppState } from './state/app.svelte.ts';
 import { connect } from './state/connection.ts';
 import { parseRoute } from './state/route.ts';
@@ -11,8 +11,6 @@ import './styles/base.css';
 import './styles/controls.css';
 import './styles/charts.css';
 
-const REST_AFTER_MS = 1000;
-
 const target = document.getElementById('app');
 if (target === null) throw new Error('internal: the page has no #app');
 const [connection] = await Promise.all([
@@ -20,5 +18,3 @@ const [connection] = await Promise.all([
   loadView(parseRoute(window.location.hash)),
 ]);
 mount(App, { target, props: { app: new AppState(connection) } });
-// Later than what the first page itself asks for.
-setTimeout(() => void loadAllViews(), REST_AFTER_MS);

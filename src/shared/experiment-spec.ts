@@ -12,6 +12,7 @@ import { nearest } from './nearest.ts';
 import { LOCAL_NODE } from './node-entry.ts';
 import { parallelismSchema } from './parallelism.ts';
 import { plainIssue } from './plain-issue.ts';
+import { isPrintable, PRINTABLE_RULE, shownValue } from './printable.ts';
 import { portRangeSchema } from './port-range.ts';
 
 const positive = z.number().positive();
@@ -53,7 +54,13 @@ const syntheticSchema = z.strictObject({
 export type SyntheticSpec = z.infer<typeof syntheticSchema>;
 
 export const experimentSpecSchema = z.strictObject({
-  name: z.string().min(1).max(120).default('untitled').describe('Name shown in lists'),
+  name: z
+    .string()
+    .min(1)
+    .max(120)
+    .refine(isPrintable, PRINTABLE_RULE)
+    .default('untitled')
+    .describe('Name shown in lists'),
   description: z.string().max(2000).optional().describe('What the run is for'),
   workload: z.strictObject({
     model: z.string().describe('Model to train: a name, or your own file'),
@@ -364,7 +371,7 @@ export function explainIssue(
     );
   }
   const value = valueAt(raw, path);
-  const shown = value === undefined ? 'is missing' : `is ${JSON.stringify(value)}`;
+  const shown = value === undefined ? 'is missing' : `is ${shownValue(value)}`;
   return inputError(
     `${where.code}_INVALID`,
     `"${path.join('.') || '(whole)'}" ${shown}: ${plainIssue(issue)}`,

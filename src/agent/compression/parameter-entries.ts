@@ -85,5 +85,6 @@ function titleOf(key: string): string {
   const words = key
     .replaceAll('.', ' ')
     .replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-  return capitalized(words);
+  // A quantity has its symbol: k, not K.
+  return words.length === 1 ? words : capitalized(words);
 }

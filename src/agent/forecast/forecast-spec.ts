@@ -17,6 +17,10 @@ import { resolvePlan } from '../plan/resolve-plan.ts';
 import { validateLaunch } from '../launch/validate-launch.ts';
 import { tensorLength } from '../training/models/model.ts';
 import { inspectSpec } from '../training/inspect/inspect-spec.ts';
+import {
+  isSynthetic,
+  syntheticWorkload,
+} from '../training/synthetic/synthetic-workload.ts';
 import { findWorkload, type ModelFacts } from '../training/workload.ts';
 import { rehearse } from './rehearsal.ts';
 import {
@@ -112,9 +116,11 @@ function tensorsOf(
   { workload, optimizer }: ExperimentSpec,
   own: ModelFacts | undefined,
 ): readonly FlatTensor[] {
-  const { model } = findWorkload({ ...workload, optimizer: optimizer.kind }, own);
+  const tensors = isSynthetic(workload)
+    ? syntheticWorkload(workload).layers.flatMap((layer) => layer.tensors)
+    : findWorkload({ ...workload, optimizer: optimizer.kind }, own).model.tensors;
   let start = 0;
-  return model.tensors.map((tensor) => {
+  return tensors.map((tensor) => {
     const length = tensorLength(tensor);
     const flat = { name: tensor.name, shape: tensor.shape, start, length };
     start += length;

@@ -79,7 +79,9 @@ export function makeIterationRecord(facts: IterationFacts): IterationRecord {
   const { activations, passes } = facts.step;
   if (passes === undefined) phases.compute = marks.compute;
   phases.apply += marks.apply;
-  phases.other = Math.max(0, marks.wall - sumPhases({ ...phases, ...passes }));
+  const wall = inNanoseconds(marks.wall);
+  const known = roundedTimes({ ...phases, ...passes, other: 0 });
+  const other = inNanoseconds(Math.max(0, wall - sumPhases(known)));
 
   const { loss, metric } = facts.step;
   return {
@@ -87,10 +89,12 @@ export function makeIterationRecord(facts: IterationFacts): IterationRecord {
     rank: facts.rank,
     iteration: facts.iteration,
     at: marks.at,
-    wall: marks.wall,
-    phases: { ...phases, ...passes },
-    ...(Object.keys(waitedFor).length === 0 ? {} : { waitedFor }),
-    overlapped,
+    wall,
+    phases: { ...known, other },
+    ...(Object.keys(waitedFor).length === 0
+      ? {}
+      : { waitedFor: roundedTimes(waitedFor) }),
+    overlapped: inNanoseconds(overlapped),
     ...(facts.staleness === 0 ? {} : { staleness: facts.staleness }),
     ...(facts.thread === undefined ? {} : { trainerThread: facts.thread }),
     ...(facts.drained === true ? { drained: true as const } : {}),
@@ -103,6 +107,17 @@ export function makeIterationRecord(facts: IterationFacts): IterationRecord {
     lr: facts.lr,
   };
 }
+
+/**
+ * Milliseconds as whole nanoseconds, which is what clocks tell: digits beyond come of
+ * subtracting, and would be a fifth of what is stored and sent of a run.
+ */
+const inNanoseconds = (time: number): number => Math.round(time * 1e6) / 1e6;
+
+const roundedTimes = <T extends Readonly<Record<string, number>>>(times: T): T =>
+  Object.fromEntries(
+    Object.entries(times).map(([name, time]) => [name, inNanoseconds(time)]),
+  ) as T;
 
 const NOTHING_SENT = {
   ...{ payload: 0, wireSent: 0, wireReceived: 0 },

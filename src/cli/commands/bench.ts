@@ -84,7 +84,8 @@ async function runBenchmark(
     });
   }
   const args = Object.entries(options).flatMap(([key, value]) =>
-    typeof value === 'string' ? [`--${key}`, value] : [`--${key}`],
+    // One word: a value may begin with a dash.
+    typeof value === 'string' ? [`--${key}=${value}`] : [`--${key}`],
   );
   // By the channel the benchmark learns that this command has ended (bench/parent.ts).
   const stdio = ['inherit', 'inherit', 'inherit', 'ipc'] as const;

@@ -1,5 +1,6 @@
 /** `gradwire runs log`: events of a run and what its ranks printed, in the order of time. */
 import type { Command } from 'commander';
+import { inputError } from '../../shared/errors.ts';
 import type { LogFilter } from '../../shared/log-text.ts';
 import type { JournalEntry } from '../../shared/records.ts';
 import type { RunStore } from '../../main/store/run-store.ts';
@@ -44,11 +45,13 @@ export function addRunsLogCommand(runs: Command): void {
         if (!flags.follow) {
           await coordinator.recover();
           const id = resolveRun(store, name);
+          requireRank(store, id, flags.rank);
           const printer = new LogPrinter(process.stdout, filter, flags.json);
           printer.records(byTime(store, id));
           return 0;
         }
         const id = resolveRun(store, name);
+        requireRank(store, id, flags.rank);
         return followRun(
           workspace,
           id,
@@ -64,6 +67,16 @@ export function addRunsLogCommand(runs: Command): void {
       }, connectOptions(flags));
     });
   addConnectOptions(command);
+}
+
+/** @throws GradwireError `RANK_UNKNOWN` */
+function requireRank(store: RunStore, id: string, rank: number | undefined): void {
+  const { ranks } = store.summary(id);
+  if (rank === undefined || rank < ranks) return;
+  throw inputError('RANK_UNKNOWN', `run ${id} has no rank ${rank}`, {
+    place: '--rank',
+    next: ranks === 1 ? 'Its only rank is 0.' : `Its ranks are 0 to ${ranks - 1}.`,
+  });
 }
 
 /** Sorts by time, since machines' records arrive in any order; ties keep arrival order. */

@@ -1,6 +1,6 @@
 /** `gradwire runs relaunch`: the same spec and the same switches, once more. */
 import type { Command } from 'commander';
-import { scheduleAsItHappened } from '../../main/runs/switch-schedule.ts';
+import { relaunched } from '../../main/runs/relaunched.ts';
 import {
   addConnectOptions,
   connectOptions,
@@ -20,9 +20,8 @@ export function addRunsRelaunchCommand(runs: Command): void {
       process.exitCode = await withWorkspace(async (workspace) => {
         const { store, coordinator } = workspace;
         const model = resolveRun(store, name);
-        const detail = store.detail(model);
-        const switches = scheduleAsItHappened(detail, store.switches(model));
-        const { id } = await coordinator.create(detail.spec, switches, `run ${model}`);
+        const { spec, switches } = relaunched(store, model);
+        const { id } = await coordinator.create(spec, switches, `run ${model}`);
         return followRun(workspace, id, { json: flags.json, mode: 'run' }, async () => {
           await coordinator.begin(id);
         });

@@ -1,5 +1,5 @@
 /** Options of commands that connect to machines. */
-import type { Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import { repeated } from '../text/repeated.ts';
 import { passwordFromStdin, terminalQuestions } from './terminal-questions.ts';
 import type { WorkspaceOptions } from './workspace.ts';
@@ -14,7 +14,7 @@ export function addConnectOptions(command: Command): Command {
     .option(
       '--accept-host-key <fingerprint>',
       'a host key that you have verified: SHA256:…; repeatable',
-      repeated,
+      fingerprints,
       [],
     )
     .option(
@@ -22,6 +22,16 @@ export function addConnectOptions(command: Command): Command {
       'answer password prompts with the first line of stdin',
       false,
     );
+}
+
+/** A key that is asked about would fit no other text, and the cause be hard to find. */
+function fingerprints(text: string, previous: readonly string[]): readonly string[] {
+  if (!/^SHA256:[A-Za-z0-9+/]{43}$/.test(text)) {
+    throw new InvalidArgumentError(
+      'It must be a fingerprint as ssh-keygen -l prints it: SHA256: and 43 characters.',
+    );
+  }
+  return repeated(text, previous);
 }
 
 export function connectOptions(flags: ConnectFlags): WorkspaceOptions {

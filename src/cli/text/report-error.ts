@@ -10,6 +10,7 @@ import {
   toErrorData,
   type ErrorData,
 } from '../../shared/errors.ts';
+import { escapeControls } from '../../shared/printable.ts';
 
 const EXIT_INPUT = 2;
 const EXIT_FAILURE = 1;
@@ -18,7 +19,8 @@ const EXIT_FAILURE = 1;
 export function reportError(thrown: unknown): number {
   if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0; // help
   const error = asErrorData(thrown);
-  process.stderr.write(`gradwire: ${formatError(error).replace(/\s*\n\s*/g, ' | ')}\n`);
+  const line = formatError(error).replace(/\s*\n\s*/g, ' | ');
+  process.stderr.write(`gradwire: ${escapeControls(line)}\n`);
   if (process.env['GRADWIRE_DEBUG'] === '1' && thrown instanceof Error) {
     process.stderr.write(`${thrown.stack ?? ''}\n`);
   }

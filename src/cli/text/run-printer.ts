@@ -97,7 +97,7 @@ export class HumanPrinter implements RunPrinter {
     this.#line(
       `run ${summary.id}: ${summary.name} (${workloadName(summary)}, ` +
         `${summary.ranks} ${summary.ranks === 1 ? 'rank' : 'ranks'}, ` +
-        `${summary.iterationsPlanned} iterations)`,
+        `${summary.iterationsPlanned} ${summary.iterationsPlanned === 1 ? 'iteration' : 'iterations'})`,
     );
   }
 

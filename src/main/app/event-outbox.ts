@@ -117,9 +117,22 @@ export class EventOutbox {
     this.#records.clear();
     for (const summary of this.#changed.values()) this.#emit('runChanged', summary);
     this.#changed.clear();
-    if (this.#nodes !== undefined) this.#emit('nodesChanged', this.#nodes());
-    this.#nodes = undefined;
+    this.#listNodes();
     void this.#listDataSets();
+  }
+
+  /** They come from the database, which may fail: pages hear of it, and the app goes on. */
+  #listNodes(): void {
+    const list = this.#nodes;
+    if (list === undefined) return;
+    this.#nodes = undefined;
+    let nodes: readonly NodeStatus[];
+    try {
+      nodes = list();
+    } catch (error) {
+      return this.notice(toErrorData(error));
+    }
+    this.#emit('nodesChanged', nodes);
   }
 
   /** One list at a time, so that the last one sent is how things are. */

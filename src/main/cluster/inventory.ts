@@ -26,6 +26,7 @@ import { RemoteNode, type RemoteNodeOptions } from './remote-node.ts';
 export interface NodeEntries {
   list(): readonly NodeEntry[];
   get(name: string): NodeEntry | undefined;
+  renamedTo?(name: string): string | undefined;
 }
 
 export interface InventoryOptions {
@@ -62,6 +63,10 @@ export class Inventory implements NodeDirectory, AsyncDisposable {
     if (name === LOCAL_NODE) return localNode(this.#options.home);
     const entry = this.#options.entries.get(name);
     return entry && this.remote(entry);
+  }
+
+  renamedTo(name: string): string | undefined {
+    return this.#options.entries.renamedTo?.(name);
   }
 
   remote(entry: NodeEntry): RemoteNode {

@@ -1,7 +1,6 @@
 /** The links to nodes, made when they are first asked for. */
-import { inputError } from '../../shared/errors.ts';
 import { nodesOf, type ExperimentSpec } from '../../shared/experiment-spec.ts';
-import { nearest } from '../../shared/nearest.ts';
+import { unknownNode } from '../../shared/unknown-node.ts';
 import { NodeLink, type LinkEvents, type NodeAccess } from './node-link.ts';
 
 /** The nodes there are, as they are now: others may be added while links stand. */
@@ -11,6 +10,8 @@ export interface NodeDirectory {
   names(): readonly string[];
   /** How a node is reached; undefined where there is none of that name. */
   access(name: string): NodeAccess | undefined;
+  /** The name now of a machine that had this one, if no machine has it. */
+  renamedTo?(name: string): string | undefined;
 }
 
 export class NodeSet {
@@ -61,7 +62,13 @@ export class NodeSet {
     // Removed since, or reached by another way, or added anew as another machine.
     this.#links.delete(name);
     void known?.close();
-    if (access === undefined) throw unknownNode(name, this.#directory.names(), place);
+    if (access === undefined) {
+      throw unknownNode(name, {
+        names: this.#directory.names(),
+        renamedTo: this.#directory.renamedTo?.(name),
+        place,
+      });
+    }
     const events = this.#events(() => link);
     const link: NodeLink = new NodeLink(access, events);
     this.#links.set(name, link);
@@ -87,19 +94,4 @@ export class NodeSet {
   async close(): Promise<void> {
     await Promise.all([...this.#links.values()].map((link) => link.close()));
   }
-}
-
-function unknownNode(
-  name: string,
-  names: readonly string[],
-  place: string | undefined,
-): Error {
-  const suggestion = nearest(name, names);
-  return inputError('NODE_UNKNOWN', `there is no node "${name}"`, {
-    place,
-    next:
-      suggestion === undefined
-        ? `Nodes: ${names.join(', ')}.`
-        : `Did you mean "${suggestion}"?`,
-  });
 }

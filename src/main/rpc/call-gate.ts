@@ -2,8 +2,10 @@
  * The gate at the boundary: no call from a renderer reaches the core but those of
  * AppApi, and those only with arguments that fit `rpcArguments`.
  */
+import type { z } from 'zod';
 import { inputError, type GradwireError } from '../../shared/errors.ts';
 import { nearest } from '../../shared/nearest.ts';
+import { plainIssue } from '../../shared/plain-issue.ts';
 import { rpcArguments, type AppApi, type CoreApi } from '../../shared/rpc.ts';
 import type { TerminalApi } from '../../shared/terminal.ts';
 
@@ -45,19 +47,15 @@ export function unknownCall(name: string): GradwireError {
   });
 }
 
-function invalidArguments(
-  name: string,
-  issue: { readonly path: readonly PropertyKey[]; readonly message: string },
-): GradwireError {
+function invalidArguments(name: string, issue: z.core.$ZodIssue): GradwireError {
   const [position, ...inside] = issue.path;
   const where =
     typeof position === 'number'
       ? ['argument', position + 1, ...(inside.length > 0 ? [inside.join('.')] : [])]
       : ['arguments'];
-  const message = issue.message.charAt(0).toLowerCase() + issue.message.slice(1);
   return inputError(
     'RPC_INVALID_ARGUMENTS',
-    `${name}: ${where.map(String).join(' ')}: ${message}`,
+    `${name}: ${where.map(String).join(' ')}: ${plainIssue(issue)}`,
     { place: 'rpc', next: 'Correct the value and try again.' },
   );
 }

@@ -35,7 +35,7 @@ import { isBeingLaunched, RunRecovery } from './run-recovery.ts';
 import { RunRestarts, type ResumePoint } from './run-restarts.ts';
 import { READ_MS, settleFailedStart, startRanks, stopDeadline } from './run-start.ts';
 import { relaySwitch } from './other-nodes.ts';
-import { scheduleAsItHappened } from './switch-schedule.ts';
+import { relaunched } from './relaunched.ts';
 
 export interface CoordinatorEvents {
   /** A run was made, or its state or counters changed. */
@@ -263,9 +263,8 @@ export class RunCoordinator {
 
   /** The same spec and the same switches, as they happened. */
   async relaunch(id: string): Promise<RunSummary> {
-    const detail = this.#store.detail(id);
-    const switches = scheduleAsItHappened(detail, this.#store.switches(id));
-    return this.launch(detail.spec, switches);
+    const { spec, switches } = relaunched(this.#store, id);
+    return this.launch(spec, switches);
   }
 
   /** @throws GradwireError what is wrong with the change, before any rank hears of it */

@@ -3,15 +3,18 @@
  * is launched, stored and run again is whole. A relative path is taken from where the
  * command was given.
  */
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { inputError } from '../../shared/errors.ts';
+import { GradwireError, inputError } from '../../shared/errors.ts';
 import {
   MOST_MODEL_SOURCE,
   type ExperimentSpec,
 } from '../../shared/experiment-spec.ts';
 import { isModelFile } from '../../shared/model-name.ts';
 import { expandHome } from './expand-home.ts';
+
+/** A character has at most four in UTF-8. */
+const MOST_BYTES = 4 * MOST_MODEL_SOURCE;
 
 const WHY: Readonly<Record<string, string>> = {
   ENOENT: 'does not exist',
@@ -38,17 +41,23 @@ export async function embedModelFile(
       place: 'workload.model',
       next: 'Give the path of a TypeScript or JavaScript file, or the name of a model.',
     });
+  const tooLong = (length: string) =>
+    unreadable(
+      `has ${length}; a model may have at most ${MOST_MODEL_SOURCE} characters`,
+    );
   let text: string;
   try {
+    const about = await stat(file);
+    // A device or a pipe need not end, and the app would wait for it.
+    if (!about.isFile() && !about.isDirectory())
+      throw unreadable('is no ordinary file');
+    if (about.size > MOST_BYTES) throw tooLong(`${about.size} bytes`);
     text = await readFile(file, 'utf8');
   } catch (error) {
+    if (error instanceof GradwireError) throw error;
     const why = WHY[(error as NodeJS.ErrnoException).code ?? ''];
     throw unreadable(why ?? `cannot be read: ${(error as Error).message}`);
   }
-  if (text.length > MOST_MODEL_SOURCE) {
-    throw unreadable(
-      `has ${text.length} characters; a model may have at most ${MOST_MODEL_SOURCE}`,
-    );
-  }
+  if (text.length > MOST_MODEL_SOURCE) throw tooLong(`${text.length} characters`);
   return { ...spec, workload: { ...spec.workload, modelSource: text } };
 }

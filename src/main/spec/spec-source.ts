@@ -3,9 +3,8 @@
  * name that ends like a spec, is a file; a preset goes before a file of the same name.
  */
 import { existsSync } from 'node:fs';
-import { text } from 'node:stream/consumers';
 import { presetIds, readPreset } from './presets.ts';
-import { parseSpecText, readSpecFile } from './spec-text.ts';
+import { parseSpecText, readSpecFile, readSpecStream } from './spec-text.ts';
 
 export interface SpecSource {
   readonly raw: unknown;
@@ -16,7 +15,7 @@ export interface SpecSource {
 /** @throws GradwireError `SPEC_UNREADABLE`, `PRESET_UNKNOWN` */
 export async function loadSpecSource(name: string): Promise<SpecSource> {
   if (name === '-') {
-    return { raw: parseSpecText(await text(process.stdin), 'stdin'), place: 'stdin' };
+    return { raw: await readSpecStream(process.stdin, 'stdin'), place: 'stdin' };
   }
   const isPreset = (await presetIds()).includes(name);
   if (/[/\\]|\.(ya?ml|json)$/i.test(name) || (!isPreset && existsSync(name))) {

@@ -2,9 +2,18 @@
  * Specs as text. YAML or JSON (which is YAML) becomes a raw value, or one error that
  * names line and column; a spec becomes YAML, a section to a line.
  */
-import { readFile, stat } from 'node:fs/promises';
-import { Document, isMap, isScalar, LineCounter, parseDocument, Scalar } from 'yaml';
+import { createReadStream } from 'node:fs';
+import {
+  Document,
+  isMap,
+  isScalar,
+  LineCounter,
+  parseDocument,
+  Scalar,
+  type YAMLError,
+} from 'yaml';
 import { inputError } from '../../shared/errors.ts';
+import { shownValue } from '../../shared/printable.ts';
 
 const MAX_SPEC_BYTES = 1_000_000;
 
@@ -19,10 +28,7 @@ export function parseSpecText(text: string, place: string): unknown {
   const problem = document.errors[0] ?? document.warnings[0];
   if (problem !== undefined) {
     const { line, col } = lines.linePos(problem.pos[0]);
-    throw unreadable(
-      `not YAML or JSON: ${problem.message.split('\n')[0]!.trim()}`,
-      `${place}:${line}:${col}`,
-    );
+    throw unreadable(problemText(problem), `${place}:${line}:${col}`);
   }
   let raw: unknown;
   try {
@@ -39,25 +45,44 @@ export function parseSpecText(text: string, place: string): unknown {
   return raw;
 }
 
+/** The library's own words, except where they are for its caller. */
+function problemText({ code, message }: YAMLError): string {
+  if (code === 'MULTIPLE_DOCS')
+    return 'it must be one document, but another one begins';
+  if (message.includes('call stack')) return 'it is nested too deeply';
+  return `not YAML or JSON: ${message.split('\n')[0]!.trim()}`;
+}
+
 /** @throws GradwireError `SPEC_UNREADABLE` */
 export async function readSpecFile(file: string): Promise<unknown> {
-  let text: string;
   try {
-    const { size } = await stat(file);
-    if (size > MAX_SPEC_BYTES) {
-      throw unreadable(
-        `the spec has ${size} bytes; the limit is ${MAX_SPEC_BYTES}`,
-        file,
-      );
-    }
-    text = await readFile(file, 'utf8');
+    return await readSpecStream(createReadStream(file), file);
   } catch (cause) {
     if (cause instanceof Error && 'syscall' in cause) {
       throw unreadable(`cannot read the spec: ${systemReason(cause)}`, file);
     }
     throw cause;
   }
-  return parseSpecText(text, file);
+}
+
+/**
+ * Reads no further than a spec can be: a device or a pipe need not end.
+ * @throws GradwireError `SPEC_UNREADABLE`
+ */
+export async function readSpecStream(
+  stream: AsyncIterable<Buffer>,
+  place: string,
+): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > MAX_SPEC_BYTES) {
+      throw unreadable(`the spec has more than ${MAX_SPEC_BYTES} bytes`, place);
+    }
+  }
+  return parseSpecText(Buffer.concat(chunks).toString('utf8'), place);
 }
 
 /** A raw or validated spec as YAML text. */
@@ -87,7 +112,7 @@ function unreadable(message: string, place: string): Error {
 
 function describe(raw: unknown): string {
   if (raw === null || raw === undefined) return 'empty';
-  return Array.isArray(raw) ? 'a list' : `the ${typeof raw} ${JSON.stringify(raw)}`;
+  return Array.isArray(raw) ? 'a list' : `the ${typeof raw} ${shownValue(raw)}`;
 }
 
 function systemReason(error: Error & { code?: unknown }): string {

@@ -14,6 +14,7 @@ import { linksMigration } from './migrations/004-links.ts';
 import { logLinesMigration } from './migrations/005-log-lines.ts';
 import { thinnedJournalsMigration } from './migrations/006-thinned-journals.ts';
 import { metricKindsMigration } from './migrations/007-metric-kinds.ts';
+import { nodeRenamesMigration } from './migrations/008-node-renames.ts';
 
 /** In order; a database at `user_version` n has had the first n. Never edit, only add. */
 const migrations: readonly string[] = [
@@ -24,6 +25,7 @@ const migrations: readonly string[] = [
   logLinesMigration,
   thinnedJournalsMigration,
   metricKindsMigration,
+  nodeRenamesMigration,
 ];
 
 export const DATABASE_VERSION = migrations.length;

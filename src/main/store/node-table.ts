@@ -1,8 +1,8 @@
 /** The inventory: machines by name, in the order in which they were added. */
 import type Database from 'better-sqlite3';
 import { inputError } from '../../shared/errors.ts';
-import { nearest } from '../../shared/nearest.ts';
 import { parseNodeEntry, type NodeEntry } from '../../shared/node-entry.ts';
+import { unknownNode } from '../../shared/unknown-node.ts';
 import { databaseError } from './database-error.ts';
 
 export class NodeTable {
@@ -25,28 +25,33 @@ export class NodeTable {
     return row && entryOf(row);
   }
 
+  /** The name now of a machine that had this one, if no machine has it. */
+  renamedTo(name: string): string | undefined {
+    if (this.get(name) !== undefined) return undefined;
+    return this.#guard(() => this.#statements.renamedTo.get(name)?.name);
+  }
+
   /** @throws GradwireError `NODE_UNKNOWN` */
   named(name: string): NodeEntry {
     const entry = this.get(name);
     if (entry !== undefined) return entry;
-    const names = this.list().map((each) => each.name);
-    const suggestion = nearest(name, names);
-    throw inputError('NODE_UNKNOWN', `there is no node "${name}"`, {
-      next:
-        suggestion !== undefined
-          ? `Did you mean "${suggestion}"?`
-          : names.length > 0
-            ? `Nodes: ${names.join(', ')}.`
-            : 'Add it with: gradwire nodes add.',
+    throw unknownNode(name, {
+      names: this.list().map((each) => each.name),
+      renamedTo: this.renamedTo(name),
     });
   }
 
   /** @throws GradwireError `NODE_EXISTS` */
   add(entry: NodeEntry): void {
-    const { changes } = this.#guard(() =>
-      this.#statements.add.run(entry.name, JSON.stringify(entry), Date.now()),
-    );
-    if (changes !== 1) throw exists(entry.name);
+    const add = (): void => {
+      const { name } = entry;
+      const row = [name, JSON.stringify(entry), Date.now()] as const;
+      if (this.#statements.add.run(...row).changes !== 1) throw exists(name);
+      this.#statements.forgetFormer.run(name);
+    };
+    this.#guard(() => {
+      this.#database.transaction(add).immediate();
+    });
   }
 
   /**
@@ -68,6 +73,9 @@ export class NodeTable {
       if (!isRenamed) return;
       this.#statements.renameFrom.run(names);
       this.#statements.renameTo.run(names);
+      this.#statements.rename.run(names);
+      this.#statements.addFormer.run(names);
+      this.#statements.forgetFormer.run(after.name);
     };
     this.#guard(() => {
       this.#database.transaction(replace).immediate();
@@ -76,8 +84,14 @@ export class NodeTable {
 
   /** @throws GradwireError `NODE_UNKNOWN` */
   remove(name: string): void {
-    this.named(name);
-    this.#guard(() => this.#statements.remove.run(name));
+    const remove = (): void => {
+      this.named(name);
+      this.#statements.remove.run(name);
+      this.#statements.forgetRenamed.run(name);
+    };
+    this.#guard(() => {
+      this.#database.transaction(remove).immediate();
+    });
   }
 
   #guard<T>(action: () => T): T {
@@ -111,6 +125,19 @@ function prepare(database: Database.Database) {
       'UPDATE OR REPLACE links SET to_node = @after WHERE to_node = @before',
     ),
     remove: database.prepare<[string]>('DELETE FROM nodes WHERE name = ?'),
+    renamedTo: database.prepare<[string], { name: string }>(
+      'SELECT name FROM node_renames WHERE was = ?',
+    ),
+    rename: database.prepare<[Record<'before' | 'after', string>]>(
+      'UPDATE node_renames SET name = @after WHERE name = @before',
+    ),
+    addFormer: database.prepare<[Record<'before' | 'after', string>]>(
+      'INSERT OR REPLACE INTO node_renames (was, name) VALUES (@before, @after)',
+    ),
+    forgetFormer: database.prepare<[string]>('DELETE FROM node_renames WHERE was = ?'),
+    forgetRenamed: database.prepare<[string]>(
+      'DELETE FROM node_renames WHERE name = ?',
+    ),
   };
 }
 

@@ -92,7 +92,8 @@ export class Overlay {
     ctx.fillStyle = palette.ink;
     ctx.font = `10px ${palette.font}`;
     let free = -Infinity;
-    for (const { x, label } of this.content.cut) {
+    const { cut } = this.content;
+    for (const [index, { x, label }] of cut.entries()) {
       const middle = scale.getPixelForValue(x);
       const { top } = chartArea;
       ctx.beginPath();
@@ -102,7 +103,9 @@ export class Overlay {
       ctx.fill();
       const width = ctx.measureText(label).width;
       const left = Math.min(middle + 6, chartArea.right - width);
-      if (left < free || left < middle - 1) continue;
+      const next = cut[index + 1];
+      const arrow = next === undefined ? Infinity : scale.getPixelForValue(next.x) - 5;
+      if (left < free || left < middle - 1 || left + width > arrow) continue;
       free = left + width + 14;
       ctx.fillText(label, left, top - 3);
     }

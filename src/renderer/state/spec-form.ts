@@ -72,7 +72,8 @@ export function readField(kind: FieldKind, text: string): JsonValue | undefined 
   if (trimmed === '') return undefined;
   if (kind === 'number' || kind === 'integer') {
     const value = Number(trimmed);
-    return Number.isNaN(value) ? trimmed : value;
+    // As text, the error shows what was typed: JSON has no other numbers.
+    return Number.isFinite(value) ? value : trimmed;
   }
   if (kind === 'json') return parsed(trimmed) ?? trimmed;
   return text;

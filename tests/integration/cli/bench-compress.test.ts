@@ -70,9 +70,13 @@ test.each(wrong)('bench compress %j: refused', (options, message) => {
 });
 
 test('of the command that is one line and exit code 2', async () => {
-  const [[options, message]] = wrong as [(typeof wrong)[number]];
-  const { code, stderr } = await home.run(['bench', 'compress', ...options]);
-  expect(stderr).toMatch(/^gradwire: BENCH_OPTION_INVALID: .*\n$/);
-  expect(stderr).toMatch(message);
-  expect(code).toBe(2);
+  for (const [option, text] of [
+    ['1Q', /"1Q"/],
+    ['-1', /"-1"/],
+  ] as const) {
+    const { code, stderr } = await home.run(['bench', 'compress', '--n', option]);
+    expect(stderr).toMatch(/^gradwire: BENCH_OPTION_INVALID: .*\n$/);
+    expect(stderr).toMatch(text);
+    expect(code).toBe(2);
+  }
 });

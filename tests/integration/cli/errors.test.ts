@@ -21,6 +21,7 @@ const noRanks = file(
   'zero.json',
   '{"workload":{"model":"fnn3","dataset":"digits"},"world":{"ranks":0}}',
 );
+const controls = file('controls.yaml', '\u001b[2J: \u001b]0;mine\u0007');
 const empty = path.join(home.directory, 'empty');
 mkdirSync(empty);
 
@@ -34,12 +35,20 @@ test.each([
   [run('--jsn'), 'USAGE', /unknown option '--jsn'.*Did you mean --json\?/],
   [run('extra'), 'USAGE', /too many arguments/],
   [['runs', 'list', '--limit', 'many'], 'USAGE', /'many' is invalid.*1 to 1000/],
+  [run('--accept-host-key', 'MD5:1'), 'USAGE', /'MD5:1' is invalid.*SHA256: and 43/],
   [['serve', '--port', '99999'], 'USAGE', /'99999' is invalid/],
   [['run', 'quikstart'], 'PRESET_UNKNOWN', /Did you mean "quickstart"\?/],
   [['presets', 'nothing-like-it'], 'PRESET_UNKNOWN', /quickstart, /],
   [['run', './nope.yaml'], 'SPEC_UNREADABLE', /no such file \(\.\/nope\.yaml\)/],
   [['run', empty], 'SPEC_UNREADABLE', /it is a directory/],
   [['run', broken], 'SPEC_UNREADABLE', /broken\.yaml:\d+:\d+\)/],
+  [['run', controls], 'SPEC_UNREADABLE|SPEC_UNKNOWN_KEY', /\\x1b/],
+  [['run', '/dev/zero'], 'SPEC_UNREADABLE', /more than 1000000 bytes \(\/dev\/zero\)/],
+  [
+    run('--set', 'workload.model=/dev/zero'),
+    'MODEL_FILE_UNREADABLE',
+    /no ordinary file/,
+  ],
   [['run', unknownKey], 'SPEC_UNKNOWN_KEY', /Did you mean "workload\.batchPerRank"/],
   [['run', noRanks], 'SPEC_INVALID', /"world\.ranks" is 0: .*zero\.json/],
   [run('--set', 'iterations=many'), 'SPEC_INVALID', /"iterations" is "many"/],
@@ -71,7 +80,8 @@ test.each([
 ])('gradwire %j: %s', async (args, code, message) => {
   const { code: exit, stdout, stderr } = await home.run(args);
   expect(stderr.trimEnd().split('\n')).toHaveLength(1);
-  expect(stderr).toMatch(new RegExp(`^gradwire: ${code}: `));
+  expect(stderr.trimEnd()).not.toMatch(/\p{Cc}/u);
+  expect(stderr).toMatch(new RegExp(`^gradwire: (${code}): `));
   expect(stderr).toMatch(message);
   expect(stderr).not.toMatch(/\bat .*:\d+:\d+/);
   expect(stdout).toBe('');

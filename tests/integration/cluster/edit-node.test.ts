@@ -126,6 +126,21 @@ describe('at the command line', () => {
     succeeded(await nodes('check', 'box'));
   });
 
+  test('a run that has ended is launched again where its machine is found now', async () => {
+    await nodes('add', 'box', '--host', '127.0.0.1', ...at(one));
+    succeeded(await nodes('check', 'box', '--accept-host-key', one.fingerprint()));
+    const settings = ['world.nodes=[box]', 'world.ranks=1', 'iterations=2'];
+    succeeded(await home.startQuickstart(settings).finished);
+    succeeded(await nodes('edit', 'box', '--name', 'crate'));
+    const again = succeeded(await home.run(['runs', 'relaunch', 'last', '--json']));
+    expect(again.stdout).toMatch(/"type":"started"[^\n]*"node":"crate"/);
+    const { code, stderr } = await nodes('check', 'box');
+    expect(code).toBe(2);
+    expect(stderr).toBe(
+      'gradwire: NODE_UNKNOWN: there is no node "box". It was renamed: use "crate".\n',
+    );
+  });
+
   test('under a live run it goes on to mean its machine, by whatever way', async () => {
     await nodes('add', 'box', '--host', '127.0.0.1', ...at(one));
     succeeded(await nodes('check', 'box', '--accept-host-key', one.fingerprint()));

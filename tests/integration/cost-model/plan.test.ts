@@ -1,11 +1,13 @@
 /** `gradwire plan` as a command: its JSON, its verdict, its errors. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { methods } from '../../../src/agent/compression/registry.ts';
 import { CommandHost } from '../../harness/command-host.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
+import { idxBytes } from '../../unit/training/idx-fixtures.ts';
 
 const profile = (beta: number) => ({
   version: 1,
@@ -34,6 +36,12 @@ let directory: string;
 /** 1 Mbit/s, and a network that moves bytes in no time. */
 let slow: string;
 let fast: string;
+/** A few images in MNIST's format. */
+let mnist: string;
+
+const presetFiles = readdirSync(
+  path.join(import.meta.dirname, '../../../resources/presets'),
+).map((file) => path.basename(file, '.yaml'));
 
 beforeAll(async () => {
   home = new GradwireHome();
@@ -43,6 +51,13 @@ beforeAll(async () => {
   fast = path.join(directory, 'fast.json');
   await writeFile(slow, JSON.stringify(profile(8e-6)));
   await writeFile(fast, JSON.stringify({ ...profile(1e-15), kernels: instant }));
+  mnist = path.join(directory, 'mnist');
+  await mkdir(mnist);
+  for (const part of ['train', 't10k']) {
+    const file = (name: string): string => path.join(mnist, `${part}-${name}-ubyte`);
+    await writeFile(file('images-idx3'), idxBytes([64, 28, 28]));
+    await writeFile(file('labels-idx1'), idxBytes([64], 10));
+  }
 });
 
 afterAll(async () => {
@@ -207,6 +222,41 @@ describe('gradwire plan', () => {
     expect(basis!.compute as number).toBeLessThan(10_000);
     const { stdout } = await home.run(['runs', 'list', '--json']);
     expect(stdout).not.toContain('computation of');
+  });
+
+  /** What a preset needs to be predicted here, or the code of why it never can be. */
+  const presetCases: Readonly<Record<string, () => readonly string[] | string>> = {
+    'digits-asynchronous': () => 'PARALLELISM_MISFIT',
+    'digits-pipeline': () => 'PLAN_PIPELINE',
+    'mnist-a2sgd': () => ['--set', `workload.data=${mnist}`],
+    'mnist-topk': () => ['--set', `workload.data=${mnist}`],
+    // Its 138 million elements take half a minute.
+    'synthetic-vgg': () => ['--set', 'workload.synthetic={layers: [300000, 70, 4000]}'],
+  };
+
+  test.each(presetFiles)('predicts a step of the preset %s', async (preset) => {
+    const needs = presetCases[preset]?.() ?? [];
+    const given = ['--network', slow, '--compute', '5', '--ranks', '2'];
+    if (typeof needs === 'string') {
+      const refused = await commands.run(['plan', preset, ...given]);
+      expect(refused).toMatchObject({ code: 2, stdout: '' });
+      expect(refused.stderr).toMatch(new RegExp(`^gradwire: ${needs}: [^\\n]*\\n$`));
+      return;
+    }
+    const lines = await plan(preset, ...given, ...needs);
+    const own = ofType(lines, 'candidate').filter((line) => line.own);
+    expect(own.length).toBeGreaterThan(0);
+    expect(ofType(lines, 'verdict')).toHaveLength(1);
+  });
+
+  test('predicts a synthetic gradient by its size', async () => {
+    const lengths = [300_000, 70, 4000];
+    const lines = await plan(
+      ...['synthetic-vgg', '--network', slow, '--compute', '5'],
+      ...['--set', `workload.synthetic={layers: [${lengths.join(',')}]}`],
+    );
+    const dense = ofType(lines, 'candidate').find(({ method }) => method === 'none');
+    expect(dense!.payloadBytes).toBe(4 * lengths.reduce((sum, each) => sum + each));
   });
 
   test.each([

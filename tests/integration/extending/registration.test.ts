@@ -133,7 +133,11 @@ describe('models and data sets from outside', () => {
 
   test.each([
     [{}, 'MODEL_DUPLICATE', /"lstm-small"/],
-    [{ id: 'empty', tensors: [] }, 'MODEL_INVALID', /"tensors": .*>=1/],
+    [
+      { id: 'empty', tensors: [] },
+      'MODEL_INVALID',
+      /"tensors": it must have at least 1 item/,
+    ],
     [
       { id: 'twice', tensors: [weight!, weight!] },
       'MODEL_INVALID',

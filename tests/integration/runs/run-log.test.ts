@@ -89,6 +89,11 @@ test('warnings, cut characters, a line without end and a flood are in the log', 
   expect(text.stdout).toMatch(
     /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} {2}rank 0 {2}hello from stdout$/m,
   );
+  const unknown = await home.run(['runs', 'log', 'last', '--rank', '3']);
+  expect(unknown).toMatchObject({ code: 2, stdout: '' });
+  expect(unknown.stderr).toMatch(
+    /^gradwire: RANK_UNKNOWN: run \w+ has no rank 3 \(--rank\)\. Its ranks are 0 to 2\.\n$/,
+  );
 });
 
 test('the stack that a rank leaves behind is there, followed live', async () => {

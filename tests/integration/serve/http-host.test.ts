@@ -1,5 +1,7 @@
 /** The server over real sockets, with the real core behind it. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
@@ -256,6 +258,24 @@ describe('the WebSocket', () => {
       message: expect.stringMatching(/^runs: argument 1 limit: /) as string,
     });
     connection.close();
+  });
+
+  it('sends a fifth of the bytes to who takes them compressed', async () => {
+    const received = async (perMessageDeflate: boolean): Promise<number[]> => {
+      const socket = socketTo(host.url, { perMessageDeflate });
+      const [[answer]] = (await Promise.all([
+        once(socket, 'upgrade'),
+        once(socket, 'open'),
+      ])) as [[IncomingMessage], unknown];
+      const before = answer.socket.bytesRead;
+      socket.send('{"t":"q","i":"1","m":"catalogue","a":[]}');
+      const [text] = (await once(socket, 'message')) as [Buffer];
+      socket.close();
+      return [text.length, answer.socket.bytesRead - before];
+    };
+    const [length, plain] = await received(false);
+    expect(plain).toBeGreaterThan(length!);
+    expect((await received(true))[1]).toBeLessThan(length! / 5);
   });
 
   it.each<[string, string | Buffer, number]>([

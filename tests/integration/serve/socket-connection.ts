@@ -1,5 +1,5 @@
 /** The page's own connection over a real WebSocket, with the headers a browser sends. */
-import WebSocket from 'ws';
+import WebSocket, { type ClientOptions } from 'ws';
 import { HostConnection } from '../../../src/renderer/state/host-connection.ts';
 import type { Channel, Opening } from '../../../src/renderer/state/channel.ts';
 
@@ -10,9 +10,9 @@ export async function connectTo(url: string): Promise<HostConnection> {
   return connection;
 }
 
-export function socketTo(url: string): WebSocket {
+export function socketTo(url: string, options: ClientOptions = {}): WebSocket {
   const { origin, host, search } = new URL(url);
-  return new WebSocket(`ws://${host}/rpc${search}`, { origin });
+  return new WebSocket(`ws://${host}/rpc${search}`, { ...options, origin });
 }
 
 async function openSocket(url: string): Promise<Opening> {

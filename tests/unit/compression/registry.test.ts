@@ -46,13 +46,13 @@ describe('registry', () => {
   });
 
   it.each([
-    ['topk', { ratio: 0 }, 'INVALID', '"ratio" is 0', '>0'],
-    ['topk', { ratio: 1.5 }, 'INVALID', '"ratio" is 1.5', '<=1'],
+    ['topk', { ratio: 0 }, 'INVALID', '"ratio" is 0', 'above 0'],
+    ['topk', { ratio: 1.5 }, 'INVALID', '"ratio" is 1.5', 'at most 1'],
     ['topk', { ratio: 'x' }, 'INVALID', '"ratio" is "x"', 'number'],
     ['topk', { k: 2.5 }, 'INVALID', '"k" is 2.5', 'a whole number'],
-    ['topk', { k: -1 }, 'INVALID', '"k" is -1', '>=0'],
+    ['topk', { k: -1 }, 'INVALID', '"k" is -1', 'at least 0'],
     ['a2sgd', { mode: 'ring' }, 'INVALID', '"mode" is "ring"', 'allgather'],
-    ['a2sgd', { resyncEvery: -5 }, 'INVALID', '"resyncEvery" is -5', '>=0'],
+    ['a2sgd', { resyncEvery: -5 }, 'INVALID', '"resyncEvery" is -5', 'at least 0'],
     [
       'topk',
       { quantize: { bits: 1 } },
@@ -62,8 +62,8 @@ describe('registry', () => {
     ],
     ['topk', { 'quantize.bits': 9 }, 'INVALID', '"quantize.bits" is 9', '8'],
     ['topk', { 'quantize.bit': 4 }, 'UNKNOWN_KEY', '"quantize.bit"', ''],
-    ['qsgd', { bits: 9 }, 'INVALID', '"bits" is 9', '<=8'],
-    ['qsgd', { levels: 40_000 }, 'INVALID', '"levels" is 40000', '<=32767'],
+    ['qsgd', { bits: 9 }, 'INVALID', '"bits" is 9', 'at most 8'],
+    ['qsgd', { levels: 40_000 }, 'INVALID', '"levels" is 40000', 'at most 32767'],
     ['topk', { ratoi: 0.1 }, 'UNKNOWN_KEY', '"ratoi"', '"ratio"'],
     ['none', { ratio: 0.1 }, 'UNKNOWN_KEY', '"ratio"', 'none'],
   ])('refuses %s %j', (id, raw, code, value, expected) => {

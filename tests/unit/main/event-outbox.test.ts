@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { EventOutbox } from '../../../src/main/app/event-outbox.ts';
+import { failure } from '../../../src/shared/errors.ts';
 import type { RunSummary } from '../../../src/shared/rpc.ts';
 import { entries, iterationRecord } from './sample-records.ts';
 
@@ -63,4 +64,17 @@ test('a burst is told within a moment, as one', async () => {
   });
   for (let n = 0; n < 100; n++) outbox.changed(summary(n));
   expect(await told.promise).toEqual(['runChanged', summary(99)]);
+});
+
+test('machines that cannot be read are a notice', () => {
+  const { outbox, heard } = listening();
+  outbox.nodesChanged(() => {
+    throw failure('DATABASE_CORRUPT', 'the run history is damaged');
+  });
+  outbox.changed(summary(1));
+  outbox.close();
+  expect(heard).toEqual([
+    ['runChanged', summary(1)],
+    ['notice', expect.objectContaining({ code: 'DATABASE_CORRUPT' })],
+  ]);
 });

@@ -1,6 +1,7 @@
 /** What may be changed of a machine, and when: a real store. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { changeNode } from '../../../src/main/runs/node-change.ts';
+import { relaunched } from '../../../src/main/runs/relaunched.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
 import {
   parseNodeEntry,
@@ -36,8 +37,11 @@ function change(
   changeNode(store, before, parseNodeEntry({ ...before, ...to }), options);
 }
 
-function useBox(): void {
-  const spec = sampleSpec({ world: { ranks: 2, nodes: ['this-computer', 'box'] } });
+function useBox(network?: object): void {
+  const spec = sampleSpec({
+    world: { ranks: 2, nodes: ['this-computer', 'box'] },
+    ...(network === undefined ? {} : { network }),
+  });
   store.create({ id: 'run1', spec, switches: [], createdAt: 1 });
 }
 
@@ -132,4 +136,69 @@ test('what somebody else has changed meanwhile is not overwritten', () => {
   expect(store.nodes.named('box').labels).toEqual(['theirs']);
   store.nodes.remove('box');
   expect(() => changeNode(store, seen, mine)).toThrow(code('NODE_UNKNOWN'));
+});
+
+describe('a machine that was renamed', () => {
+  const renamed = (): string | undefined => store.nodes.renamedTo('box');
+  const rename = (from: string, to: string): void => {
+    const before = store.nodes.named(from);
+    changeNode(store, before, { ...before, name: to });
+  };
+
+  test('is known by all its former names', () => {
+    expect(renamed()).toBeUndefined();
+    rename('box', 'crate');
+    rename('crate', 'chest');
+    expect(renamed()).toBe('chest');
+    expect(store.nodes.renamedTo('crate')).toBe('chest');
+    expect(() => store.nodes.named('box')).toThrow(
+      expect.objectContaining({ next: 'It was renamed: use "chest".' }) as Error,
+    );
+    rename('chest', 'box');
+    expect(renamed()).toBeUndefined();
+    expect(store.nodes.renamedTo('crate')).toBe('box');
+  });
+
+  test('is not taken for another one that has its former name now', () => {
+    rename('box', 'crate');
+    store.nodes.add(parseNodeEntry({ name: 'box', destination: 'elsewhere' }));
+    expect(renamed()).toBeUndefined();
+    store.nodes.remove('box');
+    expect(renamed()).toBeUndefined();
+  });
+
+  test('is forgotten with the machine', () => {
+    rename('box', 'crate');
+    store.nodes.remove('crate');
+    expect(renamed()).toBeUndefined();
+    store.nodes.add(parseNodeEntry({ name: 'crate', destination: 'elsewhere' }));
+    expect(renamed()).toBeUndefined();
+  });
+
+  test('is what its runs are launched on again, over the same links', () => {
+    useBox({
+      bandwidth: '1 Gbit/s',
+      pairs: [{ between: ['this-computer', 'box'], bandwidth: '1 Mbit/s' }],
+    });
+    const { spec } = store.detail('run1');
+    const failed = {
+      ...{ type: 'failed' as const, at: 1 },
+      error: { code: 'X', kind: 'failure' as const, message: 'it failed' },
+    };
+    for (const node of spec.world.nodes) {
+      store.append('run1', [{ sequence: 1, record: failed }], { node });
+    }
+    rename('box', 'crate');
+    expect(relaunched(store, 'run1')).toEqual({
+      spec: {
+        ...spec,
+        world: { ...spec.world, nodes: ['this-computer', 'crate'] },
+        network: {
+          ...spec.network,
+          pairs: [{ ...spec.network!.pairs![0], between: ['this-computer', 'crate'] }],
+        },
+      },
+      switches: [],
+    });
+  });
 });

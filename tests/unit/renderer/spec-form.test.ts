@@ -247,6 +247,8 @@ describe('the form of a spec', () => {
     ['number', ' 1e-3 ', 0.001],
     ['integer', 'many', 'many'],
     ['number', '', undefined],
+    ['number', 'Infinity', 'Infinity'],
+    ['number', '1e400', '1e400'],
     ['text', '12', '12'],
     ['json', '[{"match": "b*"}]', [{ match: 'b*' }]],
     ['json', '[{"match', '[{"match'],

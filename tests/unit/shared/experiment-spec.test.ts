@@ -49,6 +49,48 @@ describe('the experiment spec', () => {
       '"workload.dataset" is missing',
       '',
     ],
+    [
+      { ...minimal, world: { ranks: 5000 } },
+      'SPEC_INVALID',
+      '"world.ranks" is 5000: it must be at most 1024',
+      '',
+    ],
+    [
+      { ...minimal, iterations: 1e99 },
+      'SPEC_INVALID',
+      '"iterations" is 1e+99: it is too large',
+      '',
+    ],
+    [
+      { ...minimal, optimizer: { lr: NaN } },
+      'SPEC_INVALID',
+      '"optimizer.lr" is NaN: expected a number',
+      '',
+    ],
+    [
+      { ...minimal, optimizer: { lr: -1 } },
+      'SPEC_INVALID',
+      '"optimizer.lr" is -1: it must be above 0',
+      '',
+    ],
+    [
+      { ...minimal, name: '' },
+      'SPEC_INVALID',
+      '"name" is "": it must have at least 1 character',
+      '',
+    ],
+    [
+      { ...minimal, name: 'x'.repeat(1000) },
+      'SPEC_INVALID',
+      `xx…: it must have at most 120 characters`,
+      '',
+    ],
+    [
+      { ...minimal, name: 'red\u001b[31m' },
+      'SPEC_INVALID',
+      '"name" is "red\\u001b[31m": control characters are not allowed',
+      '',
+    ],
     ['text', 'SPEC_INVALID', '"(whole)"', ''],
     [null, 'SPEC_INVALID', '"(whole)"', ''],
   ])('%j is refused: %s', (raw, code, message, next) => {

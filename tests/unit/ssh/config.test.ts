@@ -227,6 +227,7 @@ it.each([
   ['Host a\n  IdentityFile ~/%Z', '%Z is not known here'],
   ['Host a\n  IdentityFile ${NOWHERE}/key', '${NOWHERE} is not set'],
   ['Include config', 'includes too many files, or itself'],
+  ['Include /dev/zero', 'cannot be read: it is no ordinary file'],
   ['Host a\n  ???', '"???" is not a valid configuration line'],
 ])('refuses %j', async (text, message) => {
   await expect(resolve('a', text)).rejects.toMatchObject({

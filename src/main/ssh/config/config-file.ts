@@ -68,7 +68,12 @@ function readLines(
 
 function textOf(file: string): string {
   try {
-    if (statSync(file).size > MAX_BYTES) throw new Error('it is too large');
+    const about = statSync(file);
+    if (about.size > MAX_BYTES) throw new Error('it is too large');
+    // Devices and pipes have no size, and need not end; an empty one is a usual place-holder.
+    if (file === '/dev/null') return '';
+    if (!about.isFile() && !about.isDirectory())
+      throw new Error('it is no ordinary file');
     return readFileSync(file, 'utf8');
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
